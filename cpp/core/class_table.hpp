@@ -1,0 +1,34 @@
+// The class of every code point, for one program in one Unicode version: a two-stage table.
+#pragma once
+
+#include "alphabet.hpp"
+#include "classes.hpp"
+#include "unicode.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class ClassTable {
+public:
+  ClassTable(const Alphabet &alphabet, UnicodeTable table);
+
+  // `code_point` must be less than CODE_POINTS.
+  std::uint8_t operator[](std::uint32_t code_point) const {
+    return blocks_[std::size_t{index_[code_point >> SHIFT]} << SHIFT |
+                   (code_point & (BLOCK - 1))];
+  }
+
+  // The classes of U+0000 to U+00FF, one after another.
+  const std::uint8_t *latin1() const { return blocks_.data(); }
+
+private:
+  static constexpr unsigned SHIFT = 7;
+  static constexpr std::uint32_t BLOCK = 1 << SHIFT;
+
+  std::vector<std::uint16_t> index_;
+  std::vector<std::uint8_t> blocks_;
+};
+
+} // namespace pretok

@@ -1,0 +1,20 @@
+// Character classes and masks of them; pretok/program.py has the same constants.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// A set of classes: bit c stands for class c.
+using Mask = std::uint32_t;
+
+// The class of the end of the text: no mask has this bit, so every run stops there.
+inline constexpr std::uint8_t END = 31;
+
+inline constexpr std::size_t ATOM_COUNT = 17;
+inline constexpr std::uint32_t CODE_POINTS = 0x110000;
+
+inline bool has(Mask mask, std::uint8_t class_) { return mask >> class_ & 1; }
+
+} // namespace pretok

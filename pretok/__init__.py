@@ -1,0 +1,99 @@
+"""Split text into pre-tokens exactly as LLM tokenizers do, without a regex engine."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as _version
+
+from pretok.classes import (
+    ANY,
+    CASELESS,
+    CONTROL,
+    DIGIT,
+    HAN,
+    LETTER,
+    LOWER,
+    MARK,
+    NEWLINE,
+    NUMBER,
+    OTHER,
+    PUNCTUATION,
+    SPACE,
+    SYMBOL,
+    UPPER,
+    WHITE_SPACE,
+    CharSet,
+    code_points,
+)
+from pretok.errors import (
+    BackendError,
+    InvalidRuleError,
+    PretokError,
+    UnknownPresetError,
+    UnknownUnicodeVersionError,
+)
+from pretok.preset import Preset
+from pretok.pretokenizer import PreTokenizer, Step, backend
+from pretok.registry import get, presets, register
+from pretok.rules import (
+    ALL,
+    ALL_BUT_LAST,
+    END_OF_TEXT,
+    LAST_NEWLINE,
+    CasedWord,
+    Contraction,
+    Rule,
+    Run,
+    Spaces,
+    Through,
+)
+from pretok.stream import Stream
+from pretok.unicode import DEFAULT_VERSION, VERSIONS
+
+__version__ = _version("pretok")
+
+__all__ = [
+    "ALL",
+    "ALL_BUT_LAST",
+    "ANY",
+    "CASELESS",
+    "CONTROL",
+    "DEFAULT_VERSION",
+    "DIGIT",
+    "END_OF_TEXT",
+    "HAN",
+    "LAST_NEWLINE",
+    "LETTER",
+    "LOWER",
+    "MARK",
+    "NEWLINE",
+    "NUMBER",
+    "OTHER",
+    "PUNCTUATION",
+    "SPACE",
+    "SYMBOL",
+    "UPPER",
+    "VERSIONS",
+    "WHITE_SPACE",
+    "BackendError",
+    "CasedWord",
+    "CharSet",
+    "Contraction",
+    "InvalidRuleError",
+    "PreTokenizer",
+    "Preset",
+    "PretokError",
+    "Rule",
+    "Run",
+    "Spaces",
+    "Step",
+    "Stream",
+    "Through",
+    "UnknownPresetError",
+    "UnknownUnicodeVersionError",
+    "__version__",
+    "backend",
+    "code_points",
+    "get",
+    "presets",
+    "register",
+]

@@ -1,0 +1,161 @@
+"""Character classes: atoms, and the sets of them that rules are written with.
+
+An atom is a cell of the finest partition of the code points that the built-in presets need: the
+general categories, merged where no preset tells them apart and cut where `\\s` or `\\p{Han}` cuts
+across them. A CharSet is a set of atoms, if need be a different one in different ranges of code
+points, so that `LETTER & code_points("a-z")` is a CharSet too. None of this depends on the Unicode
+version; which code point has which atom does (pretok.unicode).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pretok.errors import InvalidRuleError
+from pretok.unicode.atoms import ATOMS, Atom
+
+
+ALL_ATOMS = (1 << len(ATOMS)) - 1
+LIMIT = 0x110000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CharSet:
+    """A set of code points; `|`, `&`, `-` and `~` combine sets exactly.
+
+    `segments` holds (first code point, mask of the atoms that belong from there on), ascending,
+    the first at 0, neighbours different: one value per set, so equal sets compare equal.
+
+    >>> LETTER & ~LETTER == NOTHING
+    True
+    """
+
+    segments: tuple[tuple[int, int], ...]
+
+    def mask_at(self, code_point: int) -> int:
+        """Return the mask of the atoms that belong to the set around `code_point`."""
+        return next(mask for first, mask in reversed(self.segments) if first <= code_point)
+
+    def __or__(self, other: CharSet) -> CharSet:
+        return _combine(self, other, lambda a, b: a | b)
+
+    def __and__(self, other: CharSet) -> CharSet:
+        return _combine(self, other, lambda a, b: a & b)
+
+    def __sub__(self, other: CharSet) -> CharSet:
+        return _combine(self, other, lambda a, b: a & ~b)
+
+    def __invert__(self) -> CharSet:
+        return CharSet(tuple((first, mask ^ ALL_ATOMS) for first, mask in self.segments))
+
+    def __bool__(self) -> bool:
+        return any(mask for _, mask in self.segments)
+
+    def __repr__(self) -> str:
+        from pretok.notation import set_name
+
+        return set_name(self)
+
+
+class _Operation(Protocol):
+    def __call__(self, a: int, b: int, /) -> int: ...
+
+
+def _combine(left: CharSet, right: CharSet, operation: _Operation) -> CharSet:
+    if not isinstance(right, CharSet):
+        raise TypeError(f"expected a CharSet, got {type(right).__name__}")
+    firsts = sorted({first for first, _ in left.segments + right.segments})
+    return _normal([(c, operation(left.mask_at(c), right.mask_at(c))) for c in firsts])
+
+
+def _normal(segments: list[tuple[int, int]]) -> CharSet:
+    kept: list[tuple[int, int]] = []
+    for first, mask in segments:
+        if not kept or kept[-1][1] != mask:
+            kept.append((first, mask))
+    return CharSet(tuple(kept))
+
+
+def _atoms(*atoms: Atom) -> CharSet:
+    return CharSet(((0, sum(1 << atom for atom in atoms)),))
+
+
+def code_points(*ranges: str | tuple[int, int]) -> CharSet:
+    """Return the set of the given code points.
+
+    Each argument is one character, a range such as "a-z" (both ends belong to it), or a pair of
+    code point numbers (first, last). Raises InvalidRuleError for anything else.
+
+    >>> code_points("a-z", "_") & UPPER == NOTHING
+    True
+    """
+    result = NOTHING
+    for given in ranges:
+        if isinstance(given, str) and len(given) == 1:
+            first = last = ord(given)
+        elif isinstance(given, str) and len(given) == 3 and given[1] == "-":
+            first, last = ord(given[0]), ord(given[2])
+        elif isinstance(given, tuple) and len(given) == 2:
+            first, last = given
+        else:
+            raise InvalidRuleError(
+                f"code_points: expected a character, a range like 'a-z' or a pair of numbers, "
+                f"got {given!r}"
+            )
+        if not 0 <= first <= last < LIMIT:
+            raise InvalidRuleError(
+                f"code_points: {given!r} is not an ascending range of code points below 0x110000"
+            )
+        result |= _range(first, last)
+    return result
+
+
+def _range(first: int, last: int) -> CharSet:
+    # ASCII has had the same categories in every Unicode version, so there the atoms are known and
+    # code_points("'") and LETTER come out disjoint. Beyond ASCII any atom may occur.
+    segments = [(0, 0)] if first else []
+    segments += [(c, 1 << _ascii_atom(c)) for c in range(first, min(last + 1, 0x80))]
+    if last >= 0x80:
+        segments.append((max(first, 0x80), ALL_ATOMS))
+    if last + 1 < LIMIT:
+        segments.append((last + 1, 0))
+    return _normal(segments)
+
+
+def _ascii_atom(code_point: int) -> Atom:
+    char = chr(code_point)
+    if char in "\r\n":
+        return Atom.NEWLINE
+    if char == " ":
+        return Atom.SPACE
+    if char in "\t\v\f":
+        return Atom.OTHER_SPACE
+    if char.isalpha():
+        return Atom.UPPER if char.isupper() else Atom.LOWER
+    if char.isdigit():
+        return Atom.DIGIT
+    if char in "$+<=>^`|~":
+        return Atom.SYMBOL
+    return Atom.PUNCTUATION if char.isprintable() else Atom.CONTROL
+
+
+NOTHING = CharSet(((0, 0),))
+ANY = ~NOTHING
+HAN = _atoms(
+    Atom.HAN_LETTER, Atom.HAN_MARK, Atom.HAN_NUMBER, Atom.HAN_PUNCTUATION, Atom.HAN_SYMBOL
+)
+UPPER = _atoms(Atom.UPPER)
+LOWER = _atoms(Atom.LOWER)
+CASELESS = _atoms(Atom.CASELESS, Atom.HAN_LETTER)
+LETTER = UPPER | LOWER | CASELESS
+MARK = _atoms(Atom.MARK, Atom.HAN_MARK)
+DIGIT = _atoms(Atom.DIGIT)
+NUMBER = DIGIT | _atoms(Atom.OTHER_NUMBER, Atom.HAN_NUMBER)
+PUNCTUATION = _atoms(Atom.PUNCTUATION, Atom.HAN_PUNCTUATION)
+SYMBOL = _atoms(Atom.SYMBOL, Atom.HAN_SYMBOL)
+CONTROL = _atoms(Atom.CONTROL)
+NEWLINE = _atoms(Atom.NEWLINE)
+SPACE = _atoms(Atom.SPACE)
+WHITE_SPACE = NEWLINE | SPACE | _atoms(Atom.OTHER_SPACE)
+OTHER = ~(WHITE_SPACE | LETTER | NUMBER)

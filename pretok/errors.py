@@ -1,0 +1,63 @@
+"""Every error that pretok raises on purpose; wording says what was given, expected, and to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class PretokError(Exception):
+    """Base of pretok's own errors."""
+
+
+class UnknownPresetError(PretokError, ValueError):
+    """No preset has this name."""
+
+    def __init__(self, name: object, names: Iterable[str]) -> None:
+        from difflib import get_close_matches
+
+        known = sorted(names)
+        near = get_close_matches(str(name).lower(), known, n=5, cutoff=0.5)
+        hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
+        super().__init__(
+            f"unknown preset {name!r}; {hint} pretok.presets() lists them all; "
+            "pass a pretok.Preset to use your own"
+        )
+        self.name = name
+        self.near = tuple(near)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class UnknownUnicodeVersionError(PretokError, ValueError):
+    """There is no table of this Unicode version."""
+
+    def __init__(self, version: object, versions: Iterable[str]) -> None:
+        super().__init__(
+            f"unknown Unicode version {version!r}; expected one of {_quoted(versions)}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class InvalidRuleError(PretokError, ValueError):
+    """A rule or preset that would need backtracking, match nothing, or is malformed."""
+
+
+class BackendError(PretokError, RuntimeError):
+    """The backend asked for is unknown or was not built."""
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _rebuild(
+    kind: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
+) -> PretokError:
+    """Unpickle an error whose constructor takes other arguments than its message."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,86 @@
+"""Presets by name."""
+
+from __future__ import annotations
+
+import threading
+
+from pretok.errors import UnknownPresetError
+from pretok.preset import Preset
+from pretok.presets import BUILT_IN
+from pretok.pretokenizer import BackendName, PreTokenizer
+from pretok.unicode import check_version
+
+_lock = threading.Lock()
+_presets: dict[str, Preset] = {}
+_by_name: dict[str, Preset] = {}
+_made: dict[tuple[str, str, str | None], PreTokenizer] = {}
+
+
+def presets() -> tuple[Preset, ...]:
+    """Return every preset: the built-in ones, then the registered ones in order.
+
+    >>> [preset.name for preset in presets()][:3]
+    ['gpt2', 'r50k', 'cl100k']
+    """
+    return tuple(_presets.values())
+
+
+def find(name: str) -> Preset:
+    """Return the preset of this name or alias; raises UnknownPresetError with near matches."""
+    try:
+        return _by_name[name]
+    except (KeyError, TypeError):
+        raise UnknownPresetError(name, list(_by_name)) from None
+
+
+def register(preset: Preset) -> Preset:
+    """Make `preset` known to `get` by its name and aliases, and return it.
+
+    Raises ValueError if another preset has one of the names. Registering the same preset again
+    changes nothing.
+
+    >>> from pretok import NUMBER, Run
+    >>> mine = register(Preset("doctest-digits", rules=(Run(NUMBER, at_most=2),)))
+    >>> get("doctest-digits").split("12345")
+    ['12', '34', '5']
+    """
+    if not isinstance(preset, Preset):
+        raise TypeError(f"expected a Preset, got {type(preset).__name__}")
+    with _lock:
+        names = (preset.name, *preset.aliases)
+        for name in names:
+            if _by_name.get(name, preset) != preset:
+                raise ValueError(
+                    f"preset name {name!r} is taken by preset {_by_name[name].name!r}; "
+                    "choose another name or alias"
+                )
+        _presets[preset.name] = preset
+        _by_name.update(dict.fromkeys(names, preset))
+    return preset
+
+
+def get(
+    name: str | Preset, unicode: str | None = None, backend: BackendName | None = None
+) -> PreTokenizer:
+    """Return the pre-tokenizer of a preset, by name or alias, or of a Preset that is given.
+
+    `unicode` is a Unicode version such as "18.0", by default the preset's own, that of the
+    engine it equals. `backend` is "native" or "python", by default the best there is (see
+    `pretok.backend`). Raises UnknownPresetError, with near matches; UnknownUnicodeVersionError;
+    BackendError. Cheap from the second call for the same arguments on.
+
+    >>> get("qwen2").split("Hello world 42")
+    ['Hello', ' world', ' ', '4', '2']
+    """
+    if isinstance(name, Preset):
+        return PreTokenizer(name, unicode, backend)
+    preset = find(name)
+    key = (preset.name, check_version(unicode or preset.unicode), backend)
+    made = _made.get(key)
+    if made is None:
+        made = _made.setdefault(key, PreTokenizer(preset, unicode, backend))
+    return made
+
+
+for _preset in BUILT_IN:
+    register(_preset)

@@ -1,0 +1,56 @@
+"""Atoms: the finest partition of the code points that rules tell apart."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Atom(IntEnum):
+    """Number of each atom, the same in Python (here) and C++ (cpp/core/classes.hpp)."""
+
+    UPPER = 0
+    LOWER = 1
+    CASELESS = 2
+    MARK = 3
+    DIGIT = 4
+    OTHER_NUMBER = 5
+    NEWLINE = 6
+    SPACE = 7
+    OTHER_SPACE = 8
+    PUNCTUATION = 9
+    SYMBOL = 10
+    CONTROL = 11
+    HAN_LETTER = 12
+    HAN_MARK = 13
+    HAN_NUMBER = 14
+    HAN_PUNCTUATION = 15
+    HAN_SYMBOL = 16
+
+
+class AtomKind(NamedTuple):
+    """An atom's code letter in the tables, and its members in words."""
+
+    code: str
+    members: str
+
+
+ATOMS = (
+    AtomKind("u", "Lu, Lt"),
+    AtomKind("l", "Ll"),
+    AtomKind("c", "Lm, Lo, not Han"),
+    AtomKind("m", "Mn, Mc, Me, not Han"),
+    AtomKind("d", "Nd"),
+    AtomKind("n", "Nl, No, not Han"),
+    AtomKind("r", "U+000A, U+000D"),
+    AtomKind("s", "U+0020"),
+    AtomKind("w", "the other White_Space code points"),
+    AtomKind("p", "Pc, Pd, Ps, Pe, Pi, Pf, Po, not Han"),
+    AtomKind("y", "Sm, Sc, Sk, So, not Han"),
+    AtomKind("x", "Cc, Cf, Cs, Co, Cn, not White_Space; any byte that is not UTF-8"),
+    AtomKind("L", "Han: Lm, Lo"),
+    AtomKind("M", "Han: Mc"),
+    AtomKind("N", "Han: Nl"),
+    AtomKind("P", "Han: Po"),
+    AtomKind("Y", "Han: So"),
+)
