@@ -257,7 +257,8 @@ class CasedWord(Rule):
         return found if self._pure_lead is None else [*found, self._pure_lead]
 
     def first(self) -> list[CharSet]:
-        return [chars for chars in self.sets() if chars != APOSTROPHE]
+        lead = self._pure_lead
+        return [self.upper, self.lower] if lead is None else [self.upper, self.lower, lead]
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         upper, lower, lead = map(alphabet.mask, (self.upper, self.lower, self._pure_lead))

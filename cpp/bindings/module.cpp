@@ -1,6 +1,8 @@
 // pretok._core: the native backend. The only file that names pybind11 or Python.
 #include "batch.hpp"
 #include "machine.hpp"
+#include "splitter.hpp"
+#include "str_cache.hpp"
 #include "units.hpp"
 
 #include <pybind11/numpy.h>
@@ -8,6 +10,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -74,9 +77,9 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
 }
 
 py::list slices_of_str(py::handle text, const Offsets &bounds) {
-  return slices(bounds, [text](std::int64_t start, std::int64_t end) {
-    return PyUnicode_Substring(text.ptr(), start, end);
-  });
+  StrCache cache(text.ptr());
+  return slices(bounds,
+                [&cache](std::int64_t start, std::int64_t end) { return cache.slice(start, end); });
 }
 
 class NativeMachine {
@@ -105,7 +108,7 @@ public:
     std::size_t result = 0;
     with_source(text, machine_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] {
-        machine_.run(source, false, false, [&result](std::size_t, int) { ++result; });
+        pretok::split(machine_, source, [&result](std::size_t) { ++result; });
       });
     });
     return result;
@@ -192,10 +195,11 @@ private:
   }
 
   template <typename Source> Offsets boundaries_of(const Source &source) const {
-    Offsets bounds{0};
-    machine_.run(source, false, false, [&bounds](std::size_t end, int) {
-      bounds.push_back(static_cast<std::int64_t>(end));
-    });
+    Offsets bounds;
+    bounds.reserve(source.size() / 4 + 2);
+    bounds.push_back(0);
+    pretok::split(machine_, source,
+                  [&bounds](std::size_t end) { bounds.push_back(static_cast<std::int64_t>(end)); });
     return bounds;
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "class_table.hpp"
+#include "cuts.hpp"
 #include "program.hpp"
 #include "rules.hpp"
 #include "text.hpp"
@@ -10,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,31 +31,32 @@ struct Rest {
 // Splits with a program of rules in one Unicode version. Immutable; linear time.
 class Machine {
 public:
-  Machine(Program program, UnicodeTable table)
-      : classes_(program.alphabet, table), rules_(std::move(program.rules)) {
-    for (std::size_t rule = 0; rule < rules_.size(); ++rule)
-      for (std::uint8_t class_ = 0; class_ < END; ++class_)
-        if (can_begin(rules_[rule], class_))
-          candidates_[class_].push_back(static_cast<std::uint8_t>(rule));
-  }
+  Machine(const Program &program, UnicodeTable table);
 
   const ClassTable &classes() const { return classes_; }
+  const CutTable &cuts() const { return cuts_; }
 
   // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its end;
   // with `partial`, for those that are decided whatever follows. `in_gap` says that `source` goes
   // on after text that no rule matched.
   template <typename Source, typename Emit>
   Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
-    Scan<Source> text(source, partial);
-    std::size_t position = 0;
-    while (position < text.size()) {
-      const Element here = source.element(position);
-      const Match found = match(text, position, here.class_);
+    Text<Source> text(source, partial);
+    return run(text, 0, source.size(), in_gap, emit);
+  }
+
+  // The same from position `from` up to the first boundary that is not before `to`.
+  template <typename Source, typename Emit>
+  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap, Emit &emit) const {
+    std::size_t position = from;
+    while (position < to) {
+      text.here = text.source.element(position);
+      const Match found = match(text, position);
       if (found.end == UNDECIDED)
         return {position, in_gap, text.open};
       if (found.end == NO_MATCH) {
         in_gap = true;
-        position += here.width;
+        position += text.here.width;
         continue;
       }
       if (in_gap)
@@ -64,7 +65,7 @@ public:
       emit(found.end, found.rule);
       position = found.end;
     }
-    if (in_gap && !partial) {
+    if (in_gap && !text.partial) {
       emit(position, GAP);
       in_gap = false;
     }
@@ -73,7 +74,7 @@ public:
 
   // How much of `source`, from its start, is of the classes in `mask`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
-    return Scan<Source>(source, false).run_end(mask, 0);
+    return Text<Source>(source, false).run_end(mask, 0);
   }
 
 private:
@@ -82,31 +83,32 @@ private:
     int rule;
   };
 
-  static bool can_begin(const Rule &rule, std::uint8_t class_) {
-    if (const auto *run = std::get_if<Run>(&rule))
-      return has(run->body | run->lead, class_);
-    if (const auto *word = std::get_if<CasedWord>(&rule))
-      return has(word->upper | word->lower | word->lead, class_);
-    if (const auto *spaces = std::get_if<Spaces>(&rule))
-      return has(spaces->space, class_);
-    return has(std::get<Contraction>(rule).apostrophe, class_);
-  }
-
   // Only the rules that can begin with a class are tried where it stands.
-  template <typename Text>
-  Match match(Text &text, std::size_t start, std::uint8_t class_) const {
-    for (const std::uint8_t rule : candidates_[class_]) {
-      const std::size_t end =
-          std::visit([&](const auto &kind) { return kind.match(text, start); }, rules_[rule]);
+  template <typename Source> Match match(Text<Source> &text, std::size_t start) const {
+    for (const int rule : candidates_[text.here.class_]) {
+      const std::size_t end = match_rule(rules_[static_cast<std::size_t>(rule)], text, start);
       if (end != NO_MATCH)
         return {end, rule};
     }
     return {NO_MATCH, GAP};
   }
 
+  // std::visit, but one that compilers inline.
+  template <typename Source>
+  static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
+    if (const auto *run = std::get_if<Run>(&rule))
+      return run->match(text, start);
+    if (const auto *spaces = std::get_if<Spaces>(&rule))
+      return spaces->match(text, start);
+    if (const auto *word = std::get_if<CasedWord>(&rule))
+      return word->match(text, start);
+    return std::get_if<Contraction>(&rule)->match(text, start);
+  }
+
   ClassTable classes_;
   std::vector<Rule> rules_;
-  std::array<std::vector<std::uint8_t>, END + 1> candidates_;
+  std::array<std::vector<int>, END + 1> candidates_;
+  CutTable cuts_;
 };
 
 } // namespace pretok

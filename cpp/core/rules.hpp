@@ -3,6 +3,13 @@
 // Every rule stands for one alternative of a published pattern: `match` says where its match from
 // `start` on ends, or NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules.py has the same
 // machines under the same names, in the same order, and refuses rules that would need to.
+//
+// For the fast path (cuts.hpp) a rule also says, by masks of classes:
+//   first    what a match can begin with;
+//   behind   what may stand behind class a in one of its pre-tokens, or more;
+//   joined   what behind class a it always takes as well, or less;
+//   sure     what it matches whenever it is tried there, or less;
+//   refuses  behind class a, what it fails on when it is tried at a, or less.
 #pragma once
 
 #include "classes.hpp"
@@ -29,21 +36,24 @@ enum class Through : std::uint32_t {
 
 // (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
 // ASCII folds to an ASCII one.
+inline constexpr std::uint32_t LONG_S = 0x17F;
+inline constexpr std::uint32_t KELVIN_SIGN = 0x212A;
 inline std::uint32_t fold(std::uint32_t code_point) {
   if (code_point >= 'A' && code_point <= 'Z')
     return code_point + ('a' - 'A');
-  if (code_point == 0x17F)
+  if (code_point == LONG_S)
     return 's';
-  return code_point == 0x212A ? 'k' : code_point;
+  return code_point == KELVIN_SIGN ? 'k' : code_point;
 }
 
 // '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
 struct Contraction {
   Mask apostrophe = 0;
+  Mask letters = 0; // the classes of the code points that suffixes match; Machine finds them
   std::vector<std::vector<std::uint32_t>> suffixes;
   bool ignore_case = false;
 
-  template <typename Text> std::size_t match(Text &text, std::size_t start) const {
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     // '(?:s|t|re|ve|m|ll|d), the first suffix that fits
     if (start >= text.size() || text.source.code_point(start) != '\'')
       return NO_MATCH;
@@ -64,6 +74,12 @@ struct Contraction {
     }
     return NO_MATCH;
   }
+
+  Mask first() const { return apostrophe; }
+  Mask behind(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
+  Mask joined(std::uint8_t) const { return 0; }
+  Mask sure() const { return 0; }
+  Mask refuses(std::uint8_t) const { return ~letters; }
 };
 
 // lead?body{1,at_most}tail*: a run of body, at most one lead before, any tail after.
@@ -73,10 +89,10 @@ struct Run {
   Mask tail = 0;
   std::uint32_t at_most = 0; // 0: no limit
 
-  template <typename Text> std::size_t match(Text &text, std::size_t start) const {
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     std::size_t begin = start;
-    if (has(lead, text.class_at(start))) // lead?
-      begin = text.next(start);
+    if (has(lead, text.here.class_)) // lead?
+      begin += text.here.width;
     std::size_t end;
     if (at_most == 0) { // body+
       end = text.run_end(body, begin);
@@ -84,7 +100,7 @@ struct Run {
         return text.undecided(body);
     } else { // body{1,at_most}
       std::uint32_t left = at_most;
-      end = text.run_end(body, begin, left);
+      end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
         return text.undecided(0);
     }
@@ -97,6 +113,21 @@ struct Run {
     }
     return end;
   }
+
+  Mask first() const { return body | lead; }
+  Mask behind(std::uint8_t a) const {
+    const Mask more = at_most == 1 ? 0 : body;
+    return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) | (has(tail, a) ? tail : 0);
+  }
+  // As if it were not for at_most, which `longest` tells. A tail that could lead would not end a
+  // chain of joined pairs, so it is left out.
+  Mask joined(std::uint8_t a) const {
+    if (!has(body, a))
+      return has(lead, a) ? body : 0;
+    return (at_most == 1 ? 0 : body) | (tail & ~body & ~lead);
+  }
+  Mask sure() const { return body; }
+  Mask refuses(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
 };
 
 // lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word cut where its case falls.
@@ -106,10 +137,10 @@ struct CasedWord {
   Mask lead = 0;
   std::optional<Contraction> suffix;
 
-  template <typename Text> std::size_t match(Text &text, std::size_t start) const {
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     std::size_t begin = start;
-    if (has(lead, text.class_at(start))) // lead?
-      begin = text.next(start);
+    if (has(lead, text.here.class_)) // lead?
+      begin += text.here.width;
     std::size_t caseless = NO_MATCH;
     std::size_t end = text.run_end_noting(upper, begin, lower, caseless); // upper*
     if (end == text.size() && text.partial)
@@ -131,6 +162,24 @@ struct CasedWord {
     }
     return end;
   }
+
+  Mask first() const { return upper | lower | lead; }
+  Mask behind(std::uint8_t a) const {
+    Mask found = has(lead, a) ? upper | lower : 0;
+    found |= has(upper, a) ? upper | lower : 0;
+    found |= has(lower, a) ? lower : 0;
+    if (suffix)
+      found |= (has(upper | lower, a) ? suffix->apostrophe : 0) | suffix->behind(a);
+    return found;
+  }
+  // A capital behind a letter that is none may begin a word of its own; all else runs on.
+  Mask joined(std::uint8_t a) const {
+    return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
+  }
+  Mask sure() const { return upper | lower; }
+  Mask refuses(std::uint8_t a) const {
+    return has(upper | lower, a) ? 0 : ~(upper | lower);
+  }
 };
 
 // White space, as far as `through` says.
@@ -139,7 +188,7 @@ struct Spaces {
   Mask newline = 0;
   Through through = Through::ALL;
 
-  template <typename Text> std::size_t match(Text &text, std::size_t start) const {
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     // One scan serves every Spaces rule and every start in the run, so that a rule that fails on a
     // long run cannot make the whole quadratic.
     if (start >= text.space_end) {
@@ -165,6 +214,15 @@ struct Spaces {
     }
     return end;
   }
+
+  Mask first() const { return space; }
+  Mask behind(std::uint8_t a) const { return has(space, a) ? space : 0; }
+  Mask joined(std::uint8_t a) const {
+    return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
+  }
+  Mask sure() const { return through == Through::ALL ? space : 0; }
+  // What is joined never ends the text: that end is left to the machine.
+  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~Mask{0} : 0; }
 };
 
 using Rule = std::variant<Contraction, Run, CasedWord, Spaces>;

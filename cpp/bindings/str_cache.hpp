@@ -1,0 +1,64 @@
+// Slices of a str, made once where they recur: most pre-tokens of a text do.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// Not to be shared between threads; lives as long as one call, with the interpreter's lock held.
+class StrCache {
+public:
+  explicit StrCache(PyObject *text)
+      : text_(text), data_(static_cast<const char *>(PyUnicode_DATA(text))),
+        width_(static_cast<std::size_t>(PyUnicode_KIND(text))) {}
+  StrCache(const StrCache &) = delete;
+  StrCache &operator=(const StrCache &) = delete;
+
+  // Returns text[start:end], a new reference, or nullptr with an exception set.
+  PyObject *slice(std::int64_t start, std::int64_t end) {
+    const std::size_t size = static_cast<std::size_t>(end - start) * width_;
+    if (size > sizeof(Key))
+      return PyUnicode_Substring(text_, start, end);
+    Key key{};
+    std::memcpy(key.data(), data_ + static_cast<std::size_t>(start) * width_, size);
+    Entry &entry = entries_[place(key)];
+    if (entry.slice == nullptr || entry.key != key || entry.size != size) {
+      PyObject *made = PyUnicode_Substring(text_, start, end);
+      if (made == nullptr)
+        return nullptr;
+      // The list that is being made owns what it was given, so nothing here needs to.
+      entry = {key, size, made};
+      return made;
+    }
+    Py_INCREF(entry.slice);
+    return entry.slice;
+  }
+
+private:
+  using Key = std::array<std::uint64_t, 3>;
+  struct Entry {
+    Key key;
+    std::size_t size;
+    PyObject *slice; // borrowed
+  };
+  static constexpr std::size_t BITS = 12;
+
+  static std::size_t place(const Key &key) {
+    const std::uint64_t mixed =
+        (key[0] ^ (key[1] << 23 | key[1] >> 41) ^ (key[2] << 47 | key[2] >> 17)) *
+        0x9E3779B97F4A7C15;
+    return static_cast<std::size_t>(mixed >> (64 - BITS));
+  }
+
+  PyObject *text_;
+  const char *data_;
+  std::size_t width_;
+  std::array<Entry, std::size_t{1} << BITS> entries_{};
+};
+
+} // namespace pretok

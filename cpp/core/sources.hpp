@@ -1,0 +1,96 @@
+// The texts that a machine can split: code points of 1, 2 or 4 bytes, or bytes of UTF-8.
+//
+// A position is an index into the text's own units.
+#pragma once
+
+#include "class_table.hpp"
+#include "utf8.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// A code point as a text has it: its class, and how many units it takes.
+struct Element {
+  std::uint8_t class_;
+  std::uint32_t width;
+};
+
+// A text whose units are code points below CODE_POINTS.
+template <typename Unit> class CodePoints {
+public:
+  CodePoints(const Unit *data, std::size_t size, const ClassTable &classes)
+      : data_(data), size_(size), classes_(&classes) {}
+
+  std::size_t size() const { return size_; }
+  std::uint32_t code_point(std::size_t at) const { return data_[at]; }
+  // `at` must be less than size().
+  Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
+  // Where the code point that ends at `end` starts.
+  std::size_t last_start(std::size_t end) const { return end - 1; }
+  std::uint32_t unit(std::size_t at) const { return data_[at]; }
+  // Whether the 8 units from `at` on are ASCII.
+  bool ascii8(std::size_t at) const {
+    constexpr std::uint64_t beyond =
+        sizeof(Unit) == 1   ? 0x8080808080808080
+        : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
+                            : 0xFFFFFF80FFFFFF80;
+    std::uint64_t all[sizeof(Unit)];
+    std::memcpy(all, data_ + at, sizeof all);
+    std::uint64_t any = 0;
+    for (const std::uint64_t part : all)
+      any |= part;
+    return (any & beyond) == 0;
+  }
+
+private:
+  static bool is_latin1(Unit unit) { return sizeof(Unit) == 1 || unit < 0x100; }
+  std::uint8_t class_of(Unit unit) const {
+    return is_latin1(unit) ? classes_->latin1()[unit] : (*classes_)[unit];
+  }
+
+  const Unit *data_;
+  std::size_t size_;
+  const ClassTable *classes_;
+};
+
+// A text of bytes that hold UTF-8, or anything.
+class Utf8 {
+public:
+  Utf8(const std::uint8_t *data, std::size_t size, const ClassTable &classes)
+      : data_(data), size_(size), classes_(&classes) {}
+
+  std::size_t size() const { return size_; }
+  std::uint32_t code_point(std::size_t at) const { return decode(at).code_point; }
+  Element element(std::size_t at) const {
+    if (data_[at] < 0x80)
+      return {classes_->latin1()[data_[at]], 1};
+    const Decoded decoded = decode(at);
+    return {(*classes_)[decoded.code_point], decoded.width};
+  }
+  // Where the code point that ends at `end` starts; it must be well-formed.
+  std::size_t last_start(std::size_t end) const {
+    do
+      --end;
+    while ((data_[end] & 0xC0) == 0x80);
+    return end;
+  }
+  std::uint32_t unit(std::size_t at) const { return data_[at]; }
+  // Whether the 8 units from `at` on are ASCII.
+  bool ascii8(std::size_t at) const {
+    std::uint64_t all;
+    std::memcpy(&all, data_ + at, sizeof all);
+    return (all & 0x8080808080808080) == 0;
+  }
+
+  Decoded decode(std::size_t at) const { return decode_utf8(data_ + at, size_ - at); }
+
+private:
+  const std::uint8_t *data_;
+  std::size_t size_;
+  const ClassTable *classes_;
+};
+
+} // namespace pretok
