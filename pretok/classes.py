@@ -15,7 +15,6 @@ from typing import Protocol
 from pretok.errors import InvalidRuleError
 from pretok.unicode.atoms import ATOMS, Atom
 
-
 ALL_ATOMS = (1 << len(ATOMS)) - 1
 LIMIT = 0x110000
 
@@ -142,9 +141,7 @@ def _ascii_atom(code_point: int) -> Atom:
 
 NOTHING = CharSet(((0, 0),))
 ANY = ~NOTHING
-HAN = _atoms(
-    Atom.HAN_LETTER, Atom.HAN_MARK, Atom.HAN_NUMBER, Atom.HAN_PUNCTUATION, Atom.HAN_SYMBOL
-)
+HAN = _atoms(Atom.HAN_LETTER, Atom.HAN_MARK, Atom.HAN_NUMBER, Atom.HAN_PUNCTUATION, Atom.HAN_SYMBOL)
 UPPER = _atoms(Atom.UPPER)
 LOWER = _atoms(Atom.LOWER)
 CASELESS = _atoms(Atom.CASELESS, Atom.HAN_LETTER)

@@ -6,6 +6,7 @@ cpp/core/machine.hpp is the same loop in C++, and cpp/bindings gives it the same
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -129,7 +130,7 @@ class Machine:
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
         bounds: list[int] = self.steps(text)[0].tolist()
-        return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [text[start:end] for start, end in pairwise(bounds)]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
         """Return the pre-tokens of `data`."""

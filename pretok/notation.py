@@ -8,11 +8,7 @@ from operator import or_
 from pretok import classes
 from pretok.classes import ALL_ATOMS, LIMIT, CharSet
 
-# Largest first: the first that fits inside a set is named.
-NAMES = (
-    "ANY LETTER NUMBER WHITE_SPACE MARK PUNCTUATION SYMBOL CONTROL HAN "
-    "CASELESS UPPER LOWER DIGIT NEWLINE SPACE"
-).split()
+# Larger sets first: the first that fits inside a set is named.
 REGEX = {
     "ANY": r"\s\S",
     "LETTER": r"\p{L}",
@@ -85,7 +81,7 @@ def _class(opening: str, names: list[str] | None) -> str:
 def _union(chars: CharSet) -> list[str] | None:
     """Return the named sets whose union is `chars`, or None if there are no such."""
     left, names = chars, []
-    for name in NAMES:
+    for name in REGEX:
         named: CharSet = getattr(classes, name)
         if named & left == named and left:
             names.append(name)
@@ -119,5 +115,3 @@ def _char(code_point: int) -> str:
     if char.isascii() and char.isprintable():
         return f"\\{char}" if char in r"\[]^-" else char
     return f"\\x{{{code_point:X}}}"
-
-

@@ -40,10 +40,8 @@ class Preset:
         object.__setattr__(self, "rules", tuple(self.rules))
         object.__setattr__(self, "aliases", tuple(self.aliases))
         for name in (self.name, *self.aliases):
-            if not isinstance(name, str) or not name or name.strip() != name:
-                raise InvalidRuleError(
-                    f"preset name {name!r}; expected text without white space around it"
-                )
+            if not isinstance(name, str) or name.split() != [name]:
+                raise InvalidRuleError(f"preset name {name!r}; expected text without white space")
         if not self.rules:
             raise InvalidRuleError(f"preset {self.name!r} has no rules; expected at least one")
         for number, rule in enumerate(self.rules, 1):

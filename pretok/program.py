@@ -83,9 +83,7 @@ class Program:
         for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True):
             padded = classes.ljust(-len(classes) // 4 * -4, b"\0")
             words.append(first)
-            words += (
-                int.from_bytes(padded[i : i + 4], "little") for i in range(0, len(padded), 4)
-            )
+            words += (int.from_bytes(padded[i : i + 4], "little") for i in range(0, len(padded), 4))
         words.append(len(self.rules))
         for rule in self.rules:
             record = rule.record(alphabet)

@@ -27,7 +27,7 @@ Matcher = Callable[[Text, int], int]
 APOSTROPHE = code_points("'")
 # (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
 # ASCII folds to an ASCII one.
-FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: "s", 0x212A: "k"}
+FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0x212A: ord("k")}
 
 
 class Through(IntEnum):

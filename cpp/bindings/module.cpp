@@ -1,6 +1,7 @@
 // pretok._core: the native backend. The only file that names pybind11 or Python.
 #include "batch.hpp"
 #include "machine.hpp"
+#include "presets.hpp"
 #include "splitter.hpp"
 #include "str_cache.hpp"
 #include "units.hpp"
@@ -78,8 +79,20 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
 
 py::list slices_of_str(py::handle text, const Offsets &bounds) {
   StrCache cache(text.ptr());
-  return slices(bounds,
-                [&cache](std::int64_t start, std::int64_t end) { return cache.slice(start, end); });
+  return slices(bounds, [&cache](std::int64_t start, std::int64_t end) {
+    return cache.slice(start, end);
+  });
+}
+
+// Returns the Unicode version and the program of a preset that is built into C++, or None.
+py::object built_in_program(const std::string &name) {
+  const Preset *preset = find_preset(name);
+  if (preset == nullptr)
+    return py::none();
+  py::list words;
+  for (std::size_t i = 0; i < preset->word_count; ++i)
+    words.append(preset->words[i]);
+  return py::make_tuple(preset->unicode, words);
 }
 
 class NativeMachine {
@@ -107,9 +120,8 @@ public:
   std::size_t count(py::handle text) const {
     std::size_t result = 0;
     with_source(text, machine_.classes(), [&](const auto &source) {
-      unlocked(source.size(), [&] {
-        pretok::split(machine_, source, [&result](std::size_t) { ++result; });
-      });
+      unlocked(source.size(),
+               [&] { pretok::split(machine_, source, [&result](std::size_t) { ++result; }); });
     });
     return result;
   }
@@ -144,9 +156,8 @@ public:
   }
 
   std::size_t run_length(const py::str &chars, Mask mask) const {
-    return with_source(chars, machine_.classes(), [&](const auto &source) {
-      return machine_.run_length(source, mask);
-    });
+    return with_source(chars, machine_.classes(),
+                       [&](const auto &source) { return machine_.run_length(source, mask); });
   }
 
   py::list split_batch(const py::list &texts, unsigned threads) const {
@@ -198,8 +209,9 @@ private:
     Offsets bounds;
     bounds.reserve(source.size() / 4 + 2);
     bounds.push_back(0);
-    pretok::split(machine_, source,
-                  [&bounds](std::size_t end) { bounds.push_back(static_cast<std::int64_t>(end)); });
+    pretok::split(machine_, source, [&bounds](std::size_t end) {
+      bounds.push_back(static_cast<std::int64_t>(end));
+    });
     return bounds;
   }
 
@@ -220,6 +232,7 @@ private:
 PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   using pretok::NativeMachine;
   module.doc() = "The native backend of pretok.";
+  module.def("built_in_program", &pretok::built_in_program, py::arg("name"));
   py::class_<NativeMachine>(module, "Machine")
       .def(py::init<const std::vector<std::uint32_t> &, const std::string &>(),
            py::arg("words"), py::arg("version"))

@@ -10,7 +10,8 @@
 
 namespace pretok {
 
-// Not to be shared between threads; lives as long as one call, with the interpreter's lock held.
+// Not to be shared between threads; lives as long as one call, with the interpreter's lock
+// held.
 class StrCache {
 public:
   explicit StrCache(PyObject *text)

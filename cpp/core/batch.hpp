@@ -6,8 +6,8 @@
 
 namespace pretok {
 
-// Calls each of `work` once, on up to `threads` threads, the calling one included. Rethrows one of
-// the exceptions that were thrown, if any, when all have ended.
+// Calls each of `work` once, on up to `threads` threads, the calling one included. Rethrows one
+// of the exceptions that were thrown, if any, when all have ended.
 void run_all(const std::vector<std::function<void()>> &work, unsigned threads);
 
 } // namespace pretok

@@ -16,8 +16,7 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
     for (std::uint32_t i = 0; i < BLOCK; ++i) {
       while (run + 1 < table.size && table.runs[run + 1] >> 8 <= start + i)
         ++run;
-      while (segment + 1 < alphabet.size() &&
-             alphabet[segment + 1].first <= start + i)
+      while (segment + 1 < alphabet.size() && alphabet[segment + 1].first <= start + i)
         ++segment;
       block[i] = alphabet[segment].classes[table.runs[run] & 0xFF];
     }

@@ -47,7 +47,8 @@ CutTable::CutTable(const std::vector<Rule> &rules,
       const auto made_by =
           std::find_if(candidates[a].begin(), candidates[a].end(),
                        [&](int index) { return !has(refuses(rule(index), a), b); });
-      pair(a, b) = made_by == candidates[a].end() ? ASK : label_of(rule(*made_by), *made_by, a, b);
+      pair(a, b) =
+          made_by == candidates[a].end() ? ASK : label_of(rule(*made_by), *made_by, a, b);
     }
   }
   tie(rules);

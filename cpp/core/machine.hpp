@@ -19,9 +19,9 @@ namespace pretok {
 // Rule index of a pre-token that no rule matched.
 inline constexpr int GAP = -1;
 
-// Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between the
-// last pre-token and there is part of a gap. While what follows is of the classes in `open`, no
-// more will be decided.
+// Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
+// the last pre-token and there is part of a gap. While what follows is of the classes in
+// `open`, no more will be decided.
 struct Rest {
   std::size_t resume;
   bool in_gap;
@@ -36,9 +36,9 @@ public:
   const ClassTable &classes() const { return classes_; }
   const CutTable &cuts() const { return cuts_; }
 
-  // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its end;
-  // with `partial`, for those that are decided whatever follows. `in_gap` says that `source` goes
-  // on after text that no rule matched.
+  // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its
+  // end; with `partial`, for those that are decided whatever follows. `in_gap` says that
+  // `source` goes on after text that no rule matched.
   template <typename Source, typename Emit>
   Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
@@ -47,7 +47,8 @@ public:
 
   // The same from position `from` up to the first boundary that is not before `to`.
   template <typename Source, typename Emit>
-  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap, Emit &emit) const {
+  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
+           Emit &emit) const {
     std::size_t position = from;
     while (position < to) {
       text.here = text.source.element(position);

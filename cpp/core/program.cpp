@@ -96,8 +96,7 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
 bool read_alphabet(Words &words, Alphabet &alphabet) {
   const std::uint32_t class_count = words.next();
   const std::uint32_t count = words.next();
-  if (class_count == 0 || class_count > END || count == 0 ||
-      count > MOST_SEGMENTS)
+  if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
     return false;
   for (std::uint32_t i = 0; i < count && !words.ran_out(); ++i) {
     AlphabetSegment segment{words.next(), {}};
@@ -108,8 +107,7 @@ bool read_alphabet(Words &words, Alphabet &alphabet) {
       if (segment.classes[atom] >= class_count)
         return false;
     }
-    const bool ascending =
-        i == 0 ? segment.first == 0 : segment.first > alphabet.back().first;
+    const bool ascending = i == 0 ? segment.first == 0 : segment.first > alphabet.back().first;
     if (!ascending || segment.first >= CODE_POINTS)
       return false;
     alphabet.push_back(segment);

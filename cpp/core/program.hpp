@@ -1,7 +1,7 @@
 // A program: the rules of a preset over an alphabet of its own, read from 32-bit words.
 //
-// pretok/program.py and the `record` methods of pretok/rules.py write the words; presets built in
-// and presets made by users come the same way.
+// pretok/program.py and the `record` methods of pretok/rules.py write the words; presets built
+// in and presets made by users come the same way.
 #pragma once
 
 #include "alphabet.hpp"

@@ -1,8 +1,8 @@
 // The closed set of rule kinds: each a small hand-written state machine.
 //
-// Every rule stands for one alternative of a published pattern: `match` says where its match from
-// `start` on ends, or NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules.py has the same
-// machines under the same names, in the same order, and refuses rules that would need to.
+// Every rule stands for one alternative of a published pattern: `match` says where its match
+// from `start` on ends, or NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules.py has the
+// same machines under the same names, in the same order, and refuses rules that would need to.
 //
 // For the fast path (cuts.hpp) a rule also says, by masks of classes:
 //   first    what a match can begin with;
@@ -117,10 +117,11 @@ struct Run {
   Mask first() const { return body | lead; }
   Mask behind(std::uint8_t a) const {
     const Mask more = at_most == 1 ? 0 : body;
-    return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) | (has(tail, a) ? tail : 0);
+    return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
+           (has(tail, a) ? tail : 0);
   }
-  // As if it were not for at_most, which `longest` tells. A tail that could lead would not end a
-  // chain of joined pairs, so it is left out.
+  // As if it were not for at_most, which `longest` tells. A tail that could lead would not end
+  // a chain of joined pairs, so it is left out.
   Mask joined(std::uint8_t a) const {
     if (!has(body, a))
       return has(lead, a) ? body : 0;
@@ -177,9 +178,7 @@ struct CasedWord {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
   Mask sure() const { return upper | lower; }
-  Mask refuses(std::uint8_t a) const {
-    return has(upper | lower, a) ? 0 : ~(upper | lower);
-  }
+  Mask refuses(std::uint8_t a) const { return has(upper | lower, a) ? 0 : ~(upper | lower); }
 };
 
 // White space, as far as `through` says.
@@ -189,8 +188,8 @@ struct Spaces {
   Through through = Through::ALL;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // One scan serves every Spaces rule and every start in the run, so that a rule that fails on a
-    // long run cannot make the whole quadratic.
+    // One scan serves every Spaces rule and every start in the run, so that a rule that fails
+    // on a long run cannot make the whole quadratic.
     if (start >= text.space_end) {
       text.newline_end = start;
       text.space_end = text.run_end_noting(space, start, newline, text.newline_end);

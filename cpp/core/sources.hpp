@@ -33,10 +33,9 @@ public:
   std::uint32_t unit(std::size_t at) const { return data_[at]; }
   // Whether the 8 units from `at` on are ASCII.
   bool ascii8(std::size_t at) const {
-    constexpr std::uint64_t beyond =
-        sizeof(Unit) == 1   ? 0x8080808080808080
-        : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
-                            : 0xFFFFFF80FFFFFF80;
+    constexpr std::uint64_t beyond = sizeof(Unit) == 1   ? 0x8080808080808080
+                                     : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
+                                                         : 0xFFFFFF80FFFFFF80;
     std::uint64_t all[sizeof(Unit)];
     std::memcpy(all, data_ + at, sizeof all);
     std::uint64_t any = 0;

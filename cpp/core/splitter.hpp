@@ -33,13 +33,15 @@ inline unsigned lowest_bit(std::uint64_t word) {
 
 // Bit i of each says something of unit i, of 64 in a row, and the one before.
 struct Bits {
-  std::uint64_t cuts;    // there is a cut
-  std::uint64_t changes; // the label changes, which is a cut if nothing since the last cut is asked
+  std::uint64_t cuts; // there is a cut
+  std::uint64_t
+      changes; // the label changes, which is a cut if nothing since the last cut is asked
   std::uint64_t asks;    // the machine must be asked
   std::uint64_t counted; // the pre-token's length is limited
 };
 
-// `pairs` has for each unit what CutTable says of it behind the one before; pairs[-1] is read too.
+// `pairs` has for each unit what CutTable says of it behind the one before; pairs[-1] is read
+// too.
 inline Bits gather(const std::uint8_t *pairs) {
   Bits bits{};
   std::uint64_t tied = 0;
@@ -97,9 +99,11 @@ public:
       const Element element = source.element(at);
       std::uint8_t pair = table(before_, element.class_);
       if (within != 0) {
-        // What is within a sequence goes on with its label, if it has one, else with what comes.
+        // What is within a sequence goes on with its label, if it has one, else with what
+        // comes.
         const std::uint8_t filling = last_ != CUT ? last_ : pair;
-        // If the label changed there, which cuts, a second change is none that gather could tell.
+        // If the label changed there, which cuts, a second change is none that gather could
+        // tell.
         if (changed && changes(last_, pair))
           pair = ASK;
         for (; within != 0; --within)

@@ -19,8 +19,7 @@ constexpr std::uint32_t UNICODE_18_0[] = {
 #include "generated/unicode_18_0.inc"
 };
 
-template <std::size_t size>
-constexpr UnicodeTable whole(const std::uint32_t (&runs)[size]) {
+template <std::size_t size> constexpr UnicodeTable whole(const std::uint32_t (&runs)[size]) {
   return {runs, size};
 }
 

@@ -11,9 +11,9 @@ struct Decoded {
   std::uint32_t width; // in bytes
 };
 
-// Decodes the sequence that starts at bytes[0], of which there are `left` >= 1. A byte that does
-// not start a well-formed sequence counts by itself, as the lone surrogate U+DC00 + byte: what
-// Python's error handler "surrogateescape" makes of it.
+// Decodes the sequence that starts at bytes[0], of which there are `left` >= 1. A byte that
+// does not start a well-formed sequence counts by itself, as the lone surrogate U+DC00 + byte:
+// what Python's error handler "surrogateescape" makes of it.
 inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
   const std::uint32_t lead = bytes[0];
   const auto tail = [bytes](int i) { return (bytes[i] & 0xC0) == 0x80; };

@@ -1,0 +1,25 @@
+// The built-in presets, by name or alias, for programs without Python.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace pretok {
+
+struct Preset {
+  const char *names; // the name and the aliases, each between two spaces
+  const char *unicode;
+  const std::uint32_t *words; // for read_program
+  std::size_t word_count;
+};
+
+std::size_t preset_count();
+
+// `index` must be less than preset_count().
+const Preset &preset_at(std::size_t index);
+
+// Returns the preset of this name or alias, or nullptr if there is none.
+const Preset *find_preset(std::string_view name);
+
+} // namespace pretok
