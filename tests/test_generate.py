@@ -1,0 +1,42 @@
+"""The presets in C++ are those of presets.py."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import ModuleType
+
+import pretok
+from pretok.pretokenizer import BackendName
+from pretok.program import compile_rules
+from support import REPOSITORY
+
+
+def _generator() -> ModuleType:
+    """The generator of the repository, for wheels leave it out."""
+    path = REPOSITORY / "pretok" / "generate.py"
+    spec = importlib.util.spec_from_file_location("generate_under_test", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_committed_file_is_what_the_generator_writes() -> None:
+    generator = _generator()
+    wanted = REPOSITORY / "cpp" / "core" / "generated" / "presets.inc"
+    assert generator.TARGET == wanted
+    assert wanted.read_text(encoding="utf-8") == generator.render(), (
+        f"presets.inc is stale: run `{generator.COMMAND}`"
+    )
+
+
+def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:
+    from pretok import _core
+    from pretok.presets import BUILT_IN
+
+    for preset in BUILT_IN:
+        wanted = (preset.unicode, compile_rules(preset.rules).words())
+        for name in (preset.name, *preset.aliases):
+            assert _core.built_in_program(name) == wanted
+    for name in ("", " ", "gpt", "gpt2 gpt-2", "GPT2", pretok.presets()[0].name + " "):
+        assert _core.built_in_program(name) is None
