@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
 
 from pretok.classes import (
     ANY,
@@ -49,7 +49,8 @@ from pretok.rules import (
 from pretok.stream import Stream
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
-__version__ = _version("pretok")
+if TYPE_CHECKING:
+    __version__: str
 
 __all__ = [
     "ALL",
@@ -97,3 +98,12 @@ __all__ = [
     "presets",
     "register",
 ]
+
+
+def __getattr__(name: str) -> str:
+    # importlib.metadata takes longer to import than all of pretok.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pretok")
+    raise AttributeError(f"module 'pretok' has no attribute {name!r}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import reduce
-from operator import or_
+from operator import and_
+from typing import NamedTuple
 
 from pretok import classes
-from pretok.classes import ALL_ATOMS, LIMIT, CharSet
+from pretok.classes import LIMIT, CharSet
 
 # Larger sets first: the first that fits inside a set is named.
 REGEX = {
@@ -26,7 +27,10 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-BARE = frozenset(REGEX) - {"ANY", "CASELESS", "UPPER", "NEWLINE"}
+ONE = frozenset(
+    {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
+)
+"""What stands for one code point without brackets."""
 
 
 def set_name(chars: CharSet) -> str:
@@ -37,77 +41,91 @@ def set_name(chars: CharSet) -> str:
     """
     if chars == classes.OTHER:
         return "OTHER"
-    names = _union(chars)
-    if names is not None:
-        return " | ".join(names) or "NOTHING"
-    names = _union(~chars)
-    if names is not None:
-        return f"~({' | '.join(names)})" if len(names) > 1 else f"~{names[0]}"
-    ranges = _ranges(chars)
-    if ranges is None:
-        return f"CharSet({chars.segments!r})"
-    given = ", ".join(
-        f"({first:#x}, {last:#x})" if first != last else repr(chr(first)) for first, last in ranges
-    )
-    return f"code_points({given})"
+    parts = _parts(chars)
+    if parts is not None:
+        return " | ".join(_named(parts)) or "NOTHING"
+    parts = _parts(~chars)
+    if parts is not None:
+        named = _named(parts)
+        return f"~({' | '.join(named)})" if len(named) > 1 else f"~{named[0]}"
+    return f"CharSet({chars.segments!r})"
 
 
 def set_regex(chars: CharSet) -> str:
-    r"""Return a regex character class for `chars`, for people to read.
+    r"""Return a regex for one code point of `chars`, for people to read.
 
-    >>> set_regex(classes.OTHER)
-    '[^\\s\\p{L}\\p{N}]'
+    >>> print(set_regex(classes.OTHER))
+    [^\s\p{L}\p{N}]
     """
-    if len(chars.segments) == 1:
-        bare = _union(chars)
-        if bare is not None and len(bare) == 1 and bare[0] in BARE:
-            return REGEX[bare[0]]
-        written = [_class("[", bare), _class("[^", _union(~chars))]
-        return min((text for text in written if text), key=len, default=f"[{set_name(chars)}]")
-    ranges = _ranges(chars)
-    if ranges is None:
-        return f"[{set_name(chars)}]"
-    items = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in ranges]
-    return items[0] if len(items) == 1 and "-" not in items[0] else f"[{''.join(items)}]"
+    written = [_positive(_parts(chars)), _negative(_parts(~chars))]
+    return min((one for one in written if one), key=len, default=f"[{set_name(chars)}]")
 
 
-def _class(opening: str, names: list[str] | None) -> str:
-    if names is None:
+class _Parts(NamedTuple):
+    """Names of sets, and ranges of code points, whose union is a set."""
+
+    names: list[str]
+    ranges: list[tuple[int, int]]
+
+
+def _named(parts: _Parts) -> list[str]:
+    given = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
+    return [*parts.names, f"code_points({given})"] if given else parts.names
+
+
+def _positive(parts: _Parts | None) -> str:
+    if parts is None or parts == ([], []):
         return ""
-    first_white_space = sorted(names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
-    return f"{opening}{''.join(REGEX[name] for name in first_white_space)}]"
+    names = parts.names
+    if "CONTROL" in names and "WHITE_SPACE" not in names:
+        # Some of \\p{C} is white space, but none of CONTROL.
+        rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
+        return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
+    items = _items(parts)
+    is_one = len(items) == 1 and (items[0] in ONE or len(items[0]) == 1)
+    return items[0] if is_one else f"[{''.join(items)}]"
 
 
-def _union(chars: CharSet) -> list[str] | None:
-    """Return the named sets whose union is `chars`, or None if there are no such."""
-    left, names = chars, []
+def _negative(parts: _Parts | None) -> str:
+    if parts is None or parts == ([], []):
+        return ""
+    if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
+        return ""
+    return f"[^{''.join(_items(parts))}]"
+
+
+def _items(parts: _Parts) -> list[str]:
+    first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
+    ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
+    return [*(REGEX[name] for name in first_white_space), *ranges]
+
+
+def _parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars`, or None if no union of names and ranges makes it."""
+    common = reduce(and_, (mask for _, mask in chars.segments))
+    left, names = common, []
     for name in REGEX:
-        named: CharSet = getattr(classes, name)
-        if named & left == named and left:
+        mask = getattr(classes, name).mask_at(0)
+        if left and mask & left == mask:
             names.append(name)
-            left = left - named
-    return None if left else names
-
-
-def _ranges(chars: CharSet) -> list[tuple[int, int]] | None:
-    """Return the code point ranges that are `chars`, or None if atoms matter as well."""
-    full = reduce(or_, (classes.code_points((c, c)) for c in range(0x80)))
-    found: list[tuple[int, int]] = []
+            left &= ~mask
+    ranges: list[tuple[int, int]] = []
     bounds = [*(first for first, _ in chars.segments), LIMIT]
     for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
-        if not mask:
+        if mask == common:
             continue
-        if any(mask & _whole(c, full) != _whole(c, full) for c in (first, end - 1)):
+        told_apart = (*range(first, min(end, 0x80)), end - 1)
+        if any(mask != common | _atoms_of(code_point) for code_point in told_apart):
             return None
-        if found and found[-1][1] + 1 == first:
-            found[-1] = (found[-1][0], end - 1)
-        else:
-            found.append((first, end - 1))
-    return found
+        if ranges and ranges[-1][1] + 1 == first:
+            first = ranges.pop()[0]
+        ranges.append((first, end - 1))
+    return None if left else _Parts(names, ranges)
 
 
-def _whole(code_point: int, ascii_atoms: CharSet) -> int:
-    return ascii_atoms.mask_at(code_point) if code_point < 0x80 else ALL_ATOMS
+def _atoms_of(code_point: int) -> int:
+    """Return the mask of the atoms that `code_point` may have in some version of Unicode."""
+    return classes.code_points((code_point, code_point)).mask_at(code_point)
 
 
 def _char(code_point: int) -> str:

@@ -1,0 +1,100 @@
+"""The command line: `pretok split`, `explain`, `presets`, `diff`, `fuzz` and `bench`.
+
+Every error is one line on standard error and exit status 2, whatever raised it; `main` sees to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from pretok import __version__
+from pretok.cli_diff import diff
+from pretok.cli_output import abandon_output, one_line
+from pretok.cli_presets import presets_command
+from pretok.cli_split import explain, split
+from pretok.errors import PretokError, UnknownPresetError
+
+TROUBLE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""128 and the number of the signal, as a shell has it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        with commands.make_context("pretok", given or ["--help"]) as context:
+            return commands.invoke(context) or 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except KeyboardInterrupt:
+        abandon_output()
+        return INTERRUPTED
+    except BrokenPipeError:
+        abandon_output()
+        return BROKEN_PIPE
+    except (click.ClickException, PretokError, OSError, UnicodeError) as error:
+        if isinstance(error, OSError):
+            abandon_output()
+        if sys.stderr is not None:
+            click.echo(f"pretok: error: {one_line(_message(error))}", err=True)
+        return TROUBLE
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, click.UsageError):
+        message = error.format_message().rstrip(".")
+        message = message[:1].lower() + message[1:]
+        if error.ctx is not None:
+            message += " " if message.endswith("?") else "; "
+            message += f"see '{error.ctx.command_path} --help'"
+        return message
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, UnknownPresetError):
+        near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
+        return f"unknown preset {error.name!r}; {near}'pretok presets' lists them all"
+    return str(error)
+
+
+class Later(click.Command):
+    """A command that is imported when it is run, so that the others start faster."""
+
+    def __init__(self, name: str, where: str, short_help: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self._where = where
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Return a context of the command itself."""
+        module, _, attribute = self._where.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command.make_context(info_name, args, parent, **extra)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="pretok", message="%(prog)s %(version)s")
+def commands() -> None:
+    """Split text into pre-tokens exactly as LLM tokenizers do."""
+
+
+for _command in (
+    split,
+    explain,
+    presets_command,
+    diff,
+    Later("fuzz", "pretok.fuzz_cli:fuzz_command", "Split hard texts, and compare with an engine."),
+    Later("bench", "pretok.bench_cli:bench", "Measure speed, and compare with other splitters."),
+):
+    commands.add_command(_command)

@@ -1,0 +1,144 @@
+"""The command `pretok diff`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from pretok.cli_input import open_text
+from pretok.cli_options import ESCAPES, colour_option, form_option, input_options, unicode_option
+from pretok.cli_output import (
+    Escaper,
+    columns,
+    is_coloured,
+    json_array,
+    rule_json,
+    rule_text,
+    step_json,
+    write,
+)
+from pretok.differ import Diff, Region
+from pretok.pretokenizer import BackendName, PreTokenizer, Step
+from pretok.registry import get
+
+SAME, DIFFERENT = 0, 1
+
+
+@click.command(epilog=ESCAPES, short_help="Show where two presets split a text differently.")
+@click.argument("a")
+@click.argument("b")
+@unicode_option
+@click.option("--unicode-a", metavar="VERSION", help="Unicode version for A alone.")
+@click.option("--unicode-b", metavar="VERSION", help="Unicode version for B alone.")
+@input_options
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="How many regions to show; the others are only counted.",
+)
+@form_option("text", "json")
+@colour_option
+def diff(
+    a: str,
+    b: str,
+    file: str | None,
+    text: str | None,
+    binary: bool,
+    backend: BackendName | None,
+    unicode: str | None,
+    unicode_a: str | None,
+    unicode_b: str | None,
+    limit: int,
+    form: str,
+    color: bool | None,
+) -> int:
+    """Show where presets A and B split FILE, or standard input, differently.
+
+    A region goes from one boundary that both splits have to the next one. It is shown with its
+    start and end in code points (half-open), then the pre-tokens of A after a minus and those of B
+    after a plus, at most 1000 of each, escaped and in quotes, each with the alternative of the
+    pattern that made it. The exit status is 0 if the splits are the same, 1 if they differ, 2 in
+    trouble.
+    """
+    first, second = get(a, unicode_a or unicode, backend), get(b, unicode_b or unicode, backend)
+    with open_text(file, text, binary) as chunks:
+        found = Diff(first, second, chunks)
+        if form == "json":
+            write(_as_json(first, second, found, limit))
+        else:
+            write(_as_text(first, second, found, limit, is_coloured(color)))
+    return DIFFERENT if found.region_count else SAME
+
+
+def _as_text(
+    first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int, coloured: bool
+) -> Iterator[str]:
+    escaper = Escaper(first.unicode)
+
+    def styled(line: str, fg: str | None = None, bold: bool | None = None) -> str:
+        return f"{click.style(line, fg, bold=bold) if coloured else line}\n"
+
+    def lines(region: Region) -> Iterator[str]:
+        yield styled(f"@@ {region.start}:{region.end} @@", fg="cyan")
+        for sign, colour, steps, count in (
+            ("-", "red", region.first, region.first_count),
+            ("+", "green", region.second, region.second_count),
+        ):
+            escaped = escaper.each(step.text for step in steps)
+            for step, shown in zip(steps, escaped, strict=True):
+                yield styled(f"{sign} {columns(shown, rule_text(step.rule))}", fg=colour)
+            if count > len(steps):
+                yield styled(f"{sign} and {count - len(steps)} more", fg=colour)
+
+    for region in found:
+        if found.region_count <= limit:
+            if found.region_count == 1:
+                yield styled(f"--- {_name(first)}", bold=True)
+                yield styled(f"+++ {_name(second)}", bold=True)
+            yield "".join(lines(region))
+    yield f"{_name(first)}: {_counted(found.first_count, 'pre-token')}\n"
+    yield f"{_name(second)}: {_counted(found.second_count, 'pre-token')}\n"
+    hidden = found.region_count - limit
+    more = f", {hidden} of them not shown (--limit {limit})" if hidden > 0 else ""
+    yield f"{_counted(found.region_count, 'differing region')}{more}\n"
+
+
+def _as_json(first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int) -> Iterator[str]:
+    def records() -> Iterator[str]:
+        for region in found:
+            if found.region_count <= limit:
+                a, b = (", ".join(map(_step_json, side)) for side in (region.first, region.second))
+                yield (
+                    f'{{"start": {region.start}, "end": {region.end}, '
+                    f'"a_count": {region.first_count}, "b_count": {region.second_count}, '
+                    f'"a": [{a}], "b": [{b}]}}'
+                )
+
+    # Nothing is printed before the input has proved good.
+    before = '{"regions": '
+    for part in json_array(records(), ",\n"):
+        yield before + part.rstrip("\n")
+        before = ""
+    counts = ((first, found.first_count), (second, found.second_count))
+    a, b = (
+        {"preset": tokenizer.preset.name, "unicode": tokenizer.unicode, "pre_tokens": count}
+        for tokenizer, count in counts
+    )
+    rest = {"a": a, "b": b, "differing_regions": found.region_count}
+    yield f", {json.dumps(rest)[1:]}\n"
+
+
+def _step_json(step: Step) -> str:
+    return step_json(step.start, step.end, step.text, rule_json(step.rule))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count or 'no'} {noun}{'s' * (count != 1)}"
+
+
+def _name(tokenizer: PreTokenizer) -> str:
+    return f"{tokenizer.preset.name} (Unicode {tokenizer.unicode})"

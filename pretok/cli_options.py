@@ -1,0 +1,55 @@
+"""Options that commands share, and what their help has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pretok.unicode import VERSIONS
+
+ESCAPES = r"""
+Escapes: \\ \n \r \t; \xNN for any other ASCII control; \uNNNN or \UNNNNNNNN for white space other
+than U+0020, controls, format characters, private use and unassigned code points. With --binary, a
+byte that is not UTF-8 is \xNN, always 80 or more, which no character is.
+"""
+
+
+def options(*given: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator for all of `given`, in that order, as if written above each other."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(given):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def form_option(*names: str) -> Callable[[Any], Any]:
+    """Return the option --format, one of `names`, by default text."""
+    return click.option(
+        "--format", "-f", "form", type=click.Choice(names), default="text", show_default=True
+    )
+
+
+preset_option = click.option(
+    "--preset", "-p", required=True, metavar="NAME", help="Name or alias; see 'pretok presets'."
+)
+unicode_option = click.option(
+    "--unicode",
+    metavar="VERSION",
+    help=f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
+)
+colour_option = click.option(
+    "--color/--no-color", "color", default=None, help="[default: on a terminal, not if $NO_COLOR]"
+)
+input_options = options(
+    click.argument("file", required=False),
+    click.option("--text", "-t", metavar="TEXT", help="The text itself, instead of FILE."),
+    click.option("--binary", is_flag=True, help="Take any bytes, not only UTF-8 text."),
+    click.option(
+        "--backend", type=click.Choice(["native", "python"]), help="[default: the best there is]"
+    ),
+)

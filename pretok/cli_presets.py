@@ -1,0 +1,88 @@
+"""The command `pretok presets`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from itertools import zip_longest
+from textwrap import wrap
+
+import click
+
+from pretok.cli_output import json_array, write
+from pretok.preset import Preset
+from pretok.registry import find, presets
+
+HEADINGS = ("NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE")
+NARROWEST = 20
+
+
+@click.command("presets")
+@click.argument("name", required=False)
+@click.option(
+    "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def presets_command(name: str | None, form: str) -> None:
+    """List the presets, or show the one called NAME in full.
+
+    In full means the published pattern, and each rule with the alternative that it stands for; the
+    JSON has them always. ENGINE is the engine whose reading of the pattern the preset follows: hf
+    is Hugging Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
+    """
+    if name is not None:
+        preset = find(name)
+        write([f"{json.dumps(_record(preset), indent=2)}\n" if form == "json" else _full(preset)])
+    elif form == "json":
+        write(json_array((json.dumps(_record(preset)) for preset in presets()), ",\n"))
+    else:
+        write([_table(presets())])
+
+
+def _record(preset: Preset) -> dict[str, object]:
+    return {
+        "name": preset.name,
+        "aliases": preset.aliases,
+        "engine": preset.engine,
+        "unicode": preset.unicode,
+        "source": preset.source,
+        "pattern": preset.pattern,
+        "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in preset.rules],
+    }
+
+
+def _full(preset: Preset) -> str:
+    lines = [
+        f"name     {preset.name}",
+        f"aliases  {', '.join(preset.aliases)}",
+        f"engine   {preset.engine}",
+        f"unicode  {preset.unicode}",
+        f"source   {preset.source}",
+        f"pattern  {preset.pattern}",
+        "",
+        "At each position the first rule that matches makes the pre-token:",
+    ]
+    for number, rule in enumerate(preset.rules, 1):
+        lines += ["", f"{number:>2}  {rule}", f"    {rule!r}"]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _table(shown: tuple[Preset, ...]) -> str:
+    rows = [
+        (preset.name, preset.engine, preset.unicode, ", ".join(preset.aliases), preset.source)
+        for preset in shown
+    ]
+    columns = list(zip(HEADINGS, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    # A terminal gets its width, a pipe one line for each preset, as grep wants it.
+    if sys.stdout.isatty():
+        free = shutil.get_terminal_size().columns - sum(width + 2 for width in widths[:3])
+        widths[3] = max(NARROWEST, min(widths[3], free // 2 - 1))
+        widths[4] = max(NARROWEST, min(widths[4], free - widths[3] - 2))
+    lines = []
+    for row in zip(*columns, strict=True):
+        cells = [wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = (part.ljust(width) for part, width in zip(parts, widths, strict=True))
+            lines.append("  ".join(padded).rstrip() + "\n")
+    return "".join(lines)

@@ -1,0 +1,143 @@
+"""The command `pretok fuzz`."""
+
+from __future__ import annotations
+
+import random
+
+import click
+from tqdm import tqdm
+
+from pretok.fuzz import Mismatch, Result, fuzz
+from pretok.fuzz_engines import ENGINES, Engine, EngineError, engine
+from pretok.preset import Preset
+from pretok.pretokenizer import BackendName, choose_backend
+from pretok.registry import find, presets
+
+INTERRUPTED = 130
+
+
+@click.command("fuzz")
+@click.option(
+    "--preset",
+    "-p",
+    "names",
+    multiple=True,
+    default=("all",),
+    metavar="NAME|all",
+    help="Preset to test; may be given more than once.  [default: all]",
+)
+@click.option(
+    "--against",
+    type=click.Choice(tuple(ENGINES)),
+    default="regex",
+    show_default=True,
+    help="What to compare with; python is pretok's own Python backend.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="How long, over all presets.",
+)
+@click.option("--seed", type=int, help="Seed of the texts; without it a new one, which is shown.")
+@click.option(
+    "--backend", type=click.Choice(("native", "python")), help="pretok's backend that is tested."
+)
+def fuzz_command(
+    names: tuple[str, ...],
+    against: str,
+    seconds: float,
+    seed: int | None,
+    backend: BackendName | None,
+) -> None:
+    """Split hard texts with presets and with the engine they equal, and look for a difference.
+
+    A mismatch is shown with the smallest text that has it, and makes the exit status 1. What an
+    engine cannot express is named and left out.
+    """
+    chosen = _chosen(names)
+    oracle = engine(against)
+    tested = choose_backend(backend)
+    refusals = {preset.name: oracle.refuses(preset) for preset in chosen}
+    status = _fuzz_all(chosen, refusals, oracle, tested, seconds, seed)
+    click.get_current_context().exit(status)
+
+
+def _fuzz_all(
+    chosen: list[Preset],
+    refusals: dict[str, str],
+    oracle: Engine,
+    tested: BackendName,
+    seconds: float,
+    seed: int | None,
+) -> int:
+    seed = random.randrange(1 << 32) if seed is None else seed
+    width = max(len(preset.name) for preset in chosen)
+    able = [preset for preset in chosen if not refusals[preset.name]]
+    total, mismatches = 0, 0
+    try:
+        click.echo(f"pretok ({tested}) against {oracle.version}, seed {seed}")
+        for preset in chosen:
+            if refusals[preset.name]:
+                click.echo(f"{preset.name:{width}}  left out: {refusals[preset.name]}")
+        for preset in able:
+            with tqdm(desc=preset.name, unit=" cases", leave=False, delay=1, disable=None) as bar:
+
+                def on_batch(cases: int, bar: tqdm[None] = bar) -> None:
+                    nonlocal total
+                    total += cases
+                    bar.update(cases)
+
+                result = fuzz(
+                    preset,
+                    oracle,
+                    seed=seed,
+                    seconds=seconds / len(able),
+                    backend=tested,
+                    on_batch=on_batch,
+                )
+            mismatches += result.mismatch is not None
+            _report(result, width)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted: {_count(mismatches)} in {total} cases so far")
+        return INTERRUPTED
+    if not able:
+        raise EngineError(f"{oracle.name} can express none of these presets; choose another engine")
+    click.echo(f"{_count(mismatches)} in {total} cases")
+    return 1 if mismatches else 0
+
+
+def _chosen(names: tuple[str, ...]) -> list[Preset]:
+    """Return the presets of these names, each once, in the order given."""
+    found: dict[str, Preset] = {}
+    for name in names:
+        for preset in presets() if name == "all" else (find(name),):
+            found[preset.name] = preset
+    return list(found.values())
+
+
+def _count(mismatches: int) -> str:
+    return f"{mismatches or 'no'} mismatch{'es' * (mismatches > 1)}"
+
+
+def _report(result: Result, width: int) -> None:
+    what = "MISMATCH" if result.mismatch else "no mismatch"
+    name = result.preset.name
+    click.echo(f"{name:{width}}  Unicode {result.unicode}  {result.cases:>10} cases  {what}")
+    if result.mismatch:
+        _show(result.mismatch, result.engine)
+
+
+def _show(mismatch: Mismatch, engine_name: str) -> None:
+    rule = "no rule matched" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
+    ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
+    rows = [
+        ("compared", mismatch.what),
+        ("text", ascii(mismatch.text)),
+        ("pretok", ascii(mismatch.ours)),
+        (engine_name, ascii(mismatch.theirs)),
+        ("rule", f"{rule.encode('ascii', 'backslashreplace').decode()} made {ours}"),
+    ]
+    for label, value in rows:
+        click.echo(f"  {label:8}  {value}")

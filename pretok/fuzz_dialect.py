@@ -1,0 +1,53 @@
+"""What in a pattern the engines read differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+ENGINE_SPECIFIC = frozenset({"a counted possessive quantifier", "a line or text anchor"})
+"""What fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
+CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
+"""What `regex`, in the version 0 that plain patterns have, takes for literal characters."""
+
+
+def constructs(pattern: str) -> set[str]:
+    """Return which of ENGINE_SPECIFIC and CLASS_ALGEBRA `pattern` contains.
+
+    >>> constructs(r"\\p{L}+|\\p{N}{1,3}+")
+    {'a counted possessive quantifier'}
+    """
+    found = set()
+    for index, token, depth in _tokens(pattern):
+        if token in "^$" and not depth:
+            found.add("a line or text anchor")
+        elif token == "}" and not depth and pattern[index + 1 : index + 2] == "+":
+            found.add("a counted possessive quantifier")
+        elif token[0] == "[" and depth:
+            found.add("a class within a class")
+        elif token == "&" and depth and pattern[index + 1 : index + 2] == "&":
+            found.add("&& in a class")
+    return found
+
+
+def with_text_anchors(pattern: str) -> str:
+    """Return `pattern` for `regex`, in which `$` is also before a line break that ends the text."""
+    return "".join(
+        r"\Z" if token == "$" and not depth else token for _, token, depth in _tokens(pattern)
+    )
+
+
+def _tokens(pattern: str) -> Iterator[tuple[int, str, int]]:
+    """Yield (index, token, how many classes it is in); an escape is one token."""
+    index = depth = 0
+    while index < len(pattern):
+        end = index + 1
+        if pattern[index] == "\\":
+            end += 1
+            if pattern[end : end + 1] == "{":
+                end = pattern.find("}", end) + 1 or len(pattern)
+        elif pattern.startswith("[^", index):
+            end += 1
+        token = pattern[index:end]
+        yield index, token, depth
+        depth += (token[0] == "[") - (token == "]" and depth > 0)
+        index = end

@@ -1,0 +1,145 @@
+"""Texts that are hard to split, for differential tests: short, hostile, the same for one seed."""
+
+from __future__ import annotations
+
+import random
+
+from pretok.unicode import CODE_POINTS, VERSIONS, table
+from pretok.unicode.atoms import ATOMS
+
+WHITE_SPACE = tuple(
+    chr(c)
+    for c in (
+        *range(0x9, 0xE), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B),
+        0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
+    )
+)  # fmt: skip
+# What one language or engine takes for white space, a letter s or an apostrophe and another not;
+# the first and last code points of planes; what UTF-8 decoders get wrong.
+CONFUSABLE = tuple(
+    chr(c)
+    for c in (
+        0, 0x1C, 0x1D, 0x1E, 0x1F, 0x7F, 0x80, 0xAD, 0xDF, 0x130, 0x131, 0x17F, 0x1E9E, 0x180E,
+        0x200B, 0x200D, 0x2019, 0x2060, 0x212A, 0xFE0F, 0xFEFF, 0xFFFD, 0xFFFF, 0x7FF, 0x800,
+        0xE000, 0xFF07, 0x10000, 0x1017F, 0x1F600, 0x1F1E6, 0xFFFFF, 0x100000, 0x10FFFF,
+    )
+)  # fmt: skip
+CONTRACTIONS = (
+    "'s", "'S", "'\u017f", "'t", "'T", "'re", "'rE", "'RE", "'ve", "'Ve", "'m", "'ll", "'lL",
+    "'l", "'d", "'D", "'r", "'v", "'x", "''", "'",
+)  # fmt: skip
+PLAIN = (*"aszbelrvtmdSTLREVMDAZ0123789'''//!.-_$+(", " ", " ", "  ", "\n", "\r", "\r\n")
+LONE_SURROGATES = ("\ud800", "\udbff", "\udc80", "\udcff", "\udfff")
+# Each is known to have been split wrongly by some port of one of the patterns.
+SEEDS = (
+    "", "Hello  world", "a   b", "a\t b", "a \tb", "\n\nfoo", "=\n  y", "\u00a0x", "\u3000x",
+    "  \n\n\n  x", "\n \n x", "a\n  ", "a \t b", "a\u0085\u0085b", "a \n \n  ", "x\nx", "a  123",
+    "abc  \u4e2d\u6587", "\x1cword", "'\u017fx", "don'\u017f x", "'tis", "don't", "l'\u00e9t\u00e9",
+    "'RE x'Ve", "'s's", "DON'T", "can't", "CAN'T", "I'M", "e\u0301's", "can'ts", "3'ts", "foo's",
+    "a (foo)", "!!Hello", "\tword", "\U0001f600word", "\u200bword", "\x85x", "\u2028x", "\u0301a",
+    "_foo_bar", "a/b", "e\u0301a", "!!word", "C++\n//x", "$100", "!\u0301\n", "\u0301A",
+    "\u0301Ab", "camelCase", "HTTPResponse", "XMLHttpRequest2x", "HelloWORLD", "HELLOworld",
+    "iPhone", "\u4e2dA", "\u4e2dABC", "A\u4e2dB", "A\u4e2db", "a\u02b0B", "\u02b0A", "\u01c5abo",
+    "a\u0301B", ".\n//x", "foo/\n/bar", "!\n\n/", "foo/\n/x", "\uff0c\u4e2d\u6587",
+    "12\u3007", "\u2178\u302112\u3007", "12345", "1234567", "12345.678", "x1234", "1234abc",
+    "\u00bd1234", "\u216712", "\u2460\u0967\u0663", "a\x00\x01b", "\u200b\u200bword",
+    "a\u30fbb", " \u30fbc", ".\u0301\n", "ied 4 \u00bd months", "C\u1eeda Vi\u1ec7t", "\n =",
+    "' era", "w048 7tuijk dsdfhu", "\u201cHello,\u201d \u4e16\u754c\u4e16\u4e16\u754c",
+    "\u2014\u2014I'm ChatGPT. CAN'T wait 'til 2026.\u4e16\u754c", "a \U0001fae8", "\u2029 \ua3e4",
+    "\u0295Ab", "A\u0295B", "'S'sx", "''s", "a'\u212a", "\r\n\r\n x", "/\r/\n/", " \u0301'LL",
+)  # fmt: skip
+
+
+class TextMaker:
+    """Makes hard texts of at most `longest` code points: the same for the same seed and calls.
+
+    They mix every atom of the table of `version`, in every length of UTF-8, with code points that
+    changed between Unicode versions, contractions, white space, runs and strings that other
+    splitters got wrong. Lone surrogates occur only with `surrogates`.
+    """
+
+    def __init__(
+        self, seed: int | str, version: str, *, longest: int = 400, surrogates: bool = True
+    ) -> None:
+        self._rng = random.Random(seed)
+        self._longest = longest
+        self._surrogates = surrogates
+        self._runs = _runs_by_atom_and_width(version)
+        self._changed = [run for run, _ in changed_runs()]
+        self._fixed = [*PLAIN, *WHITE_SPACE, *CONFUSABLE, *CONTRACTIONS]
+        if surrogates:
+            self._fixed += LONE_SURROGATES
+
+    def batch(self, count: int) -> list[str]:
+        """Return the next `count` texts."""
+        # Members are drawn afresh for each batch, so that a long run sees all of Unicode.
+        drawn = [self._draw(runs) for runs in (*self._runs, *[self._changed] * 4) for _ in "123"]
+        symbols = self._fixed + [char for char in drawn if self._allowed(char)]
+        return [self._text(symbols)[: self._longest] for _ in range(count)]
+
+    def _text(self, symbols: list[str]) -> str:
+        rng = self._rng
+        kind = rng.random()
+        length = 1 + int(16 * rng.random() ** 2)
+        if kind < 0.55:
+            return "".join(rng.choices(symbols, k=length))
+        if kind < 0.75:
+            return "".join([c * rng.choice((1, 1, 2, 3, 4, 7)) for c in rng.choices(symbols, k=4)])
+        if kind < 0.93:
+            return self._spliced(symbols)
+        if kind < 0.995:
+            return "".join([self._any() for _ in range(length // 2 + 1)]) + rng.choice(symbols)
+        if kind < 0.998:  # longer than a machine word, a vector register, a cache line
+            return "".join([c * rng.randrange(99) for c in rng.choices(symbols, k=4)])
+        return "".join(rng.choices(symbols, k=rng.randrange(self._longest)))
+
+    def _spliced(self, symbols: list[str]) -> str:
+        rng = self._rng
+        one, other = rng.choices(SEEDS, k=2)
+        left, right = one[: rng.randrange(len(one) + 1)], other[rng.randrange(len(other) + 1) :]
+        return left + "".join(rng.choices(symbols, k=rng.randrange(4))) + right
+
+    def _draw(self, runs: list[tuple[int, int]]) -> str:
+        first, last = self._rng.choice(runs)
+        return chr(self._rng.randint(first, last))
+
+    def _any(self) -> str:
+        while True:
+            char = chr(self._rng.randrange(CODE_POINTS))
+            if self._allowed(char):
+                return char
+
+    def _allowed(self, char: str) -> bool:
+        return self._surrogates or not "\ud800" <= char <= "\udfff"
+
+
+def changed_runs(
+    versions: tuple[str, ...] = VERSIONS,
+) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
+    """Return ((first, last), atoms) of each run of code points whose atom is not the same in all.
+
+    `atoms` has the run's atom in each of `versions`; runs are maximal and ascending.
+    """
+    tables = [table(version) for version in versions]
+    bounds = sorted({int(first) for firsts, _ in tables for first in firsts} | {CODE_POINTS})
+    columns = [atoms[firsts.searchsorted(bounds[:-1], "right") - 1] for firsts, atoms in tables]
+    found: list[tuple[tuple[int, int], tuple[int, ...]]] = []
+    for first, end, *atoms in zip(bounds, bounds[1:], *columns, strict=False):
+        if len(set(atoms)) > 1:
+            found.append(((first, end - 1), tuple(int(atom) for atom in atoms)))
+    return found
+
+
+def _runs_by_atom_and_width(version: str) -> list[list[tuple[int, int]]]:
+    """Return the runs (first, last) of each atom, parted by the length of their UTF-8."""
+    firsts, atoms = table(version)
+    ends = [*firsts[1:].tolist(), CODE_POINTS]
+    parted: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    widths = ((0, 0x80), (0x80, 0x800), (0x800, 0x10000), (0x10000, CODE_POINTS))
+    for first, end, atom in zip(firsts.tolist(), ends, atoms.tolist(), strict=True):
+        for width, (low, high) in enumerate(widths):
+            if max(first, low) < min(end, high):
+                run = (max(first, low), min(end, high) - 1)
+                parted.setdefault((atom, width), []).append(run)
+    assert {atom for atom, _ in parted} == set(range(len(ATOMS))), "an atom without members"
+    return list(parted.values())

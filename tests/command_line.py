@@ -1,0 +1,65 @@
+"""What the tests of the command line share: calls in this process and in one of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+import pretok
+from pretok.cli import main
+
+COMMAND = [sys.executable, "-m", "pretok"]
+PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
+
+LONGEST = 60.0
+"""How many seconds a process may take before it is killed, on a slow machine too."""
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def environment(**added: str) -> dict[str, str]:
+    """Return an environment in which a new process runs the pretok that is tested here."""
+    inherited = {key: value for key, value in os.environ.items() if key != "PRETOK_BACKEND"}
+    return {**inherited, "PYTHONPATH": str(PACKAGE_FOLDER), **added}
+
+
+@contextmanager
+def running(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `pretok` in a process of its own, away from the source folder."""
+    options.setdefault("env", environment())
+    with subprocess.Popen([*COMMAND, *arguments], cwd=os.sep, **options) as process:
+        hung = threading.Timer(LONGEST, process.kill)
+        hung.start()
+        try:
+            yield process
+        finally:
+            hung.cancel()
+            if process.returncode is None:  # a test failed
+                process.kill()
+
+
+def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output of a process that was started with pipes for both."""
+    if process.stdin is None or process.stdout is None:
+        raise TypeError("the process has no pipes")
+    return process.stdin, process.stdout
+
+
+def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Return a function that runs `main` here; it returns exit status, output and errors."""
+
+    def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        status = main(arguments)
+        return status, *capsys.readouterr()
+
+    return call

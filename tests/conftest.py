@@ -1,0 +1,47 @@
+"""Fixtures and settings of the whole suite."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from support import BACKENDS, REPORT, need_native
+
+from pretok import registry
+from pretok.pretokenizer import BackendName
+
+# Two backends on a busy machine: time per example says nothing about the code under test.
+settings.register_profile(
+    "pretok", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("pretok")
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> BackendName:
+    """Each backend in turn; the native one is skipped, or required, as support.need_native says."""
+    name: BackendName = request.param
+    if name == "native":
+        need_native()
+    return name
+
+
+@pytest.fixture(scope="session")
+def native() -> BackendName:
+    """The native backend, for tests of it alone."""
+    need_native()
+    return "native"
+
+
+@pytest.fixture
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the test registers is gone after it."""
+    for name in ("_presets", "_by_name", "_made"):
+        monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have put into support.REPORT."""
+    if REPORT:
+        terminalreporter.section("how far tests went")
+        for line in REPORT:
+            terminalreporter.write_line(line)

@@ -1,0 +1,162 @@
+"""What several test modules share: the shared folder, backends, oracles, limits."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import regex
+from numpy.typing import NDArray
+
+import pretok
+from pretok.classes import CharSet
+from pretok.preset import Preset
+from pretok.unicode import CODE_POINTS, VERSIONS, table
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+BACKENDS = ("python", "native")
+PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets()]
+
+
+REPORT: list[str] = []
+"""Lines that the run prints at its end: how far a test that has no natural end went."""
+
+
+def _shared_folder() -> Path | None:
+    given = os.environ.get("PRETOK_SHARED")
+    folder = Path(given) if given else REPOSITORY.parent / "shared"
+    return folder if folder.is_dir() else None
+
+
+SHARED: Path | None = _shared_folder()
+"""The folder of texts, golden cases and vocabularies that is not part of the repository."""
+
+
+def shared(*parts: str) -> Path:
+    """Return the path of a file or folder under SHARED; skip the test where there is none."""
+    if SHARED is None:
+        pytest.skip("no shared folder: set PRETOK_SHARED, or put it next to the repository")
+    path = SHARED.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"the shared folder has no {'/'.join(parts)}")
+    return path
+
+
+def max_examples(default: int) -> int:
+    """Return how many examples hypothesis tries: PRETOK_MAX_EXAMPLES, or `default`."""
+    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or default)
+
+
+def native_missing() -> str:
+    """Return why the native backend cannot be tested here, or "" if it can."""
+    try:
+        import pretok._core  # noqa: F401
+    except ImportError as error:
+        return f"the native backend is not built: {error}"
+    return ""
+
+
+def need_native() -> None:
+    """Skip the test where the extension is missing; fail it if PRETOK_REQUIRE_NATIVE=1."""
+    missing = native_missing()
+    if not missing:
+        return
+    if os.environ.get("PRETOK_REQUIRE_NATIVE") == "1":
+        pytest.fail(f"PRETOK_REQUIRE_NATIVE=1, but {missing}")
+    pytest.skip(missing)
+
+
+@cache
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern)
+
+
+def regex_split(pattern: str, text: str) -> list[str]:
+    """Return what `regex` makes of `text`: each match, and each stretch that none covers."""
+    found: list[str] = []
+    end = 0
+    for match in _compiled(pattern).finditer(text):
+        found += [text[end : match.start()], match.group()]
+        end = match.end()
+    return [part for part in [*found, text[end:]] if part]
+
+
+def engine_split(preset: Preset, text: str) -> list[str]:
+    """Return what the engine that `preset` names makes of `text`; skip where it is missing."""
+    if preset.engine == "hf":
+        tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+        split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(preset.pattern), "isolated")
+        return [text[start:end] for _, (start, end) in split.pre_tokenize_str(text)]
+    # tiktoken looks a whole pre-token up first: with every substring in the vocabulary, each
+    # pre-token is one token.
+    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tokens = {bytes([byte]) for byte in range(256)}
+    size = len(text)
+    tokens |= {text[a:b].encode() for a in range(size) for b in range(a + 1, size + 1)}
+    ordered = sorted(tokens)
+    encoding = tiktoken.Encoding(
+        preset.name,
+        pat_str=preset.pattern,
+        mergeable_ranks={token: rank for rank, token in enumerate(ordered)},
+        special_tokens={},
+    )
+    return [ordered[rank].decode() for rank in encoding.encode_ordinary(text)]
+
+
+def atoms_by_code_point(version: str) -> NDArray[np.uint8]:
+    """Return the atom of each code point, in order."""
+    firsts, atoms = table(version)
+    return np.repeat(atoms, np.diff(firsts, append=CODE_POINTS))
+
+
+def members(chars: CharSet, version: str = "16.0") -> NDArray[np.bool_]:
+    """Return, for each code point, whether it belongs to `chars`: the definition of a CharSet."""
+    masks = np.zeros(CODE_POINTS, np.int64)
+    for first, mask in chars.segments:
+        masks[first:] = mask
+    return ((masks >> atoms_by_code_point(version)) & 1).astype(bool)
+
+
+@cache
+def _unstable() -> frozenset[int]:
+    rows = np.stack([atoms_by_code_point(version) for version in VERSIONS])
+    return frozenset(np.flatnonzero(np.any(rows != rows[0], axis=0)).tolist())
+
+
+def stable(text: str) -> bool:
+    """Return whether every code point of `text` has one class in all of pretok's versions.
+
+    Only then may an engine of whatever Unicode version be asked about `text`.
+    """
+    return _unstable().isdisjoint(map(ord, text))
+
+
+TOO_MUCH = 10.0
+"""What no `growth` of linear work reaches (it is 4), and all of quadratic work does (it is 16)."""
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """Return how many times as long work(4 * size) takes as work(size), the best of a few runs.
+
+    Ends early with a growth below TOO_MUCH: another process on the machine can make one
+    measurement slow, and never fast.
+    """
+    small = large = ratio = float("inf")
+    for _ in range(5):
+        small = min(small, _seconds(work, size))
+        large = min(large, _seconds(work, 4 * size))
+        ratio = large / small
+        if ratio < TOO_MUCH:
+            break
+    return ratio
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    before = time.perf_counter()
+    work(size)
+    return time.perf_counter() - before

@@ -1,0 +1,471 @@
+"""The command line: what `pretok split`, `explain` and `presets` print, and their errors."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import random
+import sys
+import types
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pretok
+from command_line import Call, caller
+from pretok import LETTER, Preset, Run, cli_input, registry
+from pretok.cli_output import Escaper, pad
+from pretok.pretokenizer import BackendName
+from support import PRESET_NAMES
+
+HARD = (
+    "\ufeffIt's  12345 \\n C:\\new\r\n\r\nna\u00efve\t\u4e2d\u6587 \U0001f469\u200d\U0001f680"
+    "\u00a0\u2028\x1b[0m \u0378 \ue000\x7f\x85 \U000e0001 x\u0301\n "
+)
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run `main` in this process; see command_line.caller."""
+    return caller(monkeypatch, capsys)
+
+
+@pytest.fixture(params=[1, 3, 64])
+def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read so few bytes at a time that blocks end inside pre-tokens and UTF-8 sequences."""
+    monkeypatch.setattr(cli_input, "BLOCK", request.param)
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A preset that leaves gaps, for one test."""
+    preset = Preset("test-letters", rules=(Run(LETTER),))
+    monkeypatch.setattr(registry, "_by_name", {**registry._by_name, preset.name: preset})
+    monkeypatch.setattr(registry, "_made", {})
+    return preset.name
+
+
+def unescape(line: str) -> list[int | str]:
+    r"""Undo the escapes as --help explains them; \x80 and above give the byte as an int."""
+    found: list[int | str] = []
+    position = 0
+    while position < len(line):
+        if line[position] != "\\":
+            found.append(line[position])
+            position += 1
+            continue
+        kind = line[position + 1]
+        digits = {"x": 2, "u": 4, "U": 8}.get(kind, 0)
+        code = int(line[position + 2 : position + 2 + digits] or "0", 16)
+        if digits:
+            found.append(code if kind == "x" and code >= 0x80 else chr(code))
+        else:
+            found.append({"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}[kind])
+        position += 2 + digits
+    return found
+
+
+def unescaped(line: str) -> str:
+    return "".join(chr(0xDC00 + c) if isinstance(c, int) else c for c in unescape(line))
+
+
+# --- escapes
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\\nxu"))))
+def test_escapes_can_be_undone(texts: list[str]) -> None:
+    lines = Escaper("16.0").lines(texts)
+    assert lines.count("\n") == len(texts)
+    assert [unescaped(line) for line in lines.split("\n")[:-1]] == texts
+    assert Escaper("16.0").each(texts) == lines.split("\n")[:-1]
+
+
+def test_what_is_escaped_is_what_python_does_not_print() -> None:
+    chars = [chr(code) for code in range(0x110000) if code != 0xD800]
+    shown = dict(zip(chars, Escaper("18.0").each(chars), strict=True))
+    known = [char for char in chars if unicodedata.category(char) != "Cn"]
+    assert len(known) > 250_000
+    wrong = [
+        char for char in known if (shown[char] == char) != (char.isprintable() and char != "\\")
+    ]
+    assert wrong == []
+    assert len(set(shown.values())) == len(chars)
+
+
+def test_escapes_depend_on_the_unicode_version_only() -> None:
+    assert Escaper("15.0").each(["\u1c89"]) == ["\\u1c89"]
+    assert Escaper("16.0").each(["\u1c89"]) == ["\u1c89"]
+
+
+def test_many_different_escapes_in_one_text() -> None:
+    text = "".join(map(chr, range(0xE000, 0xE800))) + "\\\n a"
+    assert unescaped(Escaper("16.0").each([text, "b"])[0]) == text
+
+
+# --- split
+
+
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+def test_split_prints_the_pre_tokens(call: Call, preset: str, backend: BackendName) -> None:
+    status, output, errors = call(
+        "split", "-p", preset, "--backend", backend, "-", stdin=HARD.encode()
+    )
+    assert (status, errors) == (0, "")
+    assert all(char.isprintable() for char in output if char != "\n")
+    expected = pretok.get(preset).split(HARD)
+    assert [unescaped(line) for line in output.split("\n")] == [*expected, ""]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_may_end_anywhere(call: Call, backend: BackendName) -> None:
+    def output(*arguments: str) -> str:
+        given = ("split", "-p", "o200k", "--backend", backend, *arguments)
+        status, printed, errors = call(*given, stdin=HARD.encode())
+        assert (status, errors) == (0, "")
+        return printed
+
+    tokenizer = pretok.get("o200k")
+    expected = tokenizer.split(HARD)
+    assert [unescaped(line) for line in output().split("\n")] == [*expected, ""]
+    assert output("-f", "json") == json.dumps(expected) + "\n"
+    for unit in ("char", "byte", "utf16"):
+        bounds = pairwise(tokenizer.offsets(HARD, unit).tolist())
+        wanted = "".join(f"{start}\t{end}\n" for start, end in bounds)
+        assert output("-f", "offsets", "--unit", unit) == wanted
+    assert output("-f", "offsets") == output("-f", "offsets", "--unit", "char")
+
+
+def test_file_text_and_standard_input_are_the_same(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "a\u00e9.txt"
+    path.write_bytes(HARD.encode())
+    expected = call("split", "-p", "qwen2", stdin=HARD.encode())
+    assert expected[0] == 0
+    assert call("split", "-p", "qwen2", "-", stdin=HARD.encode()) == expected
+    assert call("split", "-p", "qwen2", str(path)) == expected
+    assert call("split", "-p", "qwen2", "--text", HARD) == expected
+
+
+def test_line_breaks_and_the_byte_order_mark_are_text(call: Call) -> None:
+    output = call("split", "-p", "gpt2", stdin=codecs.BOM_UTF8 + b"a\r\nb\rc\n")[1]
+    assert output == "\\ufeff\na\n\\r\n\\n\nb\n\\r\nc\n\\n\n"
+
+
+def test_split_in_another_unicode_version(call: Call) -> None:
+    text = "a\u1c89"  # a letter since 16.0
+    assert call("split", "-p", "qwen2", "-t", text)[1] == "a\u1c89\n"
+    assert call("split", "-p", "qwen2", "-t", text, "--unicode", "15.1")[1] == "a\n\\u1c89\n"
+
+
+def test_json_is_ascii_and_the_same_in_any_locale(call: Call) -> None:
+    output = call("split", "-p", "qwen2", "-t", "na\u00efve \U0001f680", "-f", "json")[1]
+    assert output == '["na\\u00efve", " \\ud83d\\ude80"]\n'
+
+
+# --- bytes that are not text
+
+
+def test_any_byte_can_be_split_and_told_apart(call: Call, backend: BackendName) -> None:
+    data = bytes(range(256)) + "\u0085\u00ff\udcff".encode("utf-8", "surrogatepass")
+    given = ("split", "-p", "qwen2", "--binary", "--backend", backend)
+    status, output, errors = call(*given, stdin=data)
+    assert (status, errors) == (0, "")
+    found: list[bytes] = []
+    for line in output.split("\n")[:-1]:
+        parts = unescape(line)
+        found.append(b"".join(bytes([c]) if isinstance(c, int) else c.encode() for c in parts))
+    assert found == pretok.get("qwen2").split_bytes(data)
+    texts = json.loads(call(*given, "-f", "json", stdin=data)[1])
+    assert [text.encode("utf-8", "surrogateescape") for text in texts] == found
+    assert call("split", "-p", "qwen2", "--binary", stdin=b"\xff")[1] == "\\xff\n"
+    assert call("split", "-p", "qwen2", stdin="\x9f".encode())[1] == "\\u009f\n"
+
+
+@pytest.mark.parametrize("unit", ["char", "byte", "utf16"])
+def test_offsets_of_bytes(call: Call, unit: pretok.machine.Unit, backend: BackendName) -> None:
+    data = b"a\xff\xfe b\x80\xc3" + "\u00e9\U0001f680 \u4e2d".encode() + b"\xf0\x9f"
+    given = ("split", "-p", "qwen2", "--binary", "--backend", backend, "-f", "offsets")
+    output = call(*given, "--unit", unit, stdin=data)[1]
+    found = [tuple(map(int, line.split("\t"))) for line in output.splitlines()]
+    assert found == list(pairwise(pretok.get("qwen2").offsets(data, unit).tolist()))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(
+    ("data", "position", "what"),
+    [
+        (b"abcdefg\xffh", 7, "0xff is not UTF-8"),
+        (b"abcd\0efg\xff", 4, "NUL is not text"),
+        (b"abc\xffd\0", 3, "0xff is not UTF-8"),
+        ("\u4e2d\u4e2d".encode()[:-1], 3, "0xe4 is not UTF-8"),
+        (b"ab\xe4\xb8\0", 2, "0xe4 is not UTF-8"),
+        (b"abcdefg\xed\xa0\x80", 7, "0xed is not UTF-8"),
+        (codecs.BOM_UTF16_LE + "hello".encode("utf-16-le"), 0, "0xff is not UTF-8"),
+    ],
+)
+def test_the_first_byte_that_is_not_text_is_named(
+    call: Call, data: bytes, position: int, what: str
+) -> None:
+    status, _, errors = call("split", "-p", "qwen2", stdin=data)
+    assert status == 2
+    assert errors == (
+        f"pretok: error: standard input, byte {position}: {what}; expected UTF-8 text: convert it "
+        "to UTF-8, or pass --binary to split any bytes\n"
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "json", "offsets"])
+def test_nothing_of_a_block_is_printed_before_it_is_checked(call: Call, form: str) -> None:
+    status, output, _ = call("split", "-p", "qwen2", "-f", form, stdin=b"plain words " * 99 + b"\0")
+    assert (status, output) == (2, "")
+
+
+# --- explain
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("preset", ["gpt2", "o200k"])
+def test_explain_tells_span_and_rule(call: Call, preset: str, backend: BackendName) -> None:
+    given = ("explain", "-p", preset, "--backend", backend)
+    status, output, errors = call(*given, "-f", "json", stdin=HARD.encode())
+    assert (status, errors) == (0, "")
+    steps = pretok.get(preset).explain(HARD)
+    assert json.loads(output) == [
+        {"start": step.start, "end": step.end, "text": step.text, "rule": str(step.rule)}
+        for step in steps
+    ]
+    assert output.count("\n") == len(steps)
+    lines = call(*given, stdin=HARD.encode())[1].split("\n")
+    for line, step in zip(lines, [*steps, None], strict=True):
+        if step is None:
+            assert line == ""
+            continue
+        start, end, rest = line.split(maxsplit=2)
+        assert (int(start), int(end)) == (step.start, step.end)
+        shown, rule = rest[: -len(str(step.rule))].rstrip(" "), rest[-len(str(step.rule)) :]
+        assert unescaped(shown[1:-1]) == step.text
+        assert (shown[0] + shown[-1], rule) == ('""', str(step.rule))
+
+
+def test_explain_says_where_no_rule_matched(call: Call, letters: str) -> None:
+    output = call("explain", "-p", letters, "-t", "ab 12")[1]
+    assert output == (
+        '      0       2  "ab"                      \\p{L}+\n'
+        '      2       5  " 12"                     no rule\n'
+    )
+    found = json.loads(call("explain", "-p", letters, "-t", "ab 12", "-f", "json")[1])
+    assert [step["rule"] for step in found] == ["\\p{L}+", None]
+
+
+def test_explain_colours_each_rule(call: Call, letters: str) -> None:
+    coloured = call("explain", "-p", "qwen2", "--color", "-t", "ab 1 cd")[1].splitlines()
+    codes = [line[line.index("\x1b") : line.index('"')] for line in coloured]
+    assert codes[0] == codes[3]
+    assert len(set(codes)) == 3
+    gap = call("explain", "-p", letters, "--color", "-t", "a-")[1].splitlines()[1]
+    assert "\x1b[31m" in gap
+    assert "\x1b" not in call("explain", "-p", "qwen2", "-t", "ab 1")[1]
+
+
+def test_columns_allow_for_wide_and_combining_characters() -> None:
+    assert pad("ab", 4) == "ab  "
+    assert pad("\u4e2d", 4) == "\u4e2d  "
+    assert pad("x\u0301", 4) == "x\u0301   "
+    assert pad("abcdef", 4) == "abcdef"
+
+
+# --- presets
+
+
+def test_presets_are_listed(call: Call) -> None:
+    status, output, errors = call("presets")
+    assert (status, errors) == (0, "")
+    lines = output.splitlines()
+    assert lines[0].split() == ["NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE"]
+    for preset, line in zip(pretok.presets(), lines[1:], strict=True):
+        assert line.split()[:3] == [preset.name, preset.engine, preset.unicode]
+        assert ", ".join(preset.aliases) in line
+        assert line.endswith(preset.source)
+
+
+def test_presets_as_json(call: Call) -> None:
+    records = json.loads(call("presets", "-f", "json")[1])
+    assert [record["name"] for record in records] == [preset.name for preset in pretok.presets()]
+    for preset, record in zip(pretok.presets(), records, strict=True):
+        assert record == {
+            "name": preset.name,
+            "aliases": list(preset.aliases),
+            "engine": preset.engine,
+            "unicode": preset.unicode,
+            "source": preset.source,
+            "pattern": preset.pattern,
+            "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in preset.rules],
+        }
+        assert json.loads(call("presets", preset.aliases[0], "-f", "json")[1]) == record
+
+
+@pytest.mark.parametrize("preset", pretok.presets(), ids=PRESET_NAMES)
+def test_one_preset_is_shown_in_full(call: Call, preset: Preset) -> None:
+    lines = call("presets", preset.aliases[0])[1].splitlines()
+    assert f"name     {preset.name}" in lines
+    assert f"pattern  {preset.pattern}" in lines
+    for number, rule in enumerate(preset.rules, 1):
+        at = lines.index(f"{number:>2}  {rule}")
+        assert lines[at + 1] == f"    {rule!r}"
+
+
+# --- errors and other ends
+
+
+def errors_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
+    status, output, errors = call(*arguments, stdin=stdin)
+    assert (status, output) == (2, "")
+    assert errors.startswith("pretok: error: ")
+    assert errors.index("\n") == len(errors) - 1
+    return errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["split", "-p", "qwen4", "-t", "x"], "unknown preset 'qwen4'; did you mean 'qwen"),
+        (["split", "-p", "qwen4", "-t", "x"], "'pretok presets' lists them all"),
+        (["split", "-p", "#", "-t", "x"], "unknown preset '#'; 'pretok presets' lists them all"),
+        (["presets", "llama3.9"], "did you mean 'llama3"),
+        (["diff", "gpt2", "gpt3", "-t", "x"], "unknown preset 'gpt3'; did you mean 'gpt"),
+        (["split", "-t", "x"], "missing option '--preset' / '-p'; see 'pretok split --help'"),
+        (["split", "-p", "qwen2", "-t", ""], "--text is empty; give some text to split"),
+        (["split", "-p", "qwen2"], "standard input is empty; give some text"),
+        (["explain", "-p", "qwen2", "-f", "json"], "standard input is empty; give some text"),
+        (
+            ["split", "-p", "qwen2", "--unicode", "13.0", "-t", "x"],
+            "unknown Unicode version '13.0'",
+        ),
+        (["split", "-p", "qwen2", "--unicode", "13.0", "-t", "x"], "'15.0', '15.1', '16.0'"),
+        (["split", "-p", "qwen2", "-t", "x", "file"], "both FILE and --text are given"),
+        (
+            ["split", "-p", "qwen2", "-t", "x", "--unit", "byte"],
+            "--unit goes with --format offsets",
+        ),
+        (["split", "-p", "qwen2", "-t", "x", "--backend", "gpu"], "'native', 'python'"),
+        (["split", "-p", "qwen2", "-f", "xml"], "'text', 'json', 'offsets'"),
+        (["split", "-p", "qwen2", "a", "b"], "see 'pretok split --help'"),
+        (["split", "--\x1b[2J\n"], "\\x1b[2J"),
+        (["splat"], "no such command 'splat'"),
+        (["--wrong"], "no such option"),
+        (["bench", "nothing"], "see 'pretok bench --help'"),
+    ],
+)
+def test_errors_are_one_line_that_says_what_to_do(
+    call: Call, arguments: list[str], expected: str
+) -> None:
+    assert expected in errors_of(call, *arguments)
+
+
+def test_files_that_cannot_be_read(call: Call, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    hint = "; give a file that can be read, '-' for standard input, or the text itself with --text"
+    for path, expected in (
+        (tmp_path / "missing", "No such file or directory" + hint),
+        (tmp_path, "directory" if sys.platform != "win32" else "denied"),
+        (empty, "is empty; give some text to split"),
+        (tmp_path / "a\nb\x1b", "a\\nb\\x1b'"),
+        (tmp_path / ("long" * 999), "..."),
+    ):
+        errors = errors_of(call, "split", "-p", "qwen2", str(path))
+        assert expected in errors
+        assert len(errors) < 400
+
+
+def test_an_input_that_does_not_wait_is_an_error(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NoWait:
+        def read(self, _: int) -> None: ...
+
+    monkeypatch.setattr(cli_input, "_standard_input", NoWait)
+    assert "O_NONBLOCK" in errors_of(call, "split", "-p", "qwen2")
+
+
+def test_version_and_help(call: Call) -> None:
+    assert call("--version") == (0, f"pretok {pretok.__version__}\n", "")
+    status, output, _ = call("--help")
+    assert status == 0
+    for command in ("split", "explain", "presets", "diff", "fuzz", "bench"):
+        assert f"\n  {command} " in output
+        status, shown, errors = call(command, "-h")
+        assert (status, errors) == (0, "")
+        assert shown.startswith(f"Usage: pretok {command} ")
+    assert call()[:2] == (0, output)
+
+
+# --- progress
+
+
+class Bar:
+    """Stands for tqdm, and keeps what it was told."""
+
+    made: list[Bar]
+
+    def __init__(self, **options: object) -> None:
+        self.options, self.done, self.open = options, 0, True
+        self.made.append(self)
+
+    def update(self, count: int) -> None:
+        self.done += count
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.open = False
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
+    """Every progress bar that is made."""
+    Bar.made = []
+    monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace(tqdm=Bar))
+    yield Bar.made
+    assert not any(bar.open for bar in Bar.made)
+
+
+@pytest.mark.parametrize(
+    ("error_terminal", "output_terminal", "shown"),
+    [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
+)
+def test_progress_goes_to_a_terminal_without_the_output(
+    call: Call,
+    bars: list[Bar],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    error_terminal: bool,
+    output_terminal: bool,
+    shown: bool,
+) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"some words " * 50_000)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: error_terminal)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: output_terminal)
+    assert call("split", "-p", "qwen2", str(path))[0] == 0
+    assert len(bars) == shown
+    for bar in bars:
+        assert bar.done == bar.options["total"] == 550_000
+        assert bar.options["delay"] == 1
+    # A bar must not be left on the screen before an error.
+    assert call("split", "-p", "qwen2", stdin=b"\xff")[0] == 2
+
+
+def test_a_long_text_is_split_as_a_whole(call: Call, tmp_path: Path, backend: BackendName) -> None:
+    words = ["the", " ", "\n", "  ", "n\u00e9", "12", "\u4e2d\u6587", "'ll", "-", "A" * 3_000]
+    text = "".join(random.Random(5).choices(words, [99] * 9 + [1], k=100_000))
+    path = tmp_path / "long.txt"
+    path.write_bytes(text.encode())
+    assert path.stat().st_size > 2 * cli_input.BLOCK
+    output = call("split", "-p", "llama3", "--backend", backend, "-f", "json", str(path))[1]
+    assert json.loads(output) == pretok.get("llama3").split(text)

@@ -1,0 +1,283 @@
+"""The command line in a process of its own: pipes, terminals, signals, memory, start-up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pretok
+from command_line import COMMAND, environment, pipes, running
+from pretok.pretokenizer import BackendName
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
+PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+WORDS = b"It's some 12 words,  over\n\nand over. "
+LARGEST_GROWTH = 100 << 20
+
+
+def finished(*arguments: str, stdin: bytes = b"", **added: str) -> tuple[int, bytes, bytes]:
+    env = environment(**added)
+    with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
+        output, errors = process.communicate(stdin, timeout=60)
+    return process.returncode, output, errors
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text that takes a while to print and fits no pipe."""
+    path = tmp_path_factory.mktemp("large") / "large.txt"
+    path.write_bytes(WORDS * 60_000)
+    return path
+
+
+def test_both_backends_print_the_same(backend: BackendName) -> None:
+    status, output, errors = finished("split", "-p", "qwen2", stdin=WORDS, PRETOK_BACKEND=backend)
+    assert (status, errors) == (0, b"")
+    expected = pretok.get("qwen2").split(WORDS.decode())
+    assert output.decode() == "".join(text.replace("\n", "\\n") + "\n" for text in expected)
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_output_is_utf8_and_line_breaks_are_kept_in_any_locale(locale: str) -> None:
+    added = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
+    text = "na\u00efve \U0001f680\r\nx"
+    status, output, errors = finished("split", "-p", "gpt2", stdin=text.encode(), **added)
+    assert (status, errors) == (0, b"")
+    assert output == "na\u00efve\n \U0001f680\n\\r\n\\n\nx\n".encode()
+
+
+def test_errors_leave_no_traceback() -> None:
+    for arguments, stdin, added in (
+        (["-p", "nothing", "-t", "x"], b"", {}),
+        (["-p", "qwen2", os.curdir], b"", {}),
+        (["-p", "qwen2"], b"a\0", {}),
+        (["-p", "qwen2", "-t", "x"], b"", {"PRETOK_BACKEND": "gpu"}),
+    ):
+        status, output, errors = finished("split", *arguments, stdin=stdin, **added)
+        assert (status, output) == (2, b"")
+        assert errors.startswith(b"pretok: error: ")
+        assert errors.count(b"\n") == 1
+
+
+@posix
+def test_arguments_that_are_not_utf8_are_bytes() -> None:
+    text = os.fsdecode(b"a\xff")
+    assert finished("split", "-p", "qwen2", "--binary", "-t", text)[1] == b"a\n\\xff\n"
+    status, _, errors = finished("split", "-p", "qwen2", "-t", text)
+    assert (status, errors[:51]) == (2, b"pretok: error: --text, byte 1: 0xff is not UTF-8; e")
+
+
+# --- pipes
+
+
+@posix
+@pytest.mark.parametrize(
+    "command", ["split -p qwen2", "explain -p qwen2 -f json", "diff gpt2 qwen2"]
+)
+def test_a_broken_pipe_ends_it_quietly(command: str, large: Path, backend: BackendName) -> None:
+    given = [*command.split(), "--backend", backend, str(large)]
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        output = pipes(process)[1]
+        assert output.readline()
+        output.close()
+        assert process.communicate(timeout=60)[1] == b""
+    assert process.returncode == 141
+
+
+@posix
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["presets"], ["split", "-p", "qwen2", "-t", "x"]]
+)
+def test_a_pipe_that_was_never_read(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with running(*arguments, stdout=writer, stderr=PIPE) as process:
+        os.close(writer)
+        assert process.communicate(timeout=60)[1] == b""
+    assert process.returncode == 141
+
+
+def test_a_pipe_is_split_as_its_text_comes() -> None:
+    with running("split", "-p", "gpt2", stdin=PIPE, stdout=PIPE) as process:
+        given, output = pipes(process)
+        given.write(b"Hello, world ")
+        given.flush()
+        assert [output.readline() for _ in range(3)] == [b"Hello\n", b",\n", b" world\n"]
+        assert process.communicate(b"42", timeout=60)[0] == b" 42\n"
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_standard_streams(closed: str) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, "split", "-p", "qwen2"]
+    found = subprocess.run(shell, input=b"x", capture_output=True, cwd="/", env=environment())
+    if closed == "2>&-":
+        assert (found.returncode, found.stdout) == (0, b"x\n")
+    else:
+        assert (found.returncode, found.stdout) == (2, b"")
+        which = "input" if closed == "<&-" else "output"
+        assert found.stderr.startswith(f"pretok: error: standard {which} is closed; ".encode())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["split", "-p", "qwen2", "-t", "x"]])
+def test_a_full_disk(arguments: list[str]) -> None:
+    with open("/dev/full", "wb") as full, running(*arguments, stdout=full, stderr=PIPE) as process:
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert errors.startswith(b"pretok: error: ")
+    assert errors.endswith(b"\n")
+    assert errors.count(b"\n") == 1
+    assert b"No space left on device" in errors
+
+
+# --- signals
+
+
+@posix
+def test_ctrl_c_while_the_output_is_not_read(large: Path, backend: BackendName) -> None:
+    given = ["split", "-p", "qwen2", "--backend", backend, str(large)]
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        assert pipes(process)[1].readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.communicate()[1] == b""
+
+
+@posix
+def test_ctrl_c_while_waiting_for_input() -> None:
+    with running("split", "-p", "gpt2", stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        given, output = pipes(process)
+        given.write(b"Hello, ")
+        given.flush()
+        assert output.readline() == b"Hello\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.communicate()[1] == b""
+
+
+# --- terminals
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """A terminal of 80 columns: the end that a person has, and the end that a program has."""
+    if os.name != "posix":
+        pytest.skip("needs POSIX terminals")
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    person, program = pty.openpty()
+    fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    yield person, program
+    os.close(person)
+
+
+def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
+    """Return all that `process` writes to `terminal`, with the program's end closed."""
+    person, program = terminal
+    os.close(program)
+    found = b""
+    while True:
+        try:
+            read = os.read(person, 1 << 16)
+        except OSError:  # Linux: nobody has the program's end any more
+            read = b""
+        if not read:
+            process.wait(timeout=60)
+            return found
+        found += read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "added", "coloured"),
+    [([], {}, True), ([], {"NO_COLOR": "1"}, False), (["--no-color"], {}, False),
+     (["--color"], {"NO_COLOR": "1"}, True), ([], {"NO_COLOR": ""}, True)],
+)  # fmt: skip
+def test_colour_is_for_terminals(
+    terminal: tuple[int, int], arguments: list[str], added: dict[str, str], coloured: bool
+) -> None:
+    given = ["explain", "-p", "qwen2", "-t", "a 1", *arguments]
+    env = {key: value for key, value in environment().items() if key != "NO_COLOR"} | added
+    with running(*given, stdout=terminal[1], env=env) as process:
+        output = shown(process, terminal)
+    assert b'"a"' in output
+    assert (b"\x1b[" in output) == coloured
+
+
+def test_the_table_of_presets_fits_the_terminal(terminal: tuple[int, int]) -> None:
+    env = {key: value for key, value in environment().items() if key != "COLUMNS"}
+    with running("presets", stdout=terminal[1], env=env) as process:
+        output = shown(process, terminal).decode()
+    lines = output.split("\r\n")
+    assert max(map(len, lines)) <= 80
+    for preset in pretok.presets():
+        assert any(line.startswith(f"{preset.name} ") for line in lines)
+        assert all(alias in output for alias in preset.aliases)
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_progress_is_shown_once_it_takes_a_second(terminal: tuple[int, int], slow: bool) -> None:
+    with running("split", "-p", "qwen2", stdin=PIPE, stdout=PIPE, stderr=terminal[1]) as process:
+        given, output = pipes(process)
+        for wait in (0.0, 1.1 * slow):
+            time.sleep(wait)
+            given.write(b"Hello, ")
+            given.flush()
+            assert any(line.strip() == b"Hello" for line in output)
+        given.close()
+        assert output.read() == b",\n \n"
+        bar = shown(process, terminal)
+    assert (b"B/s]" in bar) == slow
+    assert bar.rsplit(b"\r", 2)[-1].strip() == b""
+
+
+# --- resources
+
+
+@posix
+@pytest.mark.parametrize("pre_token", [WORDS, b"1"], ids=["words", "digits"])
+def test_memory_does_not_grow_with_the_text(
+    pre_token: bytes, tmp_path: Path, native: BackendName
+) -> None:
+    def peak(size: int, command: str) -> int:
+        path = tmp_path / "text"
+        path.write_bytes((pre_token * size)[:size])
+        with running(*command.split(), str(path), "--backend", native, stdout=DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode in (0, 1)
+        return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+    baseline = peak(1 << 16, "split -p qwen2")
+    for command in ("split -p qwen2", "explain -p qwen2 -f json", "diff qwen2 cl100k --limit 1"):
+        assert peak(8 << 20, command) - baseline < LARGEST_GROWTH, command
+
+
+def test_split_starts_without_what_it_does_not_need() -> None:
+    program = (
+        "import sys\n"
+        "from pretok.cli import main\n"
+        "status = main(sys.argv[1:])\n"
+        "print(status, *sorted(sys.modules), file=sys.stderr)\n"
+    )
+    unwanted = {"regex", "tqdm", "tiktoken", "tokenizers", "pretok.fuzz", "pretok.fuzz_cli",
+                "pretok.bench", "pretok.bench_cli"}  # fmt: skip
+    for arguments in (["split", "-p", "o200k", "-t", "x"], ["--help"], ["diff", "--help"]):
+        found = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True, cwd=os.sep, env=environment(), check=True,
+        )  # fmt: skip
+        status, *modules = found.stderr.decode().split()
+        assert status == "0"
+        assert "pretok.differ" in modules
+        assert unwanted.isdisjoint(modules)

@@ -1,0 +1,125 @@
+"""Every preset against real engines: hypothesis and `regex`, and volume against all of them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import regex
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import pretok
+from pretok import Preset, Rule
+from pretok.fuzz import fuzz
+from pretok.fuzz_engines import engine
+from pretok.fuzz_text import (
+    CONFUSABLE,
+    CONTRACTIONS,
+    LONE_SURROGATES,
+    PLAIN,
+    SEEDS,
+    WHITE_SPACE,
+    TextMaker,
+    changed_runs,
+)
+from pretok.pretokenizer import BackendName
+from strategies import any_rules
+from support import PRESET_NAMES, max_examples
+
+SYMBOLS = st.sampled_from(
+    [*PLAIN, *WHITE_SPACE, *CONFUSABLE, *CONTRACTIONS, *LONE_SURROGATES, *SEEDS]
+    + [char for text in TextMaker(0, "16.0").batch(300) for char in text]
+)
+CHANGED = st.sampled_from([chr(c) for run, _ in changed_runs() for c in run])
+TEXTS = st.lists(SYMBOLS | SYMBOLS | st.characters() | CHANGED, max_size=12).map("".join)
+HYPOTHESIS = settings(
+    max_examples=max_examples(250),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+LIVE = {"regex": 20_000, "tiktoken": 6_000, "hf": 20_000}
+LIVE_PYTHON = 4_000
+
+
+@cache
+def oracle(preset: Preset) -> regex.Pattern[str]:
+    return regex.compile(preset.pattern)
+
+
+@cache
+def unlike_regex(version: str) -> dict[int, None]:
+    """Return a `str.translate` table that drops what is not the same in `regex`'s version."""
+    versions = (version, engine("regex").unicode(pretok.presets()[0]))
+    return dict.fromkeys(
+        point for (first, last), _ in changed_runs(versions) for point in range(first, last + 1)
+    )
+
+
+@pytest.mark.parametrize("name", PRESET_NAMES)
+@HYPOTHESIS
+@given(text=TEXTS)
+@example(text="\u0295Ab")
+def test_a_split_is_that_of_regex_but_for_code_points_that_changed(
+    name: str, backend: BackendName, text: str
+) -> None:
+    tokenizer = pretok.get(name, backend=backend)
+    text = text.translate(unlike_regex(tokenizer.unicode))
+    assert tokenizer.split(text) == oracle(tokenizer.preset).findall(text)
+
+
+@pytest.mark.parametrize("name", PRESET_NAMES)
+@HYPOTHESIS
+@given(text=TEXTS)
+@example(text="\u0295Ab")
+def test_a_split_is_that_of_regex_in_its_unicode_version(
+    name: str, backend: BackendName, text: str
+) -> None:
+    version = engine("regex").unicode(pretok.get(name).preset)
+    tokenizer = pretok.get(name, unicode=version, backend=backend)
+    assert tokenizer.split(text) == oracle(tokenizer.preset).findall(text)
+
+
+def test_some_code_points_are_left_out_and_few() -> None:
+    """The first test above would be empty if the table dropped everything, or the versions met."""
+    dropped = unlike_regex("16.0")
+    assert 0x295 in dropped or engine("regex").unicode(pretok.presets()[0]) == "16.0"
+    assert len(dropped) < 30_000
+    assert not {ord(char) for text in (*PLAIN, *WHITE_SPACE) for char in text} & set(dropped)
+
+
+# What each engine leaves out, so that a preset cannot stop being tested without a word.
+REFUSED = {("hf", "r50k"), ("hf", "cl100k")}
+
+
+@pytest.mark.parametrize("engine_name", LIVE)
+@pytest.mark.parametrize("name", PRESET_NAMES)
+def test_a_preset_splits_as_the_engine_does(
+    name: str, engine_name: str, backend: BackendName
+) -> None:
+    preset, live = pretok.get(name).preset, engine(engine_name)
+    refusal = live.refuses(preset)
+    assert bool(refusal) == ((engine_name, name) in REFUSED)
+    if refusal:
+        pytest.skip(f"{engine_name} cannot express {name}: {refusal}")
+    cases = LIVE[engine_name] if backend == "native" else LIVE_PYTHON
+    result = fuzz(preset, live, seed=1, cases=cases, backend=backend)
+    assert result.mismatch is None, result.mismatch
+    assert result.cases >= cases
+
+
+def test_the_engines_of_the_presets_have_their_default_unicode_version() -> None:
+    """If this fails, an engine moved on: give its presets the version that it has now."""
+    for preset in pretok.presets():
+        assert engine(preset.engine).unicode(preset) == preset.unicode
+
+
+@settings(HYPOTHESIS, max_examples=max_examples(150))
+@given(rules=any_rules, seed=st.integers(0, 1 << 32), text=TEXTS)
+def test_any_rules_do_the_same_on_both_backends_however_they_are_asked(
+    rules: list[tuple[Rule, str]], seed: int, text: str, native: BackendName
+) -> None:
+    """The backends run the same rules in any company, not only in the presets that there are."""
+    preset = Preset("drawn", rules=tuple(rule for rule, _ in rules))
+    texts = [text, *TextMaker(seed, preset.unicode).batch(20)]
+    for what, ours, theirs in engine("python").comparisons(pretok.get(preset, backend=native)):
+        assert ours(texts) == theirs(texts), what

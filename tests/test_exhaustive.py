@@ -1,0 +1,108 @@
+"""All strings over a small alphabet: the first pre-token of each is that of `regex`.
+
+A split is made of first pre-tokens, each of a suffix of the text, and no pattern looks behind, so
+equal first pre-tokens of all strings up to a length mean equal splits of all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import string
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+
+import pytest
+import regex
+
+import pretok
+from pretok import PreTokenizer
+from pretok.fuzz_engines import engine
+from pretok.fuzz_text import changed_runs
+from pretok.pretokenizer import BackendName
+from pretok.program import compile_rules
+from pretok.text import Classifier
+from support import PRESET_NAMES, REPORT
+
+FULL = os.environ.get("PRETOK_FULL") == "1"
+STRINGS = {"native": 2_000_000 * (10 if FULL else 1), "python": 170_000}
+"""The greatest number of strings of one length."""
+ENOUGH = {"native": 6, "python": 5}
+"""A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
+
+Letters = Callable[[PreTokenizer], str]
+
+
+def one_of_each_class(tokenizer: PreTokenizer) -> str:
+    """Return one code point of each class that the preset's rules tell apart.
+
+    It is ASCII where there is one, a letter of a contraction where there is one, and else the first
+    that is the same in every Unicode version.
+    """
+    alphabet = compile_rules(tokenizer.preset.rules).alphabet
+    classes = Classifier(alphabet, tokenizer.unicode).classes
+    changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
+    found: dict[int, str] = {}
+    for point in (*map(ord, "'sL\n \t1!/"), *range(0x110000)):
+        if point not in changed:
+            found.setdefault(int(classes[point]), chr(point))
+        if len(found) == alphabet.size:
+            break
+    assert len(found) == alphabet.size
+    return "".join(found.values())
+
+
+def letters_of_contractions(tokenizer: PreTokenizer) -> str:
+    """Return every letter that has a part of its own in a contraction, and what may be around.
+
+    t, m and d do as s does, ve as re, and a capital as its small letter: see the last test.
+    """
+    return "'srelS\u017fx "
+
+
+def check(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
+    """Compare the first pre-token of each text with what `regex` finds; return how many."""
+    compiled = regex.compile(tokenizer.preset.pattern)
+    count = 0
+    for batch in iter(lambda: list(islice(texts, 1 << 16)), []):
+        ours = [pre_tokens[0] for pre_tokens in map(tokenizer.split, batch)]
+        theirs = [found and found[0] for found in map(compiled.match, batch)]
+        if ours != theirs:
+            wrong = next(t for t, a, b in zip(batch, ours, theirs, strict=True) if a != b)
+            split, found = tokenizer.split(wrong), compiled.match(wrong)
+            raise AssertionError(f"{tokenizer!r}: {wrong!r} is {split}, regex: {found!r}")
+        count += len(batch)
+    return count
+
+
+def in_version_of_regex(name: str, backend: BackendName) -> PreTokenizer:
+    version = engine("regex").unicode(pretok.get(name).preset)
+    return pretok.get(name, unicode=version, backend=backend)
+
+
+@pytest.mark.parametrize("letters_for", [one_of_each_class, letters_of_contractions])
+@pytest.mark.parametrize("name", PRESET_NAMES)
+def test_the_first_pre_token_of_every_string(
+    name: str, letters_for: Letters, backend: BackendName, record_property: Callable[..., None]
+) -> None:
+    tokenizer = in_version_of_regex(name, backend)
+    letters = letters_for(tokenizer)
+    length = total = 0
+    while len(letters) ** (length + 1) <= STRINGS[backend]:
+        length += 1
+        total += check(tokenizer, map("".join, product(letters, repeat=length)))
+    assert length >= ENOUGH[backend]
+    assert total == sum(len(letters) ** n for n in range(1, length + 1))
+    record_property("length", length)
+    REPORT.append(f"{name} ({backend}): all {total:,} strings of up to {length} of {letters!a}")
+
+
+@pytest.mark.parametrize("name", PRESET_NAMES)
+def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName) -> None:
+    letters = [*string.ascii_letters, *"\u017f\u212a\u0130\u0131\u00df\ufb06", ""]
+    texts = (
+        before + "'" + "".join(pair) + after
+        for pair in product(letters, repeat=2)
+        for before in ("", "a", "A")
+        for after in ("", "l", " ")
+    )
+    check(in_version_of_regex(name, backend), texts)

@@ -1,0 +1,208 @@
+"""Imports run one way, from the command line down to the tables; none is of a regex engine."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support import BACKENDS, PRESET_NAMES, REPOSITORY, native_missing
+
+PACKAGE = REPOSITORY / "pretok"
+
+# From the bottom up: a module imports what is below it. What only people and tests use, the
+# command line, fuzzing and measuring, is on top, and may import its like.
+LAYERS = (
+    ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*"),
+    ("pretok.unicode",),
+    ("pretok.classes",),
+    ("pretok.notation", "pretok.program"),
+    ("pretok.text",),
+    ("pretok.rules",),
+    ("pretok.preset", "pretok.machine", "pretok.stream"),
+    ("pretok.presets",),
+    ("pretok.pretokenizer",),
+    ("pretok.registry",),
+    ("pretok",),
+    ("pretok.generate", "pretok.unicode.generate", "pretok.differ", "pretok.fuzz*",
+     "pretok.bench*", "pretok.cli*", "pretok.__main__"),
+)  # fmt: skip
+TOP = len(LAYERS) - 1
+# Upwards, and therefore not when the module is loaded: for a repr, and for types.
+LATE = {
+    ("pretok.classes", "pretok.notation"),
+    ("pretok.program", "pretok.rules"),
+    ("pretok.stream", "pretok.pretokenizer"),
+    ("pretok.pretokenizer", "pretok._core"),
+}
+REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
+MAY_USE_REGEX = ("pretok.fuzz*", "pretok.bench*")
+
+
+class Import(NamedTuple):
+    module: str
+    target: str
+    at_load: bool
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of the package, by its name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(module: str) -> Iterator[Import]:
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    late = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        at_load = id(node) not in late
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module, alias.name, at_load)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            assert node.module is not None
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                is_module = full in MODULES or full == "pretok._core"
+                yield Import(module, full if is_module else node.module, at_load)
+
+
+ALL_IMPORTS = [found for module in MODULES for found in imports(module)]
+OWN_IMPORTS = [found for found in ALL_IMPORTS if found.target.split(".")[0] == "pretok"]
+
+
+def layer(module: str) -> int:
+    """Return the number of the layer of `module`; an exact name goes before a pattern."""
+    for number, names in enumerate(LAYERS):
+        if module in names:
+            return number
+    for number, names in enumerate(LAYERS):
+        if any(fnmatch(module, name) for name in names):
+            return number
+    raise AssertionError(f"{module} is in no layer; say in LAYERS where it belongs")
+
+
+def test_every_module_has_a_layer() -> None:
+    assert len(MODULES) > 20
+    for module in MODULES:
+        layer(module)
+    for names in LAYERS:
+        for name in names:
+            assert any(fnmatch(module, name) for module in MODULES), f"no module is {name}"
+
+
+def test_imports_run_one_way() -> None:
+    wrong = [
+        f"{found.module} imports {found.target}"
+        for found in OWN_IMPORTS
+        if found.at_load
+        and not layer(found.target) < layer(found.module)
+        and not layer(found.target) == layer(found.module) == TOP
+    ]
+    assert not wrong, wrong
+    assert len(OWN_IMPORTS) > 60
+
+
+def test_imports_upwards_are_few_and_known() -> None:
+    late = {
+        (found.module, found.target)
+        for found in OWN_IMPORTS
+        if not found.at_load and layer(found.module) != TOP
+    }
+    assert late == LATE
+
+
+def test_there_is_no_circle() -> None:
+    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+    for found in OWN_IMPORTS:
+        if found.at_load:
+            graph[found.module].add(found.target)
+    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
+
+
+def test_nothing_imports_a_regex_engine() -> None:
+    wrong = [
+        found
+        for found in ALL_IMPORTS
+        if found.target.split(".")[0] in REGEX
+        and (found.at_load or not any(fnmatch(found.module, name) for name in MAY_USE_REGEX))
+    ]
+    assert not wrong
+
+
+def test_engines_are_only_for_fuzzing_and_measuring() -> None:
+    engines = {"tiktoken", "tokenizers", "regex"}
+    wrong = [
+        found
+        for found in ALL_IMPORTS
+        if found.target.split(".")[0] in engines
+        and not any(fnmatch(found.module, name) for name in MAY_USE_REGEX)
+    ]
+    assert not wrong
+
+
+def test_only_the_top_uses_the_command_line_libraries() -> None:
+    wrong = [
+        found
+        for found in ALL_IMPORTS
+        if found.target.split(".")[0] in {"click", "tqdm", "unicodedata"}
+        and layer(found.module) != TOP
+    ]
+    assert not wrong
+
+
+NO_REGEX = """
+import sys
+import pretok
+tok = pretok.get(sys.argv[1], backend=sys.argv[2])
+text = "I'm 12345 \\n\\n \\u4e2d\\u6587! HTTPServer\\u0301\\u3000x"
+assert "".join(tok.split(text)) == text
+assert tok.explain(text) and tok.offsets(text, "utf16").any() and list(tok.spans(text))
+stream = tok.stream()
+assert "".join(stream.feed(text.encode()) + stream.finish()) == text
+assert b"".join(tok.split_bytes(text.encode())) == text.encode()
+repr(tok.preset), [rule.pattern for rule in tok.preset.rules]
+assert "regex" not in sys.modules, "regex was imported"
+import re
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] == "pretok":
+        held = [key for key, value in vars(module).items()
+                if value is re or isinstance(value, re.Pattern)
+                or getattr(value, "__module__", "") in ("re", "regex")]
+        assert not held, f"{name} holds {held}"
+print(len(tok.split(text)))
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", PRESET_NAMES)
+def test_splitting_uses_no_regex_engine(name: str, backend: str) -> None:
+    if backend == "native" and native_missing():
+        pytest.skip(native_missing())
+    done = subprocess.run(
+        [sys.executable, "-c", NO_REGEX, name, backend],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 5

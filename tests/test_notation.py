@@ -1,0 +1,93 @@
+"""Sets written for people: the Python expression makes the set, the regex class has its members."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given, settings
+from strategies import NAMED, char_sets
+from support import max_examples, members, stable
+
+from pretok import classes
+from pretok.classes import ANY, HAN, LETTER, MARK, NOTHING, CharSet, code_points
+from pretok.notation import set_name, set_regex
+from pretok.presets import BUILT_IN
+
+SAMPLE = [c for c in (*range(0x3100), *range(0x4DF0, 0x4E10), *range(0x1F5F0, 0x1F610), 0x10FFFF)
+          if stable(chr(c))]  # fmt: skip
+
+
+@given(char_sets)
+@settings(max_examples=max_examples(200))
+def test_a_name_is_an_expression_that_makes_the_set(chars: CharSet) -> None:
+    assert eval(set_name(chars), dict(vars(classes))) == chars
+    assert repr(chars) == set_name(chars)
+
+
+@pytest.mark.parametrize(
+    ("chars", "name", "pattern"),
+    [
+        (classes.LETTER, "LETTER", r"\p{L}"),
+        (classes.OTHER, "OTHER", r"[^\s\p{L}\p{N}]"),
+        (classes.UPPER | classes.LOWER, "UPPER | LOWER", r"[\p{Lu}\p{Lt}\p{Ll}]"),
+        (~classes.WHITE_SPACE, None, r"[^\s]"),
+        (~(classes.NEWLINE | classes.LETTER), "~(LETTER | NEWLINE)", r"[^\r\n\p{L}]"),
+        (code_points("a-f"), "code_points((0x61, 0x66))", "[a-f]"),
+        (code_points("/"), "code_points('/')", "/"),
+        (code_points("-"), "code_points('-')", r"[\-]"),
+        (code_points("]", "^", "\\"), None, r"[\\-\^]"),
+        (code_points((0x4E00, 0x9FA5)), "code_points((0x4e00, 0x9fa5))", r"[\x{4E00}-\x{9FA5}]"),
+        (NOTHING, "NOTHING", None),
+        (classes.ANY, "ANY", r"[\s\S]"),
+    ],
+)
+def test_how_sets_are_written(chars: CharSet, name: str | None, pattern: str | None) -> None:
+    if name is not None:
+        assert set_name(chars) == name
+    if pattern is not None:
+        assert set_regex(chars) == pattern
+
+
+def is_regex(chars: CharSet) -> bool:
+    """Return whether set_regex(chars) is free of Python names, which `regex` cannot read."""
+    return not any(name in set_regex(chars) for name in (*NAMED, "NOTHING", "CharSet", "code_p"))
+
+
+PRESET_SETS = {chars for preset in BUILT_IN for rule in preset.rules for chars in rule.sets()}
+NAMED_SETS = {*NAMED.values()}
+EXTRA_SETS = {code_points("-", "]", "^"), code_points((0x4E00, 0x9FA5)), MARK | LETTER, ~HAN}
+
+
+@pytest.mark.parametrize(
+    "chars",
+    sorted(
+        {*PRESET_SETS, *NAMED_SETS, *EXTRA_SETS, *[~chars for chars in NAMED_SETS if chars != ANY]},
+        key=repr,
+    ),
+    ids=set_name,
+)
+def test_a_regex_class_has_the_members_of_the_set(chars: CharSet) -> None:
+    if not is_regex(chars):
+        # Sets that mix classes and code points are shown by their Python name.
+        assert set_name(chars) in set_regex(chars)
+        return
+    _same_members(chars)
+
+
+@given(char_sets)
+@settings(max_examples=max_examples(60))
+def test_a_regex_class_has_the_members_of_any_set(chars: CharSet) -> None:
+    if chars and is_regex(chars):
+        _same_members(chars)
+
+
+def readable(pattern: str) -> str:
+    """Return `pattern` for `regex`, which knows no \\x{...}."""
+    return str(regex.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{int(found[1], 16):08x}", pattern))
+
+
+def _same_members(chars: CharSet) -> None:
+    match = regex.compile(readable(set_regex(chars))).fullmatch
+    inside = members(chars)
+    wrong = [hex(c) for c in SAMPLE if bool(match(chr(c))) != inside[c]]
+    assert not wrong, f"{set_regex(chars)}: {wrong[:10]}"

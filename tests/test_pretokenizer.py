@@ -1,0 +1,288 @@
+"""PreTokenizer: every method agrees with every other, in each unit, for str and for bytes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import PRESET_NAMES, max_examples
+
+import pretok
+from pretok import NUMBER, Preset, PreTokenizer, Run, Step
+from pretok.machine import Unit
+from pretok.pretokenizer import BackendName
+from pretok.registry import find
+
+HOSTILE = "aAsve'' \n\r\t!/1\u00bd\u0301\u4e2d\u017f\u3000\u200b\u00e9\x00\U0001f600\ud800\udc00"
+texts = st.text(HOSTILE, max_size=40) | st.text(max_size=20)
+UNITS: tuple[Unit, ...] = ("char", "byte", "utf16")
+each_preset = pytest.mark.parametrize("name", PRESET_NAMES)
+
+
+def width(part: str, unit: Unit) -> int:
+    """Return the length of `part` in `unit`, as Python's own encoders have it."""
+    if unit == "char":
+        return len(part)
+    if unit == "byte":
+        return len(part.encode("utf-8", "surrogatepass"))
+    return len(part.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@each_preset
+@given(text=texts)
+@settings(max_examples=max_examples(150))
+def test_every_method_tells_the_same(backend: BackendName, name: str, text: str) -> None:
+    tok = pretok.get(name, backend=backend)
+    parts = tok.split(text)
+    assert "".join(parts) == text
+    assert "" not in parts
+    assert tok.count(text) == len(parts)
+    for unit in UNITS:
+        found = tok.offsets(text, unit)
+        assert found.dtype == np.int64
+        assert found.shape == (len(parts) + 1,)
+        assert found.tolist() == [0, *accumulate(width(part, unit) for part in parts)]
+    assert tok.offsets(text).tolist() == tok.offsets(text, "char").tolist()
+    assert [text[start:end] for start, end in tok.spans(text)] == parts
+    steps = tok.explain(text)
+    assert [(step.start, step.end, step.text) for step in steps] == [
+        (start, end, text[start:end]) for start, end in tok.spans(text)
+    ]
+    assert all(step.rule in tok.preset.rules for step in steps)
+    assert tok.split_batch([text, "", text], threads=2) == [parts, [], parts]
+
+
+@each_preset
+@given(data=texts.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=40))
+@settings(max_examples=max_examples(150))
+def test_bytes_are_as_the_str_that_surrogateescape_makes(
+    backend: BackendName, name: str, data: bytes
+) -> None:
+    tok = pretok.get(name, backend=backend)
+    parts = tok.split_bytes(data)
+    assert b"".join(parts) == data
+    assert [part.decode("utf-8", "surrogateescape") for part in parts] == tok.split(
+        data.decode("utf-8", "surrogateescape")
+    )
+    assert tok.count(data) == len(parts)
+    assert tok.offsets(data).tolist() == [0, *accumulate(map(len, parts))]
+    assert tok.offsets(data, "byte").tolist() == tok.offsets(data).tolist()
+    as_text = [part.decode("utf-8", "surrogateescape") for part in parts]
+    assert tok.offsets(data, "char").tolist() == [0, *accumulate(map(len, as_text))]
+    assert tok.offsets(data, "utf16").tolist() == [
+        0, *accumulate(width(part, "utf16") for part in as_text)
+    ]  # fmt: skip
+
+
+def test_a_lone_surrogate_is_3_bytes_and_1_code_unit(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    assert tok.split("a\ud800b") == ["a", "\ud800", "b"]
+    assert tok.offsets("a\ud800b", "char").tolist() == [0, 1, 2, 3]
+    assert tok.offsets("a\ud800b", "byte").tolist() == [0, 1, 4, 5]
+    assert tok.offsets("a\ud800b", "utf16").tolist() == [0, 1, 2, 3]
+    # Two surrogates in a str are two code points; no engine sees them as one.
+    assert tok.offsets("\ud83d\ude00", "byte").tolist() == [0, 6]
+    assert tok.offsets("\U0001f600", "utf16").tolist() == [0, 2]
+    assert tok.offsets(b"a\xff\xfe", "utf16").tolist() == [0, 1, 3]
+
+
+def test_empty_text(backend: BackendName) -> None:
+    tok = pretok.get("cl100k", backend=backend)
+    assert tok.split("") == []
+    assert tok.split_bytes(b"") == []
+    for empty in ("", b""):
+        assert tok.count(empty) == 0
+        for unit in (None, *UNITS):
+            assert tok.offsets(empty, unit).tolist() == [0]
+            assert tok.offsets(empty, unit).dtype == np.int64
+    assert list(tok.spans("")) == []
+    assert tok.explain("") == []
+    assert tok.split_batch([]) == tok.split_batch((), threads=8) == []
+    assert tok.split_batch([""]) == [[]]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8, None])
+def test_threads_do_not_change_a_batch(backend: BackendName, threads: int | None) -> None:
+    tok = pretok.get("o200k", backend=backend)
+    batch = [f"Text {i}: it's \u4e2d\u6587 {i * 7919}!\n" * (i % 7) for i in range(300)]
+    batch += ["x" * 200_000, "\U0001f600 " * 1000, "\x00", "\ud800"]
+    assert tok.split_batch(batch, threads=threads) == [tok.split(text) for text in batch]
+    assert tok.split_batch(tuple(batch), threads=threads) == tok.split_batch(batch)
+    assert tok.split_batch([], threads=threads) == []
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2"])
+def test_wrong_numbers_of_threads(backend: BackendName, threads: object) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    with pytest.raises(ValueError, match=r"threads=.*; expected None or an int of at least 1"):
+        tok.split_batch(["a"], threads=threads)  # type: ignore[arg-type]
+
+
+def test_a_batch_is_no_single_text(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    with pytest.raises(TypeError, match="expected a sequence of str, got one str"):
+        tok.split_batch("abc")
+    with pytest.raises(TypeError, match="expected a sequence of str, got one bytes"):
+        tok.split_batch(b"abc")  # type: ignore[arg-type]
+    for wrong, kind in ((b"b", "bytes"), (None, "NoneType"), (1, "int")):
+        with pytest.raises(TypeError, match=f"expected str, got {kind}"):
+            tok.split_batch(["a", wrong])  # type: ignore[list-item]
+
+
+class Text(str):
+    """A str of a type of its own, as numpy and others have."""
+
+
+def test_subclasses_of_str_are_str(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    text = Text("I'm 25")
+    assert tok.split(text) == ["I", "'m", " 25"]
+    assert tok.split_batch([text]) == [tok.split(text)]
+    assert tok.offsets(np.str_("I'm 25")).tolist() == [0, 1, 3, 6]
+    assert [type(part) for part in tok.split(Text("one"))] == [str]
+    assert type(tok.explain(Text("one"))[0].text) is str
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_buffers_are_bytes(backend: BackendName, kind: type) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    data = kind("n\u00e9 1".encode())
+    assert tok.split_bytes(data) == ["n\u00e9".encode(), b" 1"]
+    assert tok.offsets(data).tolist() == [0, 3, 5]
+    assert tok.offsets(data, "char").tolist() == [0, 2, 4]
+    assert tok.count(data) == 2
+
+
+@pytest.mark.parametrize("wrong", [None, 1, 1.5, ["a"], object(), np.array([1])])
+def test_other_types_are_refused(backend: BackendName, wrong: Any) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    for method in (tok.split, tok.spans, tok.explain):
+        with pytest.raises(TypeError, match="expected str, got "):
+            method(wrong)
+    for other in (tok.offsets, tok.count, tok.split_bytes):
+        with pytest.raises(TypeError, match=r"expected (str or )?bytes, got "):
+            other(wrong)
+
+
+def test_str_and_bytes_are_not_mixed_up(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    with pytest.raises(TypeError, match="expected str, got bytes; use split_bytes for bytes"):
+        tok.split(b"a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected bytes, got str; use split for a str"):
+        tok.split_bytes("a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["", "chars", "CHAR", "utf-8", 1, b"byte"])
+def test_an_unknown_unit(backend: BackendName, unit: object) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    message = r"unknown unit .*; expected one of \('char', 'byte', 'utf16'\)"
+    for data in ("a", b"a"):
+        with pytest.raises(ValueError, match=message):
+            tok.offsets(data, unit)  # type: ignore[arg-type]
+
+
+def test_spans_are_lazy_pairs_that_check_their_argument_at_once(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    spans = tok.spans("I'm 25")
+    assert iter(spans) is spans
+    assert next(spans) == (0, 1)
+    assert list(spans) == [(1, 3), (3, 6)]
+    assert all(a[1] == b[0] for a, b in pairwise(tok.spans("one two  three")))
+
+
+def test_offsets_are_the_callers_own(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    first = tok.offsets("a b")
+    first[:] = 9
+    assert tok.offsets("a b").tolist() == [0, 1, 3]
+    assert first.flags.writeable
+
+
+def test_a_step_is_a_named_tuple(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    first, second = tok.explain("a 1")
+    assert first == Step(0, 1, "a", find("gpt2").rules[1]) == (0, 1, "a", first.rule)
+    assert second.rule is find("gpt2").rules[2]
+    assert tok.rule(-1) is None
+    assert tok.rule(0) is tok.preset.rules[0]
+
+
+def test_what_a_pre_tokenizer_says_of_itself(backend: BackendName) -> None:
+    tok = pretok.get("qwen2", unicode="18.0", backend=backend)
+    assert tok.preset is find("qwen2")
+    assert tok.unicode == "18.0"
+    assert tok.backend == backend
+    assert repr(tok) == f"<PreTokenizer 'qwen2', Unicode 18.0, {backend}>"
+    assert pretok.get("qwen2", backend=backend).unicode == "16.0" == tok.preset.unicode
+
+
+def test_equality_and_hash(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    assert tok == PreTokenizer(find("gpt2"), backend=backend)
+    assert hash(tok) == hash(PreTokenizer(find("gpt2"), backend=backend))
+    assert tok == pretok.get("gpt2", backend="python"), "the backend does not change the split"
+    others = [pretok.get("r50k"), pretok.get("gpt2", unicode="15.0"), "gpt2", None]
+    assert all(tok != other for other in others)
+    mine = Preset("gpt2", rules=(Run(NUMBER),))
+    assert tok != pretok.get(mine, backend=backend)
+    assert len({tok, pretok.get("gpt2", backend=backend), pretok.get("gpt2", unicode="18.0")}) == 2
+
+
+def test_a_pre_tokenizer_cannot_be_changed(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    for name in ("preset", "unicode", "backend", "anything"):
+        with pytest.raises(AttributeError):
+            setattr(tok, name, None)
+
+
+@each_preset
+def test_pickling_and_copying(backend: BackendName, name: str) -> None:
+    tok = pretok.get(name, unicode="17.0", backend=backend)
+    text = "It's 12345 \u4e2d\u6587\n\n HTTPServer"
+    copies = [pickle.loads(pickle.dumps(tok, protocol)) for protocol in (2, 4, 5)]
+    for other in (*copies, copy.copy(tok), copy.deepcopy(tok)):
+        assert other == tok
+        assert other.unicode == "17.0"
+        assert other.backend == backend
+        assert other.preset == tok.preset
+        assert other.split(text) == tok.split(text)
+
+
+def test_a_pickle_says_which_backend_was_wished_for_not_which_was_there() -> None:
+    import pretok.pretokenizer
+
+    tok = pretok.get("gpt2")
+    kept = tok.__reduce__()[1]
+    assert isinstance(kept, tuple)
+    assert kept[-1] is None
+
+
+def test_other_than_a_preset_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"expected a Preset, got str; see pretok\.get"):
+        PreTokenizer("gpt2")  # type: ignore[arg-type]
+
+
+def test_the_version_decides_what_a_letter_is(backend: BackendName) -> None:
+    # U+0295 is Ll up to 16.0, Lo from 17.0 on; U+1C89 is unassigned before 16.0, then Lu.
+    old, new = (pretok.get("o200k", version, backend) for version in ("16.0", "17.0"))
+    assert old.split("\u0295Ab") == ["\u0295", "Ab"]
+    assert new.split("\u0295Ab") == ["\u0295Ab"]
+    assert pretok.get("gpt2", "15.1", backend).split("a\u1c89") == ["a", "\u1c89"]
+    assert pretok.get("gpt2", "16.0", backend).split("a\u1c89") == ["a\u1c89"]
+
+
+def test_texts_of_every_internal_width_split_alike(backend: BackendName) -> None:
+    # Python keeps a str in 1, 2 or 4 bytes per code point, by its widest one.
+    tok = pretok.get("o200k", backend=backend)
+    text = "It's HTTPServer\u00e9 12345 \u00a0\n\n x"
+    wanted = tok.split(text)
+    for widest in ("\u4e00", "\U00020000"):
+        for at in range(0, 4096, 97):
+            found = tok.split("-\n" * at + text + "\n" + widest)
+            assert found[-len(wanted) - 2 : -2] == wanted

@@ -1,0 +1,206 @@
+"""Programs: the partition into classes, and the words that hand a program to C++."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_specs import SPECS
+from strategies import char_sets
+from support import max_examples
+
+import pretok
+from pretok import InvalidRuleError, Preset, Run, code_points
+from pretok.classes import ANY, LETTER, LIMIT, CharSet
+from pretok.presets import BUILT_IN
+from pretok.pretokenizer import BackendName
+from pretok.program import END, MAGIC, Alphabet, compile_rules, partition
+from pretok.unicode.atoms import ATOMS
+
+
+def cells(alphabet: Alphabet) -> list[tuple[int, int, int]]:
+    """Return (first code point of the segment, atom, class) for every segment and atom."""
+    return [
+        (first, atom, classes[atom])
+        for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True)
+        for atom in range(len(ATOMS))
+    ]
+
+
+@given(st.lists(char_sets, min_size=1, max_size=4))
+@settings(max_examples=max_examples(150))
+def test_the_partition_is_the_coarsest_in_which_each_set_is_a_union(sets: list[CharSet]) -> None:
+    alphabet = partition(sets)
+    signature_of: dict[int, tuple[bool, ...]] = {}
+    for first, atom, class_ in cells(alphabet):
+        signature = tuple(bool(chars.mask_at(first) >> atom & 1) for chars in sets)
+        for chars, inside in zip(sets, signature, strict=True):
+            assert (alphabet.mask(chars) >> class_ & 1) == inside
+        # One signature, one class; the other way round as well, or it would not be coarsest.
+        assert signature_of.setdefault(class_, signature) == signature
+    assert len(set(signature_of.values())) == len(signature_of) == alphabet.size
+    assert set(signature_of) == set(range(alphabet.size))
+    assert alphabet.firsts[0] == 0
+    assert all(mask < 1 << alphabet.size for mask in alphabet.bits.values())
+
+
+@given(st.lists(char_sets, min_size=1, max_size=4))
+@settings(max_examples=max_examples(150))
+def test_segments_begin_where_a_set_changes(sets: list[CharSet]) -> None:
+    alphabet = partition(sets)
+    assert list(alphabet.firsts) == sorted(set(alphabet.firsts))
+    assert alphabet.firsts[-1] < LIMIT
+    for code_point in {first for chars in sets for first, _ in chars.segments}:
+        assert code_point in alphabet.firsts
+
+
+def test_no_set_has_the_mask_0() -> None:
+    assert partition([LETTER]).mask(None) == 0
+
+
+def disjoint_sets(count: int) -> list[CharSet]:
+    return [code_points((0x4E00 + 2 * i, 0x4E00 + 2 * i)) for i in range(count)]
+
+
+def test_31_classes_are_the_most(backend: BackendName) -> None:
+    # 30 sets, and everything else, are 31 classes, the last next to END.
+    sets = disjoint_sets(END - 1)
+    rules = tuple(Run(chars) for chars in [*sets, ~disjoint_union(sets)])
+    assert compile_rules(rules).alphabet.size == END
+    tok = pretok.get(Preset("31-classes", rules=rules), backend=backend)
+    text = "".join(chr(0x4E00 + i) * 2 for i in range(70)) + "ab"
+    in_sets = [chr(0x4E00 + 2 * i) * 2 for i in range(END - 1)]
+    between = [chr(0x4E01 + 2 * i) * 2 for i in range(END - 2)]
+    found = tok.split(text)
+    assert found[: 2 * END - 3] == [
+        part for pair in zip(in_sets, [*between, ""], strict=True) for part in pair if part
+    ]
+    assert "".join(found) == text
+    assert len(found) == 2 * END - 2
+    assert [step.rule for step in tok.explain(text)] == [
+        rules[min(i // 2, END - 1)] if i % 2 == 0 and i // 2 < END - 1 else rules[-1]
+        for i in range(len(found))
+    ]
+
+
+def disjoint_union(sets: list[CharSet]) -> CharSet:
+    union = ~ANY
+    for chars in sets:
+        union |= chars
+    return union
+
+
+@pytest.mark.parametrize("count", [END, END + 1, 100])
+def test_more_than_31_classes_are_refused(count: int) -> None:
+    message = f"the rules tell {count + 1} classes .* apart; at most 31 are possible. Write fewer"
+    with pytest.raises(InvalidRuleError, match=message):
+        compile_rules([Run(chars) for chars in disjoint_sets(count)])
+    with pytest.raises(InvalidRuleError, match=message):
+        pretok.get(Preset("many", rules=tuple(Run(chars) for chars in disjoint_sets(count))))
+
+
+@pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
+def test_built_in_presets_have_few_classes(preset: Preset) -> None:
+    assert 6 <= compile_rules(preset.rules).alphabet.size <= 16
+
+
+def test_words_begin_with_the_magic_number_and_fit_32_bits() -> None:
+    for spec in SPECS:
+        words = compile_rules(spec.rules).words()
+        assert words[0] == MAGIC
+        assert all(0 <= word < 1 << 32 for word in words)
+
+
+def test_words_are_read_back_to_the_same_splits(native: BackendName) -> None:
+    from pretok._core import Machine
+
+    for spec in SPECS:
+        machine = Machine(compile_rules(spec.rules).words(), "16.0")
+        texts = ["".join(letters) for letters in product(spec.alphabet, repeat=3)]
+        tok = pretok.get(spec.preset, backend="python")
+        assert [machine.split(text) for text in texts] == [tok.split(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "not a pretok program of this version"),
+        ([MAGIC ^ 1], "not a pretok program"),
+        ([MAGIC], "alphabet .* malformed"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0], "no rules"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0, 1], "cut short"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 4], "a rule .* malformed"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 0, 0, 0, 7], "wrong length"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0, 1, 6, 1, 1, 0, 0, 0, 7], "a rule .* malformed"),
+        ([MAGIC, 1, 1, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 1, 0, 0], "a rule .* malformed"),
+        ([MAGIC, 1, 1, 5, 0, 0, 0, 0, 0, 1, 5, 1, 1, 0, 0, 0], "alphabet .* malformed"),
+        ([MAGIC, 1, 1, 0, 1, 0, 0, 0, 0, 1, 5, 1, 1, 0, 0, 0], "alphabet .* malformed"),
+        ([MAGIC, 32, 1, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 0, 0, 0], "alphabet .* malformed"),
+    ],
+)
+def test_malformed_words_are_refused(native: BackendName, words: list[int], message: str) -> None:
+    from pretok._core import Machine
+
+    with pytest.raises(ValueError, match=message):
+        Machine(words, "16.0")
+
+
+def test_well_formed_words_of_the_same_make_are_accepted(native: BackendName) -> None:
+    from pretok._core import Machine
+
+    one_class = [MAGIC, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert Machine([*one_class, 1, 5, 1, 1, 0, 0, 0], "16.0").split("a1 ") == ["a1 "]
+    assert Machine([*one_class, 1, 5, 1, 1, 0, 0, 2], "16.0").split("a1 ") == ["a1", " "]
+    with pytest.raises(ValueError, match=r"no table of Unicode 14\.0"):
+        Machine([*one_class, 1, 5, 1, 1, 0, 0, 0], "14.0")
+
+
+# In a process of its own, so that a crash is a failure here and not the end of the test run.
+CORRUPT = """
+import sys
+from pretok._core import Machine
+from pretok.presets import BUILT_IN
+from pretok.program import compile_rules
+
+TEXTS = ["", "I'm 12 \\n\\n x\\u0301A!/\\r\\u3000'LL" * 3, "\\ud800'\\u017f" * 3, " " * 99]
+DATA = [b"\\x80" * 70, b" \\xe4\\xb8" * 20, "A\\u4e2d' \\n".encode() * 20]
+rules = {preset.name: preset for preset in BUILT_IN}[sys.argv[1]].rules
+words = compile_rules(rules).words()
+for size in range(len(words)):
+    try:
+        Machine(words[:size], "16.0")
+    except ValueError:
+        continue
+    sys.exit(f"accepted {size} of {len(words)} words")
+refused = accepted = 0
+for at in range(len(words)):
+    for bit in range(32):
+        changed = [*words[:at], words[at] ^ 1 << bit, *words[at + 1 :]]
+        try:
+            machine = Machine(changed, "16.0")
+        except ValueError:
+            refused += 1
+            continue
+        accepted += 1
+        for text in TEXTS:
+            assert "".join(machine.split(text)) == text
+            machine.advance(text, True, False)
+        for data in DATA:
+            assert b"".join(machine.split_bytes(data)) == data
+print(refused, accepted)
+"""
+
+
+@pytest.mark.parametrize("preset", ["o200k", "cl100k"])
+def test_corrupt_words_never_crash(native: BackendName, preset: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CORRUPT, preset], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"status {done.returncode}: {done.stdout}{done.stderr}"
+    refused, accepted = map(int, done.stdout.split())
+    assert refused > 500
+    assert accepted > 100

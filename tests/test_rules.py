@@ -1,0 +1,218 @@
+"""Each rule kind: what it refuses, what it matches, how it reads as a regex."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import re
+from copy import deepcopy
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_specs import SPECS, Spec
+from strategies import RULE_LETTERS, any_rules
+from support import max_examples, regex_split
+
+import pretok
+from pretok import (
+    ALL,
+    CASELESS,
+    LETTER,
+    LOWER,
+    NEWLINE,
+    NUMBER,
+    SPACE,
+    UPPER,
+    CasedWord,
+    Contraction,
+    InvalidRuleError,
+    Rule,
+    Run,
+    Spaces,
+    code_points,
+)
+from pretok.classes import NOTHING
+from pretok.presets import BUILT_IN
+from pretok.pretokenizer import BackendName
+
+each_spec = pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
+
+
+@each_spec
+def test_rules_split_as_their_regex(spec: Spec, backend: BackendName) -> None:
+    texts = [
+        "".join(letters)
+        for length in range(spec.longest + 1)
+        for letters in product(spec.alphabet, repeat=length)
+    ]
+    found = pretok.get(spec.preset, backend=backend).split_batch(texts)
+    wrong = [
+        (text, ours, regex_split(spec.pattern, text))
+        for text, ours in zip(texts, found, strict=True)
+        if ours != regex_split(spec.pattern, text)
+    ]
+    assert not wrong, f"{len(wrong)} of {len(texts)} differ; the first: {wrong[0]!r}"
+
+
+@each_spec
+def test_rules_split_long_texts_as_their_regex(spec: Spec, backend: BackendName) -> None:
+    tok = pretok.get(spec.preset, backend=backend)
+    rng = random.Random(spec.name)
+    for _ in range(4):
+        runs = [rng.choice(spec.alphabet) * rng.choice((1, 1, 2, 3, 70)) for _ in range(300)]
+        text = "".join(runs)
+        wanted = regex_split(spec.pattern, text)
+        assert tok.split(text) == wanted
+        assert tok.split_bytes(text.encode()) == [part.encode() for part in wanted]
+
+
+@given(any_rules, st.text(RULE_LETTERS, max_size=12), st.integers(0, 1 << 32))
+@settings(max_examples=max_examples(300))
+def test_any_rules_split_as_their_regex(
+    backend: BackendName, made: list[tuple[Rule, str]], text: str, seed: int
+) -> None:
+    pattern = "|".join(pattern for _, pattern in made)
+    tok = pretok.get(pretok.Preset("any", tuple(rule for rule, _ in made)), backend=backend)
+    rng = random.Random(seed)
+    for each in (text, *["".join(rng.choices(RULE_LETTERS, k=n)) for n in (8, 20, 20, 200)]):
+        wanted = regex_split(pattern, each)
+        assert tok.split(each) == wanted
+        assert tok.split_bytes(each.encode()) == [part.encode() for part in wanted]
+        stream = tok.stream()
+        streamed = [part for char in each for part in stream.feed(char)]
+        assert streamed + stream.finish() == wanted
+
+
+@each_spec
+def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -> None:
+    rng = random.Random(spec.name)
+    text = "".join(rng.choices(spec.alphabet, k=200))
+    alone = [
+        pretok.get(pretok.Preset("one", rules=(rule,)), backend=backend) for rule in spec.rules
+    ]
+    for step in pretok.get(spec.preset, backend=backend).explain(text):
+        rest = text[step.start :]
+        matched = [
+            rule for rule, tok in zip(spec.rules, alone, strict=True) if tok.explain(rest)[0].rule
+        ]
+        assert step.rule == (matched[0] if matched else None)
+        assert step.text == text[step.start : step.end]
+
+
+@pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
+def test_the_patterns_of_the_rules_split_as_the_published_one(preset: pretok.Preset) -> None:
+    rng = random.Random(preset.name)
+    joined = "|".join(rule.pattern for rule in preset.rules)
+    alphabet = "aAsStreveml'' '  \n\r\t!/.1\u00bd23\u0301\u4e2d\u02b0\u017f\u3000\u00e9\u200b"
+    for _ in range(3000):
+        text = "".join(rng.choices(alphabet, k=rng.randrange(12)))
+        assert regex_split(joined, text) == regex_split(preset.pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "pattern"),
+    [
+        (Contraction("s", "re"), "'s|'re"),
+        (Contraction("s", "re", ignore_case=True), "(?i:'s|'re)"),
+        (Run(NUMBER), r"\p{N}+"),
+        (Run(NUMBER, at_most=1), r"\p{N}"),
+        (Run(NUMBER, at_most=3, lead=SPACE, tail=NEWLINE), r" ?\p{N}{1,3}[\r\n]*"),
+        (Run(code_points("a-f")), "[a-f]+"),
+        (CasedWord(UPPER, LOWER), r"[\p{Lu}\p{Lt}]*\p{Ll}+|[\p{Lu}\p{Lt}]+\p{Ll}*"),
+        (
+            CasedWord(UPPER, LOWER, lead=SPACE, suffix=Contraction("s")),
+            r" ?[\p{Lu}\p{Lt}]*\p{Ll}+(?:'s)?| ?[\p{Lu}\p{Lt}]+\p{Ll}*(?:'s)?",
+        ),
+        (Spaces(through=ALL), r"\s+"),
+    ],
+)
+def test_how_a_rule_reads(rule: Rule, pattern: str) -> None:
+    assert rule.pattern == str(rule) == pattern
+
+
+BACKTRACKING = "so matching would need backtracking; make them disjoint"
+THROUGH = "expected one of END_OF_TEXT, LAST_NEWLINE, ALL_BUT_LAST, ALL"
+REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
+    (Contraction, (), {}, "Contraction: no suffixes; expected at least one"),
+    (Contraction, ("",), {}, "Contraction: suffix ''; expected ASCII letters"),
+    (Contraction, ("s", "'s"), {}, 'suffix "\'s"; expected ASCII letters'),
+    (Contraction, ("s1",), {}, "suffix 's1'"),
+    (Contraction, ("\u017f",), {}, "suffix '\u017f'"),
+    (Contraction, (3,), {}, "suffix 3; expected ASCII letters"),
+    (Contraction, (("s", "t"),), {}, r"suffix ('s', 't')"),
+    (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected small ASCII letters"),
+    (Run, (NOTHING,), {}, "Run: body=NOTHING; expected a CharSet with members"),
+    (Run, (None,), {}, "Run: body=None; expected a CharSet"),
+    (Run, ("a-z",), {}, "Run: body='a-z'; expected a CharSet"),
+    (Run, (LETTER,), {"lead": NOTHING}, "Run: lead=NOTHING; expected None or a CharSet"),
+    (Run, (LETTER,), {"tail": "x"}, "Run: tail='x'; expected None or a CharSet"),
+    (Run, (LETTER, LETTER), {}, f"Run: lead and body share LETTER, {BACKTRACKING}"),
+    (Run, (LETTER, ~NUMBER), {}, "lead and body share LETTER"),
+    (Run, (LETTER, code_points("a-z")), {}, "share code_points((0x61, 0x7a))"),
+    (Run, (NUMBER,), {"at_most": 0}, "Run: at_most=0; expected None or 1 to 2**31-1"),
+    (Run, (NUMBER,), {"at_most": -1}, "at_most=-1"),
+    (Run, (NUMBER,), {"at_most": 1 << 31}, "at_most=2147483648"),
+    (Run, (NUMBER,), {"at_most": 2.0}, "at_most=2.0"),
+    (Run, (NUMBER,), {"at_most": "3"}, "at_most='3'"),
+    (CasedWord, (NOTHING, LOWER), {}, "CasedWord: upper=NOTHING"),
+    (CasedWord, (UPPER, None), {}, "CasedWord: lower=None"),
+    (CasedWord, (UPPER, LOWER), {"lead": 0}, "CasedWord: lead=0; expected None or a CharSet"),
+    (CasedWord, (UPPER, LOWER, UPPER), {}, "CasedWord: lead and the cased letters share UPPER"),
+    (CasedWord, (UPPER | CASELESS, LOWER, CASELESS), {}, "share CASELESS"),
+    (CasedWord, (UPPER | code_points("'"), LOWER), {}, "the apostrophe and the word share"),
+    (CasedWord, (UPPER, LOWER), {"suffix": "s"}, "CasedWord: suffix='s'; expected a Contraction"),
+    (Spaces, ("all",), {}, f"Spaces: through='all'; {THROUGH}"),
+    (Spaces, (3,), {}, f"Spaces: through=3; {THROUGH}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "named", "message"), REFUSED, ids=[case[-1] for case in REFUSED]
+)
+def test_a_rule_that_cannot_be_is_refused(
+    kind: Any, given: tuple[object, ...], named: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InvalidRuleError, match=re.escape(message)):
+        kind(*given, **named)
+
+
+@each_spec
+def test_rules_are_values(spec: Spec) -> None:
+    for rule in spec.rules:
+        for copied in (
+            pickle.loads(pickle.dumps(rule)),
+            deepcopy(rule),
+            eval(repr(rule), vars(pretok).copy()),
+        ):
+            assert copied == rule
+            assert hash(copied) == hash(rule)
+            assert copied.pattern == rule.pattern
+
+
+def test_rules_cannot_be_changed() -> None:
+    run, contraction = Run(LETTER), Contraction("s")
+    with pytest.raises(AttributeError):
+        run.body = NUMBER  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        contraction.suffixes = ("t",)  # type: ignore[misc]
+
+
+def test_rules_of_different_kinds_or_fields_differ() -> None:
+    rules = [rule for spec in SPECS for rule in spec.rules]
+    written = {repr(rule) for rule in rules}
+    assert len(set(rules)) == len(written) > 40
+
+
+def test_at_most_may_be_as_large_as_it_gets(backend: BackendName) -> None:
+    preset = pretok.Preset("large", rules=(Run(NUMBER, at_most=(1 << 31) - 1),))
+    assert pretok.get(preset, backend=backend).split("1" * 1000 + "a1") == ["1" * 1000, "a", "1"]
+
+
+def test_a_contraction_takes_hundreds_of_letters(backend: BackendName) -> None:
+    suffix = "ab" * 100
+    preset = pretok.Preset("long", rules=(Contraction(suffix),))
+    tok = pretok.get(preset, backend=backend)
+    assert tok.split(f"'{suffix}a'{suffix[:-1]}") == [f"'{suffix}", f"a'{suffix[:-1]}"]

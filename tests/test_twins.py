@@ -1,0 +1,159 @@
+"""What Python and C++ say twice is the same in both: rule kinds, fields, numbers, names."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support import REPOSITORY
+
+from pretok import NEWLINE, WHITE_SPACE, machine, program, rules, text
+from pretok.program import END, MAGIC
+from pretok.rules import CasedWord, Contraction, Rule, Run, Spaces, Through
+from pretok.unicode import CODE_POINTS, VERSIONS
+from pretok.unicode.atoms import ATOMS, Atom
+
+CORE = REPOSITORY / "cpp" / "core"
+KINDS: tuple[type[Rule], ...] = (Contraction, Run, CasedWord, Spaces)
+# Members of the C++ structs that Python has as constants.
+DERIVED: dict[type[Rule], set[str]] = {
+    Contraction: {"apostrophe", "letters"},
+    Run: set(),
+    CasedWord: set(),
+    Spaces: {"space", "newline"},
+}
+
+
+def source(name: str) -> str:
+    path = CORE / name
+    if not path.exists():
+        pytest.skip("no C++ sources: the tests were taken out of the repository")
+    return path.read_text(encoding="utf-8")
+
+
+def python_source(module: ModuleType) -> str:
+    assert module.__file__ is not None
+    return Path(module.__file__).read_text(encoding="utf-8")
+
+
+def body_of(kind: type[Rule]) -> str:
+    """Return the C++ struct of a kind."""
+    found = re.search(rf"^struct {kind.__name__} {{\n(.*?)^}};", source("rules.hpp"), re.M | re.S)
+    assert found, f"rules.hpp has no struct {kind.__name__}"
+    return found.group(1)
+
+
+def quoted(code: str) -> set[str]:
+    """Return the comments that quote a part of a regex."""
+    comments = re.findall(r"(?:#|//) (\S.*)$", code, re.M)
+    return {comment for comment in comments if re.search(r"\w[*+?]|\{1,|\(\?|\]", comment)}
+
+
+def test_the_same_kinds_in_the_same_order() -> None:
+    in_python = re.findall(r"^class (\w+)\(Rule\):", python_source(rules), re.M)
+    in_cpp = re.findall(r"^struct (\w+) {", source("rules.hpp"), re.M)
+    variant = re.search(r"using Rule = std::variant<([\w, ]+)>;", source("rules.hpp"))
+    assert variant
+    names = [kind.__name__ for kind in KINDS]
+    assert in_python == names
+    assert [name for name in in_cpp if name in names] == names
+    assert variant.group(1).split(", ") == names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_fields(kind: type[Rule]) -> None:
+    state = body_of(kind).split("  template <")[0]
+    members = re.findall(r"^  [\w:<>]+ (\w+)(?: = [\w:]+)?;", state, re.M)
+    fields = {field.name for field in dataclasses.fields(kind)}
+    assert set(members) - DERIVED[kind] == fields
+    assert set(members) >= DERIVED[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_alternatives_are_quoted(kind: type[Rule]) -> None:
+    code = python_source(rules).split(f"class {kind.__name__}(Rule):")[1].split("\n@dataclass")[0]
+    in_python = quoted(code.split("def matcher")[1].split("def record")[0])
+    in_cpp = quoted(body_of(kind).split("match(")[1].split("  Mask first")[0])
+    assert in_python == in_cpp
+    assert in_python
+
+
+def test_the_same_numbers_for_kinds() -> None:
+    found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("rules.hpp"))
+    assert found
+    in_cpp = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", found.group(1))}
+    alphabet = program.partition(chars for rule in EXAMPLES for chars in rule.sets())
+    in_python = {
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(rule).__name__).upper(): rule.record(alphabet)[0]
+        for rule in EXAMPLES
+    }
+    assert in_cpp == in_python
+    assert list(in_cpp.values()) == [0, 1, 2, 3]
+
+
+EXAMPLES: tuple[Rule, ...] = (
+    Contraction("s"),
+    Run(WHITE_SPACE),
+    CasedWord(NEWLINE, WHITE_SPACE),
+    Spaces(Through.ALL),
+)
+
+
+def test_the_same_numbers_for_through() -> None:
+    found = re.search(r"enum class Through[^{]*{([^}]*)}", source("rules.hpp"))
+    assert found
+    assert {name: int(n) for name, n in re.findall(r"(\w+) = (\d+)", found.group(1))} == {
+        through.name: through.value for through in Through
+    }
+
+
+def constant(name: str, text: str) -> int:
+    """Return the value of a constexpr constant in C++ source."""
+    found = re.search(rf"constexpr std::\w+ {name} = (\w+);", text)
+    assert found, f"no constant {name}"
+    return int(found.group(1), 0)
+
+
+def test_the_same_constants() -> None:
+    assert constant("END", source("classes.hpp")) == END
+    assert constant("ATOM_COUNT", source("classes.hpp")) == len(ATOMS) == len(Atom)
+    assert constant("CODE_POINTS", source("classes.hpp")) == CODE_POINTS
+    assert constant("MAGIC", source("program.cpp")) == MAGIC
+    assert f"GAP = {machine.GAP};" in source("machine.hpp")
+    long_s = constant("LONG_S", source("rules.hpp"))
+    kelvin = constant("KELVIN_SIGN", source("rules.hpp"))
+    assert {c: f for c, f in rules.FOLD.items() if c > 0x7F} == {
+        long_s: ord("s"),
+        kelvin: ord("k"),
+    }
+
+
+def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
+    assert f"NO_MATCH = static_cast<std::size_t>({rules.NO_MATCH});" in source("text.hpp")
+    assert f"UNDECIDED = static_cast<std::size_t>({text.UNDECIDED});" in source("text.hpp")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_same_unicode_versions(version: str) -> None:
+    assert f'"{version}"' in source("unicode.cpp")
+    assert f"generated/unicode_{version.replace('.', '_')}.inc" in source("unicode.cpp")
+    assert len(re.findall(r'"\d+\.\d"', source("unicode.cpp"))) == len(VERSIONS)
+
+
+def test_files_name_their_twins() -> None:
+    for name, twin in (("rules.hpp", "rules.py"), ("machine.hpp", "machine.py"),
+                       ("text.hpp", "text.py"), ("program.hpp", "program.py")):  # fmt: skip
+        assert f"pretok/{twin}" in source(name)
+    assert "cpp/core/rules.hpp" in python_source(rules)
+    assert "cpp/core/machine.hpp" in python_source(machine)
+
+
+def test_only_bindings_know_python() -> None:
+    for path in (REPOSITORY / "cpp").rglob("*.[ch]pp"):
+        code = path.read_text(encoding="utf-8")
+        knows = re.search(r"pybind11|Python\.h|\bPy[A-Z_]\w+", code)
+        assert bool(knows) <= (path.parent.name == "bindings"), path.name
+    assert list((REPOSITORY / "cpp" / "bindings").glob("*.cpp"))
