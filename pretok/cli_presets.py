@@ -81,7 +81,10 @@ def _table(shown: tuple[Preset, ...]) -> str:
         widths[4] = max(NARROWEST, min(widths[4], free - widths[3] - 2))
     lines = []
     for row in zip(*columns, strict=True):
-        cells = [wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            wrap(cell, width, break_on_hyphens=False)
+            for cell, width in zip(row, widths, strict=True)
+        ]
         for parts in zip_longest(*cells, fillvalue=""):
             padded = (part.ljust(width) for part, width in zip(parts, widths, strict=True))
             lines.append("  ".join(padded).rstrip() + "\n")

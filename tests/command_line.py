@@ -63,3 +63,28 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return status, *capsys.readouterr()
 
     return call
+
+
+def unescape(line: str) -> list[int | str]:
+    r"""Undo the escapes as --help explains them; \x80 and above give the byte as an int."""
+    found: list[int | str] = []
+    position = 0
+    while position < len(line):
+        if line[position] != "\\":
+            found.append(line[position])
+            position += 1
+            continue
+        kind = line[position + 1]
+        digits = {"x": 2, "u": 4, "U": 8}.get(kind, 0)
+        code = int(line[position + 2 : position + 2 + digits] or "0", 16)
+        if digits:
+            found.append(code if kind == "x" and code >= 0x80 else chr(code))
+        else:
+            found.append({"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}[kind])
+        position += 2 + digits
+    return found
+
+
+def unescaped(line: str) -> str:
+    """Undo the escapes; a byte comes as a lone surrogate, as "surrogateescape" has it."""
+    return "".join(chr(0xDC00 + c) if isinstance(c, int) else c for c in unescape(line))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support import BACKENDS, REPORT, need_native
 
 from pretok import registry
 from pretok.pretokenizer import BackendName
+from support import BACKENDS, REPORT, need_native
 
 # Two backends on a busy machine: time per example says nothing about the code under test.
 settings.register_profile(

@@ -48,13 +48,15 @@ def test_command_measures_files_and_writes_a_record(tmp_path: Path) -> None:
     text.write_text("one two  three\n" * 30)
     record = tmp_path / "record.json"
     done = CliRunner().invoke(
-        bench, ["split", str(text), "-p", "gpt2", "-p", "o200k", "--runs", "1", "--json", str(record)]
+        bench,
+        ["split", str(text), "-p", "gpt2", "-p", "o200k", "--runs", "1", "--json", str(record)],
     )
     assert done.exit_code == 0, done.output
     assert [line.split()[1] for line in done.stdout.splitlines()[2:]] == ["gpt2", "o200k"]
     saved = json.loads(record.read_text())
     assert [one["method"] for one in saved["measured"]] == [*METHODS, *METHODS]
-    assert saved["regex"] and saved["pretok"] == pretok.__version__
+    assert saved["regex"]
+    assert saved["pretok"] == pretok.__version__
 
 
 @pytest.mark.parametrize(("content", "wrong"), [(b"", "empty"), (b"a\xffb", "not UTF-8 at byte 1")])
@@ -70,6 +72,7 @@ def test_generated_texts_are_always_the_same_and_of_each_kind() -> None:
     texts = generated_texts()
     assert texts == generated_texts()
     assert set(texts) == {"english", "code", "cjk", "mixed"}
-    assert texts["english"].isascii() and texts["code"].isascii()
+    assert texts["english"].isascii()
+    assert texts["code"].isascii()
     cjk = sum("\u3040" <= char <= "\ud7a3" for char in texts["cjk"])
     assert cjk > len(texts["cjk"]) // 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from case_files import CASES, REGRESSIONS, Case, all_cases, load
-from support import engine_split, regex_split, stable
 
 import pretok
+from case_files import CASES, REGRESSIONS, Case, all_cases, load
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from pretok.registry import find
+from support import engine_split, regex_split, stable
 
 ANSWERS = list(all_cases())
 each_answer = pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 import unicodedata2
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import NAMED, char_sets
-from support import atoms_by_code_point, max_examples, members
 
 from pretok import classes
 from pretok.classes import ALL_ATOMS, ANY, LETTER, LIMIT, NOTHING, CharSet, code_points
 from pretok.errors import InvalidRuleError
 from pretok.unicode import CODE_POINTS, VERSIONS
+from strategies import NAMED, char_sets
+from support import atoms_by_code_point, max_examples, members
 
 INSTALLED = ".".join(unicodedata2.unidata_version.split(".")[:2])
 

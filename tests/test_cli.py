@@ -7,19 +7,15 @@ import json
 import random
 import sys
 import types
-import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import pretok
-from command_line import Call, caller
+from command_line import Call, caller, unescape, unescaped
 from pretok import LETTER, Preset, Run, cli_input, registry
-from pretok.cli_output import Escaper, pad
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES
 
@@ -48,63 +44,6 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(registry, "_by_name", {**registry._by_name, preset.name: preset})
     monkeypatch.setattr(registry, "_made", {})
     return preset.name
-
-
-def unescape(line: str) -> list[int | str]:
-    r"""Undo the escapes as --help explains them; \x80 and above give the byte as an int."""
-    found: list[int | str] = []
-    position = 0
-    while position < len(line):
-        if line[position] != "\\":
-            found.append(line[position])
-            position += 1
-            continue
-        kind = line[position + 1]
-        digits = {"x": 2, "u": 4, "U": 8}.get(kind, 0)
-        code = int(line[position + 2 : position + 2 + digits] or "0", 16)
-        if digits:
-            found.append(code if kind == "x" and code >= 0x80 else chr(code))
-        else:
-            found.append({"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}[kind])
-        position += 2 + digits
-    return found
-
-
-def unescaped(line: str) -> str:
-    return "".join(chr(0xDC00 + c) if isinstance(c, int) else c for c in unescape(line))
-
-
-# --- escapes
-
-
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\\nxu"))))
-def test_escapes_can_be_undone(texts: list[str]) -> None:
-    lines = Escaper("16.0").lines(texts)
-    assert lines.count("\n") == len(texts)
-    assert [unescaped(line) for line in lines.split("\n")[:-1]] == texts
-    assert Escaper("16.0").each(texts) == lines.split("\n")[:-1]
-
-
-def test_what_is_escaped_is_what_python_does_not_print() -> None:
-    chars = [chr(code) for code in range(0x110000) if code != 0xD800]
-    shown = dict(zip(chars, Escaper("18.0").each(chars), strict=True))
-    known = [char for char in chars if unicodedata.category(char) != "Cn"]
-    assert len(known) > 250_000
-    wrong = [
-        char for char in known if (shown[char] == char) != (char.isprintable() and char != "\\")
-    ]
-    assert wrong == []
-    assert len(set(shown.values())) == len(chars)
-
-
-def test_escapes_depend_on_the_unicode_version_only() -> None:
-    assert Escaper("15.0").each(["\u1c89"]) == ["\\u1c89"]
-    assert Escaper("16.0").each(["\u1c89"]) == ["\u1c89"]
-
-
-def test_many_different_escapes_in_one_text() -> None:
-    text = "".join(map(chr, range(0xE000, 0xE800))) + "\\\n a"
-    assert unescaped(Escaper("16.0").each([text, "b"])[0]) == text
 
 
 # --- split
@@ -269,13 +208,6 @@ def test_explain_colours_each_rule(call: Call, letters: str) -> None:
     gap = call("explain", "-p", letters, "--color", "-t", "a-")[1].splitlines()[1]
     assert "\x1b[31m" in gap
     assert "\x1b" not in call("explain", "-p", "qwen2", "-t", "ab 1")[1]
-
-
-def test_columns_allow_for_wide_and_combining_characters() -> None:
-    assert pad("ab", 4) == "ab  "
-    assert pad("\u4e2d", 4) == "\u4e2d  "
-    assert pad("x\u0301", 4) == "x\u0301   "
-    assert pad("abcdef", 4) == "abcdef"
 
 
 # --- presets

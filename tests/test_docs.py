@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support import REPOSITORY
 
 import pretok
+from support import REPOSITORY
 
 # What needs libraries that only some have, and has no examples, is imported by its own tests.
 OPTIONAL = ("fuzz", "bench", "cli", "__main__", "generate", "_core")

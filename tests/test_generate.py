@@ -15,7 +15,8 @@ def _generator() -> ModuleType:
     """The generator of the repository, for wheels leave it out."""
     path = REPOSITORY / "pretok" / "generate.py"
     spec = importlib.util.spec_from_file_location("generate_under_test", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -24,7 +25,7 @@ def _generator() -> ModuleType:
 def test_the_committed_file_is_what_the_generator_writes() -> None:
     generator = _generator()
     wanted = REPOSITORY / "cpp" / "core" / "generated" / "presets.inc"
-    assert generator.TARGET == wanted
+    assert wanted == generator.TARGET
     assert wanted.read_text(encoding="utf-8") == generator.render(), (
         f"presets.inc is stale: run `{generator.COMMAND}`"
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from support import BACKENDS, PRESET_NAMES, REPOSITORY, native_missing
 
 PACKAGE = REPOSITORY / "pretok"

@@ -8,9 +8,6 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_specs import SPECS, Spec
-from strategies import RULE_LETTERS, any_rules
-from support import max_examples
 
 import pretok
 from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
@@ -19,6 +16,9 @@ from pretok.presets import BUILT_IN
 from pretok.pretokenizer import Backend, BackendName
 from pretok.program import compile_rules
 from pretok.rules import Rule
+from rule_specs import SPECS, Spec
+from strategies import RULE_LETTERS, any_rules
+from support import max_examples
 
 ALL_SPECS = [
     *SPECS,

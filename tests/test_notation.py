@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import regex
 from hypothesis import given, settings
-from strategies import NAMED, char_sets
-from support import max_examples, members, stable
 
 from pretok import classes
 from pretok.classes import ANY, HAN, LETTER, MARK, NOTHING, CharSet, code_points
 from pretok.notation import set_name, set_regex
 from pretok.presets import BUILT_IN
+from strategies import NAMED, char_sets
+from support import max_examples, members, stable
 
 SAMPLE = [c for c in (*range(0x3100), *range(0x4DF0, 0x4E10), *range(0x1F5F0, 0x1F610), 0x10FFFF)
           if stable(chr(c))]  # fmt: skip

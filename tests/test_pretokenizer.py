@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import PRESET_NAMES, max_examples
 
 import pretok
 from pretok import NUMBER, Preset, PreTokenizer, Run, Step
 from pretok.machine import Unit
 from pretok.pretokenizer import BackendName
 from pretok.registry import find
+from support import PRESET_NAMES, max_examples
 
 HOSTILE = "aAsve'' \n\r\t!/1\u00bd\u0301\u4e2d\u017f\u3000\u200b\u00e9\x00\U0001f600\ud800\udc00"
 texts = st.text(HOSTILE, max_size=40) | st.text(max_size=20)

@@ -9,9 +9,6 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_specs import SPECS
-from strategies import char_sets
-from support import max_examples
 
 import pretok
 from pretok import InvalidRuleError, Preset, Run, code_points
@@ -20,6 +17,9 @@ from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from pretok.program import END, MAGIC, Alphabet, compile_rules, partition
 from pretok.unicode.atoms import ATOMS
+from rule_specs import SPECS
+from strategies import char_sets
+from support import max_examples
 
 
 def cells(alphabet: Alphabet) -> list[tuple[int, int, int]]:

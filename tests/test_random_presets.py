@@ -11,7 +11,7 @@ from pretok.errors import InvalidRuleError
 from pretok.pretokenizer import BackendName
 from strategies import NAMED
 
-ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 500)
+ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 300)
 SETS = [
     *NAMED.values(),
     *map(pretok.code_points, ("a-f", "/", "'", "-", "\u00c0-\u017f")),
@@ -77,7 +77,8 @@ def test_random_presets_split_alike(native: BackendName) -> None:
         try:
             plain = PreTokenizer(preset, backend="python")
         except InvalidRuleError as error:
-            assert "classes of code points" in str(error)
+            if "classes of code points apart; at most" not in str(error):
+                raise
             continue
         fast = PreTokenizer(preset, backend=native)
         for size in (3, 8, 20, 20, 70, 200, source.choice([10, 1500])):

@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_specs import SPECS, Spec
-from strategies import RULE_LETTERS, any_rules
-from support import max_examples, regex_split
 
 import pretok
 from pretok import (
@@ -37,6 +34,9 @@ from pretok import (
 from pretok.classes import NOTHING
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
+from rule_specs import SPECS, Spec
+from strategies import RULE_LETTERS, any_rules
+from support import max_examples, regex_split
 
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 

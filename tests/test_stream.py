@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_specs import SPECS, Spec
-from support import PRESET_NAMES, TOO_MUCH, growth, max_examples
 
 import pretok
 from pretok import LETTER, NUMBER, Preset, PreTokenizer, Run
 from pretok.presets import BUILT_IN, O200K
 from pretok.pretokenizer import BackendName
+from rule_specs import SPECS, Spec
+from support import PRESET_NAMES, TOO_MUCH, growth, max_examples
 
 HOSTILE = "aAsStrevl'' '  \n\r\t!/.1\u00bd2\u0301\u4e2d\u017f\u3000\u200b\u00e9\x00\U0001f600\ud800"
 texts = st.text(HOSTILE, max_size=40)

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support import REPOSITORY
 
 from pretok import NEWLINE, WHITE_SPACE, machine, program, rules, text
 from pretok.program import END, MAGIC
 from pretok.rules import CasedWord, Contraction, Rule, Run, Spaces, Through
 from pretok.unicode import CODE_POINTS, VERSIONS
 from pretok.unicode.atoms import ATOMS, Atom
+from support import REPOSITORY
 
 CORE = REPOSITORY / "cpp" / "core"
 KINDS: tuple[type[Rule], ...] = (Contraction, Run, CasedWord, Spaces)

@@ -14,11 +14,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 import unicodedata2
-from support import REPOSITORY
 
 from pretok.errors import UnknownUnicodeVersionError
 from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, VERSIONS, check_version, table
 from pretok.unicode.atoms import ATOMS, Atom
+from support import REPOSITORY
 
 FOLDER = REPOSITORY / "pretok" / "unicode"
 GENERATED = REPOSITORY / "cpp" / "core" / "generated"
