@@ -20,6 +20,7 @@ from pretok.cli import main
 COMMAND = [sys.executable, "-m", "pretok"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
+CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}
 LONGEST = 60.0
 """How many seconds a process may take before it is killed, on a slow machine too."""
 
@@ -28,7 +29,8 @@ Call = Callable[..., tuple[int, str, str]]
 
 def environment(**added: str) -> dict[str, str]:
     """Return an environment in which a new process runs the pretok that is tested here."""
-    inherited = {key: value for key, value in os.environ.items() if key != "PRETOK_BACKEND"}
+    # An unbuffered output would hide what is not flushed, or flushed once too often.
+    inherited = {key: os.environ[key] for key in os.environ.keys() - CHANGES_WHAT_IS_TESTED}
     return {**inherited, "PYTHONPATH": str(PACKAGE_FOLDER), **added}
 
 

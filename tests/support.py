@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import cache
@@ -136,20 +138,38 @@ def stable(text: str) -> bool:
     return _unstable().isdisjoint(map(ord, text))
 
 
-TOO_MUCH = 10.0
-"""What no `growth` of linear work reaches (it is 4), and all of quadratic work does (it is 16)."""
+def run_python(
+    code: str, *arguments: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a process of its own, with the same pretok as in this one."""
+    # Where -c finds modules first is the current folder, which may hold another pretok.
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=Path(pretok.__file__).parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+TIMES = 16
+TOO_MUCH = 60.0
+"""What no `growth` of linear work reaches (it is 16, or some times that where memory gets slower),
+and that of quadratic work passes (it is 256)."""
 
 
 def growth(work: Callable[[int], object], size: int) -> float:
-    """Return how many times as long work(4 * size) takes as work(size), the best of a few runs.
+    """Return how many times as long work(TIMES * size) takes as work(size), the best of a few runs.
 
     Ends early with a growth below TOO_MUCH: another process on the machine can make one
     measurement slow, and never fast.
     """
     small = large = ratio = float("inf")
-    for _ in range(5):
-        small = min(small, _seconds(work, size))
-        large = min(large, _seconds(work, 4 * size))
+    for _ in range(4):
+        small = min(small, _seconds(work, size), _seconds(work, size))
+        large = min(large, _seconds(work, TIMES * size))
         ratio = large / small
         if ratio < TOO_MUCH:
             break

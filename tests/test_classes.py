@@ -86,7 +86,7 @@ def test_code_points_takes_characters_and_ranges() -> None:
     assert code_points("-") == code_points((0x2D, 0x2D))
     assert code_points("+--") == code_points((0x2B, 0x2D))
     assert code_points() == NOTHING
-    assert code_points((0, LIMIT - 1)) == ANY
+    assert members(code_points((0, LIMIT - 1))).all()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import TopologicalSorter
@@ -13,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support import BACKENDS, PRESET_NAMES, REPOSITORY, native_missing
+from support import BACKENDS, PRESET_NAMES, REPOSITORY, native_missing, run_python
 
 PACKAGE = REPOSITORY / "pretok"
 
@@ -199,11 +197,6 @@ print(len(tok.split(text)))
 def test_splitting_uses_no_regex_engine(name: str, backend: str) -> None:
     if backend == "native" and native_missing():
         pytest.skip(native_missing())
-    done = subprocess.run(
-        [sys.executable, "-c", NO_REGEX, name, backend],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(NO_REGEX, name, backend)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5

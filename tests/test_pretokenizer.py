@@ -92,6 +92,21 @@ def test_a_lone_surrogate_is_3_bytes_and_1_code_unit(backend: BackendName) -> No
     assert tok.offsets(b"a\xff\xfe", "utf16").tolist() == [0, 1, 3]
 
 
+@pytest.mark.parametrize(
+    "code_point",
+    [0, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFFFF, 0x10000,
+     0x10FFFF],
+)  # fmt: skip
+def test_widths_where_they_change(backend: BackendName, code_point: int) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    text = f"a{chr(code_point)} "
+    for unit in UNITS:
+        assert tok.offsets(text, unit)[-1] == width(text, unit)
+    if not 0xD800 <= code_point < 0xE000:
+        for unit in UNITS:
+            assert tok.offsets(text.encode(), unit).tolist() == tok.offsets(text, unit).tolist()
+
+
 def test_empty_text(backend: BackendName) -> None:
     tok = pretok.get("cl100k", backend=backend)
     assert tok.split("") == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import product
 
 import pytest
@@ -19,7 +17,7 @@ from pretok.program import END, MAGIC, Alphabet, compile_rules, partition
 from pretok.unicode.atoms import ATOMS
 from rule_specs import SPECS
 from strategies import char_sets
-from support import max_examples
+from support import max_examples, run_python
 
 
 def cells(alphabet: Alphabet) -> list[tuple[int, int, int]]:
@@ -197,9 +195,7 @@ print(refused, accepted)
 
 @pytest.mark.parametrize("preset", ["o200k", "cl100k"])
 def test_corrupt_words_never_crash(native: BackendName, preset: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CORRUPT, preset], capture_output=True, text=True, timeout=300
-    )
+    done = run_python(CORRUPT, preset)
     assert done.returncode == 0, f"status {done.returncode}: {done.stdout}{done.stderr}"
     refused, accepted = map(int, done.stdout.split())
     assert refused > 500

@@ -36,7 +36,7 @@ from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
-from support import max_examples, regex_split
+from support import TOO_MUCH, growth, max_examples, regex_split
 
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 
@@ -84,6 +84,20 @@ def test_any_rules_split_as_their_regex(
         stream = tok.stream()
         streamed = [part for char in each for part in stream.feed(char)]
         assert streamed + stream.finish() == wanted
+
+
+@each_spec
+def test_a_rule_that_fails_on_a_long_run_does_not_try_it_again_and_again(
+    spec: Spec, backend: BackendName
+) -> None:
+    tok = pretok.get(spec.preset, backend=backend)
+    size = 10_000 if backend == "native" else 2_000
+    for char in spec.alphabet[:4]:
+
+        def work(count: int, char: str = char) -> None:
+            tok.count(char * count + "x")
+
+        assert growth(work, size) < TOO_MUCH, char
 
 
 @each_spec

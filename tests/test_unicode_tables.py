@@ -6,7 +6,6 @@ import importlib.util
 import re
 import statistics
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +17,7 @@ import unicodedata2
 from pretok.errors import UnknownUnicodeVersionError
 from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, VERSIONS, check_version, table
 from pretok.unicode.atoms import ATOMS, Atom
-from support import REPOSITORY
+from support import REPOSITORY, run_python
 
 FOLDER = REPOSITORY / "pretok" / "unicode"
 GENERATED = REPOSITORY / "cpp" / "core" / "generated"
@@ -178,12 +177,7 @@ NEVER = {"unicodedata2", "tqdm", "click", "regex", "tiktoken", "tokenizers", "py
 def test_import_is_quick_and_loads_no_table() -> None:
     took = []
     for _ in range(7):
-        done = subprocess.run(
-            [sys.executable, "-c", IMPORT.replace("NEVER", repr(NEVER))],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_python(IMPORT.replace("NEVER", repr(NEVER)))
         assert done.returncode == 0, done.stderr
         took.append(float(done.stdout))
     # The quickest of a few, for what other processes do to the rest is not pretok's.
@@ -195,5 +189,5 @@ def test_a_table_is_loaded_when_it_is_needed_and_no_other() -> None:
         "import sys, pretok; pretok.get('gpt2', unicode='17.0', backend='python').split('a');"
         "print([m for m in sys.modules if m.startswith('pretok.unicode.table')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python(code)
     assert done.stdout.strip() == "['pretok.unicode.table_17_0']"
