@@ -8,16 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 import click
 
-from pretok import __version__
 from pretok.cli_diff import diff
 from pretok.cli_output import abandon_output, one_line
 from pretok.cli_presets import presets_command
 from pretok.cli_split import explain, split
 from pretok.errors import PretokError, UnknownPresetError
+from pretok.pretokenizer import choose_backend
 
 TROUBLE = 2
 INTERRUPTED = 130
@@ -83,8 +84,21 @@ class Later(click.Command):
         return command.make_context(info_name, args, parent, **extra)
 
 
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
+        context.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="pretok", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and the backend, and exit.",
+)
 def commands() -> None:
     """Split text into pre-tokens exactly as LLM tokenizers do."""
 

@@ -325,7 +325,8 @@ def test_an_input_that_does_not_wait_is_an_error(
 
 
 def test_version_and_help(call: Call) -> None:
-    assert call("--version") == (0, f"pretok {pretok.__version__}\n", "")
+    shown = f"pretok {pretok.__version__} ({pretok.backend()} backend)\n"
+    assert call("--version") == (0, shown, "")
     status, output, _ = call("--help")
     assert status == 0
     for command in ("split", "explain", "presets", "diff", "fuzz", "bench"):

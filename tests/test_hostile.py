@@ -103,7 +103,7 @@ ALTERNATIONS = ("'s", " \n", "\n ", "a\u4e2d", "\u25cc\u0301", "aA", "A\u0301", 
 
 @pytest.mark.parametrize("unit", [*CODE_POINTS, *ALTERNATIONS], ids=ascii)
 def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
-    names = ("o200k", "cl100k", "gpt2") if unit.isspace() else ("o200k", "r50k")
+    names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
     data = unit.encode("utf-8", "surrogatepass")
     # In bytes, the larger of two sizes: 20 MB of one code point, 2 MB for Python, and something
     # smaller first, for what is quadratic would hardly end otherwise.

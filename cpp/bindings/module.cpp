@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,6 +25,9 @@ namespace {
 
 // Below this, giving up the interpreter's lock costs more than the work is worth to others.
 constexpr std::size_t WORTH_RELEASING = 4096;
+
+// Below this many pre-tokens, setting up a cache of slices takes longer than it saves.
+constexpr std::size_t WORTH_CACHING = 2000;
 
 using Offsets = std::vector<std::int64_t>;
 
@@ -78,9 +82,13 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
 }
 
 py::list slices_of_str(py::handle text, const Offsets &bounds) {
-  StrCache cache(text.ptr());
+  if (bounds.size() < WORTH_CACHING)
+    return slices(bounds, [text](std::int64_t start, std::int64_t end) {
+      return PyUnicode_Substring(text.ptr(), start, end);
+    });
+  const auto cache = std::make_unique<StrCache>(text.ptr());
   return slices(bounds, [&cache](std::int64_t start, std::int64_t end) {
-    return cache.slice(start, end);
+    return cache->slice(start, end);
   });
 }
 
