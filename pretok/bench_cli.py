@@ -14,7 +14,7 @@ from pretok.pretokenizer import BackendName, choose_backend
 from pretok.registry import find, presets
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def bench() -> None:
     """Measure pretok against its peers; answers are compared before anything is timed."""
 

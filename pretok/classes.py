@@ -95,7 +95,7 @@ def code_points(*ranges: str | tuple[int, int]) -> CharSet:
             first = last = ord(given)
         elif isinstance(given, str) and len(given) == 3 and given[1] == "-":
             first, last = ord(given[0]), ord(given[2])
-        elif isinstance(given, tuple) and len(given) == 2:
+        elif isinstance(given, tuple) and [type(bound) for bound in given] == [int, int]:
             first, last = given
         else:
             raise InvalidRuleError(

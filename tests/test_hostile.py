@@ -119,6 +119,12 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
                 assert growth(work, size // TIMES) < TOO_MUCH, (name, text, size)
 
 
+@pytest.mark.parametrize("unit", [" ", "a", "\n"], ids=ascii)
+def test_a_run_of_many_python_windows_takes_linear_time(unit: str) -> None:
+    tok = pretok.get("cl100k", backend=PYTHON)
+    assert growth(lambda n: tok.count(unit * n), WINDOW // 2) < TOO_MUCH
+
+
 @pytest.mark.parametrize("name", PRESET_NAMES)
 def test_long_runs_split_as_short_ones(backend: BackendName, name: str) -> None:
     # The runs on which engines that backtrack overflow a stack.

@@ -17,6 +17,8 @@ import pretok
 from pretok import (
     ALL,
     CASELESS,
+    END_OF_TEXT,
+    LAST_NEWLINE,
     LETTER,
     LOWER,
     NEWLINE,
@@ -26,9 +28,11 @@ from pretok import (
     CasedWord,
     Contraction,
     InvalidRuleError,
+    Preset,
     Rule,
     Run,
     Spaces,
+    Through,
     code_points,
 )
 from pretok.classes import NOTHING
@@ -75,7 +79,7 @@ def test_any_rules_split_as_their_regex(
     backend: BackendName, made: list[tuple[Rule, str]], text: str, seed: int
 ) -> None:
     pattern = "|".join(pattern for _, pattern in made)
-    tok = pretok.get(pretok.Preset("any", tuple(rule for rule, _ in made)), backend=backend)
+    tok = pretok.get(Preset("any", tuple(rule for rule, _ in made)), backend=backend)
     rng = random.Random(seed)
     for each in (text, *["".join(rng.choices(RULE_LETTERS, k=n)) for n in (8, 20, 20, 200)]):
         wanted = regex_split(pattern, each)
@@ -84,6 +88,14 @@ def test_any_rules_split_as_their_regex(
         stream = tok.stream()
         streamed = [part for char in each for part in stream.feed(char)]
         assert streamed + stream.finish() == wanted
+
+
+@pytest.mark.parametrize("through", [LAST_NEWLINE, END_OF_TEXT])
+def test_a_long_run_of_white_space_is_scanned_once(through: Through, backend: BackendName) -> None:
+    # Neither rule matches anywhere in the run, and each must look at its end to know.
+    tok = pretok.get(Preset("spaces", rules=(Spaces(through),)), backend=backend)
+    size = 10_000 if backend == "native" else 40_000
+    assert growth(lambda n: tok.count(" " * n + "x"), size) < TOO_MUCH
 
 
 @each_spec
@@ -104,9 +116,7 @@ def test_a_rule_that_fails_on_a_long_run_does_not_try_it_again_and_again(
 def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -> None:
     rng = random.Random(spec.name)
     text = "".join(rng.choices(spec.alphabet, k=200))
-    alone = [
-        pretok.get(pretok.Preset("one", rules=(rule,)), backend=backend) for rule in spec.rules
-    ]
+    alone = [pretok.get(Preset("one", rules=(rule,)), backend=backend) for rule in spec.rules]
     for step in pretok.get(spec.preset, backend=backend).explain(text):
         rest = text[step.start :]
         matched = [
@@ -117,7 +127,7 @@ def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -
 
 
 @pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
-def test_the_patterns_of_the_rules_split_as_the_published_one(preset: pretok.Preset) -> None:
+def test_the_patterns_of_the_rules_split_as_the_published_one(preset: Preset) -> None:
     rng = random.Random(preset.name)
     joined = "|".join(rule.pattern for rule in preset.rules)
     alphabet = "aAsStreveml'' '  \n\r\t!/.1\u00bd23\u0301\u4e2d\u02b0\u017f\u3000\u00e9\u200b"
@@ -221,12 +231,12 @@ def test_rules_of_different_kinds_or_fields_differ() -> None:
 
 
 def test_at_most_may_be_as_large_as_it_gets(backend: BackendName) -> None:
-    preset = pretok.Preset("large", rules=(Run(NUMBER, at_most=(1 << 31) - 1),))
+    preset = Preset("large", rules=(Run(NUMBER, at_most=(1 << 31) - 1),))
     assert pretok.get(preset, backend=backend).split("1" * 1000 + "a1") == ["1" * 1000, "a", "1"]
 
 
 def test_a_contraction_takes_hundreds_of_letters(backend: BackendName) -> None:
     suffix = "ab" * 100
-    preset = pretok.Preset("long", rules=(Contraction(suffix),))
+    preset = Preset("long", rules=(Contraction(suffix),))
     tok = pretok.get(preset, backend=backend)
     assert tok.split(f"'{suffix}a'{suffix[:-1]}") == [f"'{suffix}", f"a'{suffix[:-1]}"]
