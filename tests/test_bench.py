@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import pretok
 from pretok.bench import METHODS, Measurement, WrongAnswerError, bench_split
-from pretok.bench_cli import bench
-from pretok.bench_text import generated_texts
+from pretok.bench.text import generated_texts
+from pretok.cli.bench import bench_command
 from pretok.errors import PretokError
 from pretok.pretokenizer import BackendName
 
@@ -48,7 +48,7 @@ def test_command_measures_files_and_writes_a_record(tmp_path: Path) -> None:
     text.write_text("one two  three\n" * 30)
     record = tmp_path / "record.json"
     done = CliRunner().invoke(
-        bench,
+        bench_command,
         ["split", str(text), "-p", "gpt2", "-p", "o200k", "--runs", "1", "--json", str(record)],
     )
     assert done.exit_code == 0, done.output
@@ -63,7 +63,7 @@ def test_command_measures_files_and_writes_a_record(tmp_path: Path) -> None:
 def test_command_refuses_what_is_no_text(tmp_path: Path, content: bytes, wrong: str) -> None:
     path = tmp_path / "text"
     path.write_bytes(content)
-    done = CliRunner().invoke(bench, ["split", str(path)])
+    done = CliRunner().invoke(bench_command, ["split", str(path)])
     assert isinstance(done.exception, PretokError)
     assert wrong in str(done.exception)
 

@@ -15,7 +15,8 @@ import pytest
 
 import pretok
 from command_line import Call, caller, unescape, unescaped
-from pretok import LETTER, Preset, Run, cli_input, registry
+from pretok import LETTER, Preset, Run, registry
+from pretok.cli import input as cli_input
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import unescaped
-from pretok.cli_output import Escaper, pad
+from pretok.cli.output import Escaper, pad
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\\nxu"))))

@@ -276,8 +276,8 @@ def test_split_starts_without_what_it_does_not_need() -> None:
         "status = main(sys.argv[1:])\n"
         "print(status, *sorted(sys.modules), file=sys.stderr)\n"
     )
-    unwanted = {"regex", "tqdm", "tiktoken", "tokenizers", "pretok.fuzz", "pretok.fuzz_cli",
-                "pretok.bench", "pretok.bench_cli"}  # fmt: skip
+    unwanted = {"regex", "tqdm", "tiktoken", "tokenizers", "pretok.fuzz", "pretok.cli.fuzz",
+                "pretok.bench", "pretok.cli.bench"}  # fmt: skip
     for arguments in (["split", "-p", "o200k", "-t", "x"], ["--help"], ["diff", "--help"]):
         found = subprocess.run(
             [sys.executable, "-c", program, *arguments],

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import pretok
 from pretok import CharSet, Preset, Run, classes
-from pretok.fuzz_engines import engine
+from pretok.fuzz.engines import engine
 from pretok.pretokenizer import BackendName
 from pretok.text import code_points_of
 from pretok.unicode import CODE_POINTS, VERSIONS, table

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import pretok
 from pretok import Preset, Rule
 from pretok.fuzz import fuzz
-from pretok.fuzz_engines import engine
-from pretok.fuzz_text import (
+from pretok.fuzz.engines import engine
+from pretok.fuzz.text import (
     CONFUSABLE,
     CONTRACTIONS,
     LONE_SURROGATES,

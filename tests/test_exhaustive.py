@@ -16,8 +16,8 @@ import regex
 
 import pretok
 from pretok import PreTokenizer
-from pretok.fuzz_engines import engine
-from pretok.fuzz_text import changed_runs
+from pretok.fuzz.engines import engine
+from pretok.fuzz.text import changed_runs
 from pretok.pretokenizer import BackendName
 from pretok.program import compile_rules
 from pretok.text import Classifier

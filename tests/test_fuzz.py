@@ -28,12 +28,12 @@ from pretok import (
     Rule,
     Run,
     Spaces,
-    fuzz_engines,
 )
+from pretok.fuzz import engines as fuzz_engines
 from pretok.fuzz import fuzz, minimise
-from pretok.fuzz_dialect import constructs, with_text_anchors
-from pretok.fuzz_engines import Comparison, EngineError, RegexEngine, engine
-from pretok.fuzz_text import LONE_SURROGATES, WHITE_SPACE, TextMaker, changed_runs
+from pretok.fuzz.dialect import constructs, with_text_anchors
+from pretok.fuzz.engines import Comparison, EngineError, RegexEngine, engine
+from pretok.fuzz.text import LONE_SURROGATES, WHITE_SPACE, TextMaker, changed_runs
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.unicode import VERSIONS, table

@@ -12,9 +12,10 @@ from dataclasses import replace
 import pytest
 
 import pretok
-from pretok import LETTER, NUMBER, Preset, Run, fuzz_cli
+from pretok import LETTER, NUMBER, Preset, Run
+from pretok.cli import fuzz as fuzz_cli
 from pretok.cli import main
-from pretok.fuzz_engines import engine
+from pretok.fuzz.engines import engine
 from pretok.presets import QWEN2
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES

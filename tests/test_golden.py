@@ -13,7 +13,7 @@ import pytest
 import regex
 
 import pretok
-from pretok.fuzz_engines import engine
+from pretok.fuzz.engines import engine
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.text import code_points_of
 from support import PRESET_NAMES, atoms_by_code_point, shared

@@ -119,10 +119,10 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
                 assert growth(work, size // TIMES) < TOO_MUCH, (name, text, size)
 
 
-@pytest.mark.parametrize("unit", [" ", "a", "\n"], ids=ascii)
+@pytest.mark.parametrize("unit", [" ", "a"])
 def test_a_run_of_many_python_windows_takes_linear_time(unit: str) -> None:
     tok = pretok.get("cl100k", backend=PYTHON)
-    assert growth(lambda n: tok.count(unit * n), WINDOW // 2) < TOO_MUCH
+    assert growth(lambda n: tok.count(unit * n), 2 * WINDOW) < TOO_MUCH
 
 
 @pytest.mark.parametrize("name", PRESET_NAMES)

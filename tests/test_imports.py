@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from support import BACKENDS, PRESET_NAMES, REPOSITORY, native_missing, run_python
+from pretok.pretokenizer import BackendName
+from support import PRESET_NAMES, REPOSITORY, run_python
 
 PACKAGE = REPOSITORY / "pretok"
 
@@ -192,11 +193,8 @@ print(len(tok.split(text)))
 """
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PRESET_NAMES)
-def test_splitting_uses_no_regex_engine(name: str, backend: str) -> None:
-    if backend == "native" and native_missing():
-        pytest.skip(native_missing())
+def test_splitting_uses_no_regex_engine(name: str, backend: BackendName) -> None:
     done = run_python(NO_REGEX, name, backend)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5

@@ -270,8 +270,6 @@ def test_pickling_and_copying(backend: BackendName, name: str) -> None:
 
 
 def test_a_pickle_says_which_backend_was_wished_for_not_which_was_there() -> None:
-    import pretok.pretokenizer
-
     tok = pretok.get("gpt2")
     kept = tok.__reduce__()[1]
     assert isinstance(kept, tuple)

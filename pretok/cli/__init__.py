@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from pretok.cli_diff import diff
-from pretok.cli_output import abandon_output, one_line
-from pretok.cli_presets import presets_command
-from pretok.cli_split import explain, split
+from pretok.cli.diff import diff_command
+from pretok.cli.output import abandon_output, one_line
+from pretok.cli.presets import presets_command
+from pretok.cli.split import explain_command, split_command
 from pretok.errors import PretokError, UnknownPresetError
 from pretok.pretokenizer import choose_backend
 
@@ -104,11 +104,15 @@ def commands() -> None:
 
 
 for _command in (
-    split,
-    explain,
+    split_command,
+    explain_command,
     presets_command,
-    diff,
-    Later("fuzz", "pretok.fuzz_cli:fuzz_command", "Split hard texts, and compare with an engine."),
-    Later("bench", "pretok.bench_cli:bench", "Measure speed, and compare with other splitters."),
+    diff_command,
+    Later("fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."),
+    Later(
+        "bench",
+        "pretok.cli.bench:bench_command",
+        "Measure speed against that of peers.",
+    ),
 ):
     commands.add_command(_command)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from pretok.cli_input import open_text
-from pretok.cli_options import ESCAPES, colour_option, form_option, input_options, unicode_option
-from pretok.cli_output import (
+from pretok.cli.input import open_text
+from pretok.cli.options import ESCAPES, colour_option, form_option, input_options, unicode_option
+from pretok.cli.output import (
     Escaper,
     columns,
     is_coloured,
@@ -26,7 +26,7 @@ from pretok.registry import get
 SAME, DIFFERENT = 0, 1
 
 
-@click.command(epilog=ESCAPES, short_help="Show where two presets split a text differently.")
+@click.command("diff", epilog=ESCAPES, short_help="Show where two presets split differently.")
 @click.argument("a")
 @click.argument("b")
 @unicode_option
@@ -42,7 +42,7 @@ SAME, DIFFERENT = 0, 1
 )
 @form_option("text", "json")
 @colour_option
-def diff(
+def diff_command(
     a: str,
     b: str,
     file: str | None,

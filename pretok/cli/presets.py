@@ -10,7 +10,7 @@ from textwrap import wrap
 
 import click
 
-from pretok.cli_output import json_array, write
+from pretok.cli.output import json_array, write
 from pretok.preset import Preset
 from pretok.registry import find, presets
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import click
 
 from pretok.bench import Measurement, bench_split, surroundings
-from pretok.bench_text import generated_texts
+from pretok.bench.text import generated_texts
 from pretok.errors import PretokError
 from pretok.pretokenizer import BackendName, choose_backend
 from pretok.registry import find, presets
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-def bench() -> None:
+@click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
+def bench_command() -> None:
     """Measure pretok against its peers; answers are compared before anything is timed."""
 
 
-@bench.command()
+@bench_command.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(1, 1000))

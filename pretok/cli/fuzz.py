@@ -8,7 +8,7 @@ import click
 from tqdm import tqdm
 
 from pretok.fuzz import Mismatch, Result, fuzz
-from pretok.fuzz_engines import ENGINES, Engine, EngineError, engine
+from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, choose_backend
 from pretok.registry import find, presets

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 from pretok.classes import CASELESS, CONTROL, DIGIT, LOWER, MARK, NUMBER, PUNCTUATION, SYMBOL, UPPER
 from pretok.classes import WHITE_SPACE as SPACES
 from pretok.errors import PretokError
-from pretok.fuzz_dialect import CLASS_ALGEBRA, ENGINE_SPECIFIC, constructs, with_text_anchors
-from pretok.fuzz_text import changed_runs
+from pretok.fuzz.dialect import CLASS_ALGEBRA, ENGINE_SPECIFIC, constructs, with_text_anchors
+from pretok.fuzz.text import changed_runs
 from pretok.machine import ESCAPE
 from pretok.preset import Preset
 from pretok.presets import GPT2

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pretok.fuzz_engines import Ask, Comparison, Engine, EngineError
-from pretok.fuzz_text import TextMaker
+from pretok.fuzz.engines import Ask, Comparison, Engine, EngineError
+from pretok.fuzz.text import TextMaker
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.rules import Rule

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import Any
 
 from pretok.errors import PretokError
-from pretok.fuzz_engines import RegexEngine
+from pretok.fuzz.engines import RegexEngine
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 

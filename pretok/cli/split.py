@@ -8,8 +8,8 @@ from itertools import accumulate, pairwise
 
 import click
 
-from pretok.cli_input import open_text
-from pretok.cli_options import (
+from pretok.cli.input import open_text
+from pretok.cli.options import (
     ESCAPES,
     colour_option,
     form_option,
@@ -17,7 +17,7 @@ from pretok.cli_options import (
     preset_option,
     unicode_option,
 )
-from pretok.cli_output import (
+from pretok.cli.output import (
     Escaper,
     columns,
     is_coloured,
@@ -37,7 +37,7 @@ COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_c
 NO_RULE_COLOUR = "red"
 
 
-@click.command(epilog=ESCAPES, short_help="Split a text into pre-tokens.")
+@click.command("split", epilog=ESCAPES, short_help="Split a text into pre-tokens.")
 @preset_option
 @unicode_option
 @input_options
@@ -47,7 +47,7 @@ NO_RULE_COLOUR = "red"
     type=click.Choice(["char", "byte", "utf16"]),
     help="What offsets count: code points, bytes of UTF-8, or UTF-16 code units.  [default: char]",
 )
-def split(
+def split_command(
     preset: str,
     unicode: str | None,
     file: str | None,
@@ -98,13 +98,13 @@ def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
         start = bounds[-1]
 
 
-@click.command(epilog=ESCAPES, short_help="Show which rule made each pre-token.")
+@click.command("explain", epilog=ESCAPES, short_help="Show which rule made each pre-token.")
 @preset_option
 @unicode_option
 @input_options
 @form_option("text", "json")
 @colour_option
-def explain(
+def explain_command(
     preset: str,
     unicode: str | None,
     file: str | None,
