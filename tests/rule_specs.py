@@ -190,6 +190,13 @@ SPECS = (
         f"aA{ACUTE}{MODIFIER} ",
         6,
     ),
+    # Once forgotten among what the word may begin with.
+    Spec(
+        "cased word, the lead is the apostrophe",
+        (CasedWord(UPPER, LOWER, code_points("'")),),
+        r"'?[\p{Lu}\p{Lt}]*\p{Ll}+|'?[\p{Lu}\p{Lt}]+\p{Ll}*",
+        "aA' ",
+    ),
     Spec(
         "cased word without Han",
         (Run(HAN), CasedWord(UPPERS - HAN, LOWERS - HAN, lead=LEAD), Spaces(ALL)),
@@ -232,6 +239,13 @@ SPECS = (
         7,
     ),
     # What order does
+    Spec(
+        "a run of all but what follows it",
+        (Run(~UPPER, tail=UPPER), Run(LETTER)),
+        r"[^\p{Lu}\p{Lt}]+[\p{Lu}\p{Lt}]*|\p{L}+",
+        f"aT'{HAN_CHAR} ",
+        6,
+    ),
     Spec(
         "many classes",
         tuple(Run(code_points(a), tail=code_points(b)) for a, b in pairwise(MANY)),

@@ -105,9 +105,9 @@ ALTERNATIONS = ("'s", " \n", "\n ", "a\u4e2d", "\u25cc\u0301", "aA", "A\u0301", 
 def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
     names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
     data = unit.encode("utf-8", "surrogatepass")
-    # In bytes, the larger of two sizes: 20 MB of one code point, 2 MB for Python, and something
-    # smaller first, for what is quadratic would hardly end otherwise.
-    most = 20_000_000 if backend == "native" else 2_000_000 if len(unit) == 1 else 200_000
+    # In bytes, the larger of two sizes, and something smaller first, for what is quadratic would
+    # hardly end otherwise. Python stays within one window; test_machine counts what many take.
+    most = 20_000_000 if backend == "native" else 800_000 if len(unit) == 1 else 200_000
     for name in names:
         tok = pretok.get(name, backend=backend)
         for text in (unit, data):
@@ -117,12 +117,6 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
 
             for size in (200_000, most):
                 assert growth(work, size // TIMES) < TOO_MUCH, (name, text, size)
-
-
-@pytest.mark.parametrize("unit", [" ", "a"])
-def test_a_run_of_many_python_windows_takes_linear_time(unit: str) -> None:
-    tok = pretok.get("cl100k", backend=PYTHON)
-    assert growth(lambda n: tok.count(unit * n), 2 * WINDOW) < TOO_MUCH
 
 
 @pytest.mark.parametrize("name", PRESET_NAMES)
