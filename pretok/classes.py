@@ -24,7 +24,8 @@ class CharSet:
     """A set of code points; `|`, `&`, `-` and `~` combine sets exactly.
 
     `segments` holds (first code point, mask of the atoms that belong from there on), ascending,
-    the first at 0, neighbours different: one value per set, so equal sets compare equal.
+    the first at 0, neighbours different. Sets made of the same names compare equal; what is spelt
+    in code points may not equal, nor be known disjoint from, what is spelt in classes.
 
     >>> LETTER & ~LETTER == NOTHING
     True

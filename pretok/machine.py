@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pretok.program import END, Program
 from pretok.rules import Matcher
-from pretok.text import OUT, UNDECIDED, Classifier, code_points_of
+from pretok.text import OUT, UNDECIDED, UNLIMITED, Classifier, code_points_of
 
 Unit = Literal["char", "byte", "utf16"]
 GAP = -1
@@ -29,14 +29,15 @@ class Advance(NamedTuple):
 
     `ends` and `rules` are the ends of the decided pre-tokens, in code points, and the index of the
     rule that made each. From `resume` on nothing is decided; with `in_gap` the text between the
-    last end and `resume` is part of a gap. While what follows is of the classes in the mask
-    `open`, no more will be decided.
+    last end and `resume` is part of a gap. While fewer than `room` code points follow, all of the
+    classes in the mask `open`, no more will be decided.
     """
 
     ends: list[int]
     rules: list[int]
     resume: int
     in_gap: bool
+    room: int
     open: int
 
 
@@ -77,7 +78,7 @@ class Machine:
                     position = end
                     break
                 if end == UNDECIDED:
-                    return Advance(ends, rules, position, in_gap, text.open)
+                    return Advance(ends, rules, position, in_gap, text.room, text.open)
             else:
                 in_gap = True
                 position += 1
@@ -85,7 +86,7 @@ class Machine:
             in_gap = False
             ends.append(size)
             rules.append(GAP)
-        return Advance(ends, rules, size, in_gap, 0)
+        return Advance(ends, rules, size, in_gap, UNLIMITED, 0)
 
     def run_length(self, chars: str, mask: int) -> int:
         """Return how many code points at the start of `chars` are of the classes in `mask`."""

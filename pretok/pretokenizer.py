@@ -16,7 +16,7 @@ from pretok.machine import GAP, Machine, Unit
 from pretok.preset import Preset
 from pretok.program import compile_rules
 from pretok.rules import Rule
-from pretok.stream import Stream
+from pretok.stream import Data, Stream
 from pretok.unicode import check_version
 
 BackendName = Literal["native", "python"]
@@ -45,7 +45,7 @@ class Backend(Protocol):
     def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]: ...
     def advance(
         self, chars: str, partial: bool, in_gap: bool
-    ) -> tuple[list[int], list[int], int, bool, int]: ...
+    ) -> tuple[list[int], list[int], int, bool, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
 
 
@@ -65,7 +65,7 @@ class PreTokenizer:
         if not isinstance(preset, Preset):
             raise TypeError(f"expected a Preset, got {type(preset).__name__}; see pretok.get")
         self._preset = preset
-        self._unicode = check_version(unicode or preset.unicode)
+        self._unicode = check_version(preset.unicode if unicode is None else unicode)
         self._asked = backend
         self._backend_name = choose_backend(backend)
         self._backend = _make_backend(preset.rules, self._unicode, self._backend_name)
@@ -96,7 +96,7 @@ class PreTokenizer:
         """
         return self._backend.split(_require_str(text, "split_bytes"))
 
-    def split_bytes(self, data: bytes) -> list[bytes]:
+    def split_bytes(self, data: bytes | bytearray | memoryview) -> list[bytes]:
         """Return the pre-tokens of `data`, which holds UTF-8; joined, they are `data` again.
 
         Each byte that is not part of a well-formed UTF-8 sequence counts as one code point of
@@ -110,7 +110,7 @@ class PreTokenizer:
             raise TypeError("expected bytes, got str; use split for a str")
         return self._backend.split_bytes(cast(bytes, _data(data)))
 
-    def offsets(self, text: str | bytes, unit: Unit | None = None) -> NDArray[np.int64]:
+    def offsets(self, text: Data, unit: Unit | None = None) -> NDArray[np.int64]:
         """Return the boundaries of the n pre-tokens of `text`: int64, shape (n + 1,).
 
         The first is 0, the last the length of `text`. They count code points ("char"), UTF-8 bytes
@@ -144,7 +144,7 @@ class PreTokenizer:
         bounds = self._backend.offsets(_require_str(text, "offsets"), "char").tolist()
         return iter(pairwise(cast("list[int]", bounds)))
 
-    def count(self, text: str | bytes) -> int:
+    def count(self, text: Data) -> int:
         """Return the number of pre-tokens of `text`, a str or bytes that hold UTF-8.
 
         >>> import pretok
@@ -218,9 +218,9 @@ def choose_backend(asked: str | None = None) -> BackendName:
 
     Raises BackendError if that is no backend, or "native" was not built.
     """
-    source = "backend" if asked else "PRETOK_BACKEND"
-    name = asked or os.environ.get("PRETOK_BACKEND")
-    if not name:
+    source = "PRETOK_BACKEND" if asked is None else "backend"
+    name = os.environ.get("PRETOK_BACKEND") or None if asked is None else asked
+    if name is None:
         return "native" if _native() else "python"
     if name not in get_args(BackendName):
         raise BackendError(f"{source}={name!r}; expected one of {get_args(BackendName)}")

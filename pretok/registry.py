@@ -75,7 +75,7 @@ def get(
     if isinstance(name, Preset):
         return PreTokenizer(name, unicode, backend)
     preset = find(name)
-    key = (preset.name, check_version(unicode or preset.unicode), backend)
+    key = (preset.name, check_version(preset.unicode if unicode is None else unicode), backend)
     made = _made.get(key)
     if made is None:
         made = _made.setdefault(key, PreTokenizer(preset, unicode, backend))

@@ -194,7 +194,7 @@ class Run(Rule):
                 if end < 0:
                     end = limit
                 elif end == text.size and text.partial:
-                    return text.undecided(0)
+                    return text.undecided(body, limit - end)
             if end == begin:
                 return NO_MATCH
             if tail:  # tail*

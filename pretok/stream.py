@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from pretok.pretokenizer import Backend
+
+Data: TypeAlias = str | bytes | bytearray | memoryview
+"""A text, or bytes that hold UTF-8."""
 
 
 class Stream:
@@ -14,10 +17,11 @@ class Stream:
 
     `feed` returns the pre-tokens that no later text could change and holds back the rest, of which
     there is at most the last pre-token and what may follow it; `finish` returns what was held
-    back. Chunks are all str or all bytes. Bytes are UTF-8, and may be cut inside a sequence; a
-    byte that is not UTF-8 comes out as the lone surrogate U+DC00 + byte, as Python's error handler
-    "surrogateescape" has it, so nothing is lost. Linear time, whatever the size of the chunks.
-    Not to be shared between threads.
+    back. (A gap, which no rule matched, comes out together with the match behind it.) Chunks are
+    all str or all bytes. Bytes are UTF-8, and may be cut inside a sequence; a byte that is not
+    UTF-8 comes out as the lone surrogate U+DC00 + byte, as Python's error handler
+    "surrogateescape" has it, so nothing is lost. Linear time, whatever the size of the chunks. Not
+    to be shared between threads.
 
     >>> import pretok
     >>> stream = pretok.get("llama3").stream()
@@ -31,10 +35,11 @@ class Stream:
         self._kind: type[str] | type[bytes] | None = None
         self._gap: list[str] = []  # text that no rule matched, so far
         self._held: list[str] = []  # text of which nothing is decided
-        self._open = 0  # while what follows is of these classes, nothing will be
+        self._open = 0  # while what follows is of these classes, and
+        self._room = 0  # fewer than so many code points, nothing will be
         self._finished = False
 
-    def feed(self, chunk: str | bytes) -> list[str]:
+    def feed(self, chunk: Data) -> list[str]:
         """Return the pre-tokens that `chunk` completes.
 
         Raises TypeError if `chunk` is not of the type of the chunks before, and ValueError after
@@ -46,13 +51,14 @@ class Stream:
         """Return the pre-tokens that were held back, and close the stream."""
         return [text for text, _ in self.finish_steps()]
 
-    def feed_steps(self, chunk: str | bytes) -> list[tuple[str, int]]:
+    def feed_steps(self, chunk: Data) -> list[tuple[str, int]]:
         """As `feed`, each pre-token with the index of its rule, -1 where none matched."""
         chars = self._chars(chunk)
         if self._open:
             inside = self._backend.run_length(chars, self._open)
-            if inside == len(chars):
+            if inside == len(chars) < self._room:
                 self._held.append(chars)
+                self._room -= inside
                 return []
         return self._advance(chars, partial=True)
 
@@ -64,7 +70,7 @@ class Stream:
         self._finished = True
         return self._advance(rest, partial=False)
 
-    def _chars(self, chunk: str | bytes) -> str:
+    def _chars(self, chunk: Data) -> str:
         if self._finished:
             raise ValueError("the stream is finished; make a new one with stream()")
         if isinstance(chunk, (bytearray, memoryview)):
@@ -86,7 +92,7 @@ class Stream:
 
     def _advance(self, chars: str, partial: bool) -> list[tuple[str, int]]:
         text = "".join([*self._held, chars])
-        ends, rules, resume, in_gap, self._open = self._backend.advance(
+        ends, rules, resume, in_gap, self._room, self._open = self._backend.advance(
             text, partial, bool(self._gap)
         )
         steps: list[tuple[str, int]] = []

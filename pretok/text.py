@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from pretok.program import END, Alphabet
 from pretok.unicode import CODE_POINTS, table
 
 OUT, IN = b"\0", b"\1"
+UNLIMITED = sys.maxsize
 UNDECIDED = -2
 """The text may go on, and how it goes on decides; `Text.open` says what would not."""
 
@@ -51,7 +54,7 @@ class Text:
     at the end of the text, where every run stops.
     """
 
-    __slots__ = ("chars", "classes", "members", "open", "partial", "size", "space_end",
+    __slots__ = ("chars", "classes", "members", "open", "partial", "room", "size", "space_end",
                  "space_newline")  # fmt: skip
 
     def __init__(
@@ -63,10 +66,12 @@ class Text:
         self.size = len(chars)
         self.partial = partial
         self.open = 0
+        self.room = UNLIMITED
         self.space_end = 0
         self.space_newline = -1
 
-    def undecided(self, mask: int) -> int:
-        """Say that what follows decides, but not while it is of the classes in `mask`."""
+    def undecided(self, mask: int, room: int = UNLIMITED) -> int:
+        """Say that what follows decides, but not fewer than `room` code points, all in `mask`."""
         self.open = mask
+        self.room = room
         return UNDECIDED

@@ -284,3 +284,14 @@ def test_incomplete_utf8_at_the_end_is_kept(backend: BackendName) -> None:
     stream = tok.stream()
     assert stream.feed(b"a\xe4\xb8") == []
     assert stream.finish() == ["a", "\udce4\udcb8"]
+
+
+def test_a_long_counted_run_takes_linear_time(native: BackendName) -> None:
+    tok = pretok.get(Preset("counted", (Run(NUMBER, at_most=1 << 20),)), backend=native)
+
+    def feed(size: int) -> None:
+        stream = tok.stream()
+        assert not [found for _ in range(size) for found in stream.feed("1")]
+        assert stream.finish() == ["1" * size]
+
+    assert growth(feed, 4000) < TOO_MUCH

@@ -160,7 +160,7 @@ public:
         });
       });
     });
-    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.open);
+    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.room, rest.open);
   }
 
   std::size_t run_length(const py::str &chars, Mask mask) const {

@@ -20,11 +20,12 @@ namespace pretok {
 inline constexpr int GAP = -1;
 
 // Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
-// the last pre-token and there is part of a gap. While what follows is of the classes in
-// `open`, no more will be decided.
+// the last pre-token and there is part of a gap. While fewer than `room` code points follow,
+// all of the classes in `open`, no more will be decided.
 struct Rest {
   std::size_t resume;
   bool in_gap;
+  std::size_t room;
   Mask open;
 };
 
@@ -54,7 +55,7 @@ public:
       text.here = text.source.element(position);
       const Match found = match(text, position);
       if (found.end == UNDECIDED)
-        return {position, in_gap, text.open};
+        return {position, in_gap, text.room, text.open};
       if (found.end == NO_MATCH) {
         in_gap = true;
         position += text.here.width;
@@ -70,7 +71,7 @@ public:
       emit(position, GAP);
       in_gap = false;
     }
-    return {position, in_gap, 0};
+    return {position, in_gap, UNLIMITED, 0};
   }
 
   // How much of `source`, from its start, is of the classes in `mask`.

@@ -102,7 +102,7 @@ struct Run {
       std::uint32_t left = at_most;
       end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
-        return text.undecided(0);
+        return text.undecided(body, left);
     }
     if (end == begin)
       return NO_MATCH;
@@ -205,7 +205,7 @@ struct Spaces {
     case Through::ALL_BUT_LAST: { // \s+(?!\S)
       if (end == text.size())
         return end;
-      const std::size_t last = text.source.last_start(end);
+      const std::size_t last = text.source.last_start(start, end);
       return last > start ? last : NO_MATCH;
     }
     case Through::ALL: // \s+

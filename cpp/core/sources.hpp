@@ -28,8 +28,8 @@ public:
   std::uint32_t code_point(std::size_t at) const { return data_[at]; }
   // `at` must be less than size().
   Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
-  // Where the code point that ends at `end` starts.
-  std::size_t last_start(std::size_t end) const { return end - 1; }
+  // Where the last code point of those from `start` to `end` starts; there is at least one.
+  std::size_t last_start(std::size_t, std::size_t end) const { return end - 1; }
   std::uint32_t unit(std::size_t at) const { return data_[at]; }
   // Whether the 8 units from `at` on are ASCII.
   bool ascii8(std::size_t at) const {
@@ -69,11 +69,12 @@ public:
     const Decoded decoded = decode(at);
     return {(*classes_)[decoded.code_point], decoded.width};
   }
-  // Where the code point that ends at `end` starts; it must be well-formed.
-  std::size_t last_start(std::size_t end) const {
+  // Where the last code point of those from `start` to `end` starts; there is at least one, and
+  // it is well-formed.
+  std::size_t last_start(std::size_t start, std::size_t end) const {
     do
       --end;
-    while ((data_[end] & 0xC0) == 0x80);
+    while (end > start && (data_[end] & 0xC0) == 0x80);
     return end;
   }
   std::uint32_t unit(std::size_t at) const { return data_[at]; }

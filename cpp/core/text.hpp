@@ -14,6 +14,7 @@ namespace pretok {
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
 // The text may go on, and how it goes on decides; `Text::open` says what would not.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
+inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
 
 template <typename Source> class Text {
 public:
@@ -60,15 +61,17 @@ public:
     return at;
   }
 
-  // Says that what follows decides, but not while it is of the classes in `mask`.
-  std::size_t undecided(Mask mask) {
+  // Says that what follows decides, but not fewer than `most` code points, all in `mask`.
+  std::size_t undecided(Mask mask, std::size_t most = UNLIMITED) {
     open = mask;
+    room = most;
     return UNDECIDED;
   }
 
   const Source source;
   const bool partial;
   Mask open = 0;
+  std::size_t room = UNLIMITED;
   // The code point at the position where rules are tried.
   Element here{END, 0};
   // The run of white space scanned last: its end, and the end of its last line break.
