@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -71,6 +73,16 @@ def need_native() -> None:
     if os.environ.get("PRETOK_REQUIRE_NATIVE") == "1":
         pytest.fail(f"PRETOK_REQUIRE_NATIVE=1, but {missing}")
     pytest.skip(missing)
+
+
+def repository_module(*path: str) -> ModuleType:
+    """Import a module of the repository by its path, for one that wheels leave out."""
+    spec = importlib.util.spec_from_file_location("_".join(path), REPOSITORY.joinpath(*path))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-from types import ModuleType
-
 import pretok
 from pretok.pretokenizer import BackendName
 from pretok.program import compile_rules
-from support import REPOSITORY
-
-
-def _generator() -> ModuleType:
-    """The generator of the repository, for wheels leave it out."""
-    path = REPOSITORY / "pretok" / "generate.py"
-    spec = importlib.util.spec_from_file_location("generate_under_test", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from support import REPOSITORY, repository_module
 
 
 def test_the_committed_file_is_what_the_generator_writes() -> None:
-    generator = _generator()
+    generator = repository_module("pretok", "generate.py")
     wanted = REPOSITORY / "cpp" / "core" / "generated" / "presets.inc"
     assert wanted == generator.TARGET
     assert wanted.read_text(encoding="utf-8") == generator.render(), (

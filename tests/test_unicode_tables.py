@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import statistics
 import subprocess
@@ -17,7 +16,7 @@ import unicodedata2
 from pretok.errors import UnknownUnicodeVersionError
 from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, VERSIONS, check_version, table
 from pretok.unicode.atoms import ATOMS, Atom
-from support import REPOSITORY, run_python
+from support import REPOSITORY, repository_module, run_python
 
 FOLDER = REPOSITORY / "pretok" / "unicode"
 GENERATED = REPOSITORY / "cpp" / "core" / "generated"
@@ -28,15 +27,7 @@ each_version = pytest.mark.parametrize("version", VERSIONS)
 @cache
 def generator() -> ModuleType:
     """The repository's generator, which wheels leave out."""
-    path = FOLDER / "generate.py"
-    if not path.exists():
-        pytest.skip(f"no {path.name}: the tests were taken out of the repository")
-    spec = importlib.util.spec_from_file_location("pretok_unicode_generate", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return repository_module("pretok", "unicode", "generate.py")
 
 
 @cache
