@@ -64,15 +64,17 @@ class Stream:
 
     def finish_steps(self) -> list[tuple[str, int]]:
         """As `finish`, each pre-token with the index of its rule, -1 where none matched."""
-        if self._finished:
-            raise ValueError("the stream is finished; make a new one with stream()")
+        self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._finished = True
         return self._advance(rest, partial=False)
 
-    def _chars(self, chunk: Data) -> str:
+    def _check_open(self) -> None:
         if self._finished:
             raise ValueError("the stream is finished; make a new one with stream()")
+
+    def _chars(self, chunk: Data) -> str:
+        self._check_open()
         if isinstance(chunk, (bytearray, memoryview)):
             chunk = bytes(chunk)
         if not isinstance(chunk, (str, bytes)):

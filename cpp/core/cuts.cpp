@@ -5,21 +5,17 @@
 namespace pretok {
 namespace {
 
-// Calls get(kind) with whatever kind `rule` is.
-template <typename Get> Mask mask_of(const Rule &rule, Get get) {
-  return std::visit(get, rule);
-}
 Mask behind(const Rule &rule, std::uint8_t a) {
-  return mask_of(rule, [a](const auto &kind) { return kind.behind(a); });
+  return std::visit([a](const auto &kind) { return kind.behind(a); }, rule);
 }
 Mask joined(const Rule &rule, std::uint8_t a) {
-  return mask_of(rule, [a](const auto &kind) { return kind.joined(a); });
+  return std::visit([a](const auto &kind) { return kind.joined(a); }, rule);
 }
 Mask refuses(const Rule &rule, std::uint8_t a) {
-  return mask_of(rule, [a](const auto &kind) { return kind.refuses(a); });
+  return std::visit([a](const auto &kind) { return kind.refuses(a); }, rule);
 }
 Mask sure(const Rule &rule) {
-  return mask_of(rule, [](const auto &kind) { return kind.sure(); });
+  return std::visit([](const auto &kind) { return kind.sure(); }, rule);
 }
 
 } // namespace

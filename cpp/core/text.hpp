@@ -28,13 +28,8 @@ public:
 
   // Returns where the run of `set` from `at` on ends.
   std::size_t run_end(Mask set, std::size_t at) const {
-    while (at < size()) {
-      const Element element = source.element(at);
-      if (!has(set, element.class_))
-        break;
-      at += element.width;
-    }
-    return at;
+    std::size_t ignored = 0;
+    return run_end_noting(set, at, 0, ignored);
   }
 
   // As run_end, but for at most `count` code points; counts `count` down by those it took.

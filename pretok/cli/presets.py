@@ -10,6 +10,7 @@ from textwrap import wrap
 
 import click
 
+from pretok.cli.options import form_option
 from pretok.cli.output import json_array, write
 from pretok.preset import Preset
 from pretok.registry import find, presets
@@ -20,9 +21,7 @@ NARROWEST = 20
 
 @click.command("presets")
 @click.argument("name", required=False)
-@click.option(
-    "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@form_option("text", "json")
 def presets_command(name: str | None, form: str) -> None:
     """List the presets, or show the one called NAME in full.
 

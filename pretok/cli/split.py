@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
+from typing import TypeVar
 
 import click
 
@@ -36,6 +37,8 @@ COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_c
            "bright_green", "bright_yellow", "bright_magenta", "bright_blue")  # fmt: skip
 NO_RULE_COLOUR = "red"
 
+Item = TypeVar("Item")
+
 
 @click.command("split", epilog=ESCAPES, short_help="Split a text into pre-tokens.")
 @preset_option
@@ -66,7 +69,8 @@ def split_command(
         raise click.UsageError("--unit goes with --format offsets", click.get_current_context())
     tokenizer = get(preset, unicode, backend)
     with open_text(file, text, binary) as chunks:
-        blocks = _blocks(tokenizer, chunks)
+        stream = tokenizer.stream()
+        blocks = _blocks(stream.feed, stream.finish, chunks)
         if form == "json":
             write(json_array((json.dumps(block)[1:-1] for block in blocks), ", "))
         elif form == "offsets":
@@ -75,11 +79,12 @@ def split_command(
             write(map(Escaper(tokenizer.unicode).lines, blocks))
 
 
-def _blocks(tokenizer: PreTokenizer, chunks: Iterator[str]) -> Iterator[list[str]]:
-    stream = tokenizer.stream()
+def _blocks(
+    feed: Callable[[str], list[Item]], finish: Callable[[], list[Item]], chunks: Iterator[str]
+) -> Iterator[list[Item]]:
     for chunk in chunks:
-        yield stream.feed(chunk)
-    yield stream.finish()
+        yield feed(chunk)
+    yield finish()
 
 
 def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
@@ -121,18 +126,12 @@ def explain_command(
     """
     tokenizer = get(preset, unicode, backend)
     with open_text(file, text, binary) as chunks:
-        blocks = _steps(tokenizer, chunks)
+        stream = tokenizer.stream()
+        blocks = _blocks(stream.feed_steps, stream.finish_steps, chunks)
         if form == "json":
             write(json_array(_json_blocks(tokenizer, blocks), ",\n"))
         else:
             write(_text_blocks(tokenizer, blocks, is_coloured(color)))
-
-
-def _steps(tokenizer: PreTokenizer, chunks: Iterator[str]) -> Iterator[list[tuple[str, int]]]:
-    stream = tokenizer.stream()
-    for chunk in chunks:
-        yield stream.feed_steps(chunk)
-    yield stream.finish_steps()
 
 
 def _json_blocks(tokenizer: PreTokenizer, blocks: Iterator[list[tuple[str, int]]]) -> Iterator[str]:

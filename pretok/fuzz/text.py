@@ -5,15 +5,9 @@ from __future__ import annotations
 import random
 
 from pretok.unicode import CODE_POINTS, VERSIONS, table
-from pretok.unicode.atoms import ATOMS
+from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
-WHITE_SPACE = tuple(
-    chr(c)
-    for c in (
-        *range(0x9, 0xE), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B),
-        0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
-    )
-)  # fmt: skip
+WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
 # What one language or engine takes for white space, a letter s or an apostrophe and another not;
 # the first and last code points of planes; what UTF-8 decoders get wrong.
 CONFUSABLE = tuple(

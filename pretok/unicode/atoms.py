@@ -5,6 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+# The 25 White_Space code points; every version from 6.3 to 18.0 has the same ones.
+WHITE_SPACE_CODE_POINTS = (
+    *(*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)),
+    *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
+)
+
 
 class Atom(IntEnum):
     """Number of each atom, the same in Python (here) and C++ (cpp/core/classes.hpp)."""

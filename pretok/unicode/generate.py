@@ -23,19 +23,12 @@ from pathlib import Path
 from typing import TypedDict
 
 from pretok.unicode import VERSIONS, table_module
-from pretok.unicode.atoms import ATOMS, Atom
+from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS, Atom
 
 HERE = Path(__file__).parent
 CPP = HERE.parent.parent / "cpp" / "core" / "generated"
 COMMAND = "python -m pretok.unicode.generate"
 
-# The 25 White_Space code points; every version from 6.3 to 18.0 has the same ones.
-WHITE_SPACE = frozenset(
-    [
-        *(*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)),
-        *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
-    ]
-)
 PLAIN = {
     **dict.fromkeys(["Lu", "Lt"], Atom.UPPER),
     "Ll": Atom.LOWER,
@@ -123,7 +116,7 @@ def atoms(version: str) -> Iterator[Atom]:
             yield Atom.NEWLINE
         elif code_point == 0x20:
             yield Atom.SPACE
-        elif code_point in WHITE_SPACE:
+        elif code_point in WHITE_SPACE_CODE_POINTS:
             yield Atom.OTHER_SPACE
         else:
             yield HAN[PLAIN[name]] if code_point in is_han else PLAIN[name]
