@@ -1,6 +1,6 @@
 """The native backend; pretok.pretokenizer.Backend says what each method does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +21,42 @@ class Machine:
         self, chars: str, partial: bool, in_gap: bool
     ) -> tuple[list[int], list[int], int, bool, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
+
+AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
+
+class AddedTokens:
+    """The twin of bpe.special.AddedTokens, for Encoder."""
+
+    def __init__(
+        self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]]
+    ) -> None: ...
+
+class Encoder:
+    """The native backend of bpe; bpe.encoder.Backend says what each method does."""
+
+    def __init__(
+        self,
+        machine: Machine | None,
+        token_bytes: bytes,
+        lengths: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        mergeable: int,
+        merges: NDArray[np.uint32] | None,
+        ignore_merges: bool,
+        add_prefix_space: bool,
+    ) -> None: ...
+    def encode(self, text: str | bytes, added: AddedTokens) -> list[int]: ...
+    def encode_array(self, text: str | bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
+    def count(self, text: str | bytes, added: AddedTokens) -> int: ...
+    def encode_batch(
+        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int
+    ) -> list[list[int]]: ...
+    def encode_batch_array(
+        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def spans(
+        self, text: str | bytes, added: AddedTokens
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
+    def merge(self, pre_token: bytes) -> list[int]: ...
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
+    def merges(self) -> NDArray[np.uint32]: ...

@@ -261,6 +261,11 @@ def _make_backend(rules: tuple[Rule, ...], version: str, name: BackendName) -> B
     return _core.Machine(program.words(), version)
 
 
+def native_machine(pre_tokenizer: PreTokenizer) -> Backend:
+    """Return the C++ machine of `pre_tokenizer`, whatever backend it has itself."""
+    return _make_backend(pre_tokenizer.preset.rules, pre_tokenizer.unicode, "native")
+
+
 def _threads(texts: Sequence[str]) -> int:
     # A thread costs some 20 us to start, the time of 10 kB of text; 1 MB each is well worth it.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))

@@ -1,0 +1,111 @@
+"""Choosing what does the work of a Tokenizer: C++ or Python, and pre-tokenizers of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from itertools import pairwise
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.encoder import Backend, Encoder
+from bpe.merge import Merger
+from bpe.normal_parts import ESCAPE, as_text
+from bpe.special import AddedToken, AddedTokens, Ranges
+from bpe.vocabulary import Vocabulary
+from pretok.pretokenizer import BackendName, PreTokenizer, native_machine
+
+
+class SupportsOffsets(Protocol):
+    """What can stand in for a PreTokenizer: it has the n + 1 boundaries of a str in code points."""
+
+    def offsets(self, text: str, /) -> NDArray[np.int64]:
+        """Return the boundaries of `text`: 0, those between pre-tokens, and its length."""
+
+
+def make_encoder(
+    vocabulary: Vocabulary,
+    decoder: dict[int, bytes],
+    pre_tokenizer: PreTokenizer | SupportsOffsets,
+    add_prefix_space: bool,
+    backend: BackendName,
+) -> Backend:
+    """Return what encodes with `vocabulary`, and decodes with `decoder`, ids to bytes."""
+    if backend == "native":
+        from pretok import _core
+
+        known = pre_tokenizer if isinstance(pre_tokenizer, PreTokenizer) else None
+        native = _core.Encoder(
+            cast(_core.Machine, native_machine(known)) if known is not None else None,
+            *_packed(vocabulary, decoder),
+            vocabulary.ignore_merges,
+            add_prefix_space,
+        )
+        if known is not None:
+            return cast(Backend, native)
+        merge = native.merge
+    else:
+        merge = Merger(vocabulary).merge
+    if isinstance(pre_tokenizer, PreTokenizer):
+        return Encoder(pre_tokenizer.split_bytes, merge, decoder, add_prefix_space)
+    return Encoder(_splitter(pre_tokenizer), merge, decoder, add_prefix_space)
+
+
+def make_added(
+    tokens: Iterable[AddedToken], refused: Collection[str], words: Ranges, encoder: Backend
+) -> AddedTokens:
+    """Return what finds `tokens`, of the kind that `encoder` takes."""
+    if isinstance(encoder, Encoder):
+        return AddedTokens(tokens, refused, words)
+    from pretok import _core
+
+    records = [
+        (
+            token.content.encode(),
+            token.id,
+            token.normalized,
+            token.lstrip,
+            token.rstrip,
+            token.single_word,
+            token.content in refused,
+        )
+        for token in tokens
+    ]
+    return cast(AddedTokens, _core.AddedTokens(records, list(words)))
+
+
+def _packed(
+    vocabulary: Vocabulary, decoder: dict[int, bytes]
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], int, NDArray[np.uint32] | None]:
+    """Return all tokens joined, their lengths and ids, how many can be merged, and the merges."""
+    mergeable = vocabulary.token_bytes
+    added = {id: token for id, token in decoder.items() if id not in mergeable}
+    tokens = [*mergeable.values(), *added.values()]
+    lengths = np.fromiter(map(len, tokens), np.uint32, len(tokens))
+    ids = np.fromiter((*mergeable, *added), np.uint32, len(tokens))
+    merges = None
+    if vocabulary.merges is not None:
+        merges = np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
+    return b"".join(tokens), lengths, ids, len(mergeable), merges
+
+
+def _splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
+    """Return a function that splits UTF-8 with a pre-tokenizer that knows only str."""
+
+    def split(data: bytes) -> list[bytes]:
+        text = as_text(data)
+        bounds = [int(bound) for bound in pre_tokenizer.offsets(text)]
+        if bounds[:1] != [0] or bounds[-1] != len(text) or sorted(bounds) != bounds:
+            raise ValueError(
+                f"{type(pre_tokenizer).__name__}.offsets gave boundaries from {bounds[:1]} to "
+                f"{bounds[-1:]} for a text of {len(text)} code points; expected them in order, "
+                "from 0 to its length"
+            )
+        return [
+            text[start:end].encode("utf-8", ESCAPE)
+            for start, end in pairwise(bounds)
+            if start < end
+        ]
+
+    return split

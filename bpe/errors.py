@@ -1,0 +1,47 @@
+"""Every error that bpe raises on purpose; wording says what was given, expected, and to do."""
+
+from __future__ import annotations
+
+from pretok.errors import PretokError
+
+
+class BpeError(PretokError):
+    """Base of bpe's own errors."""
+
+
+class VocabularyError(BpeError, ValueError):
+    """A vocabulary, or a file that should hold one, is malformed or incomplete."""
+
+
+class UnsupportedError(BpeError, ValueError):
+    """A vocabulary file is well-formed, but asks for something that bpe does not do."""
+
+
+class UnknownVocabularyError(BpeError, LookupError):
+    """No vocabulary of this name is on this machine."""
+
+
+class UnknownTokenError(BpeError, ValueError):
+    """No token has this id, or these bytes."""
+
+
+class SpecialTokenError(BpeError, ValueError):
+    """A text holds a special token that the call does not allow.
+
+    `token` is its content, `position` its offset in code points of a str, in bytes of bytes, and
+    `text_index` says which text of a batch it is.
+    """
+
+    def __init__(self, token: str, position: int, text_index: int | None = None) -> None:
+        which = "the text" if text_index is None else f"texts[{text_index}]"
+        super().__init__(
+            f"{which} holds the special token {token!r} at offset {position}; pass "
+            'special="text" to encode it as ordinary text, special="allow" to allow every special '
+            "token, or a set of those to allow"
+        )
+        self.token = token
+        self.position = position
+        self.text_index = text_index
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.token, self.position, self.text_index)

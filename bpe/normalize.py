@@ -1,0 +1,98 @@
+"""NFC, as the engine of Hugging Face's tokenizer.json files makes it: that of Unicode 9."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import unicodedata2
+
+# What has come since 9.0 and would be reordered or composed: tokenizers 0.23 leaves it alone, and
+# nothing moves past it. Found by comparing tokenizers with unicodedata2 18.0.
+_LEFT_ALONE = """
+5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2 105DA
+105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF 10F46-10F50
+10F82-10F85 11070 1133B 11382-11385 1138B 1138E 11390-11391 113B8 113BB 113C2 113C5 113C7-113C9
+113CE-113D0 1145E 11839-1183A 11930 11935 11938 1193D-1193E 11943 119E0 11A34 11A47 11A99 11D42
+11D44-11D45 11D97 11F41-11F42 1611E-16129 1612F 16D63 16D67-16D6A 16FF0-16FF1 1D127-1D128
+1D250-1D252 1D25B-1D25C 1D25F 1D280-1D281 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF
+1E5EE-1E5EF 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5
+"""
+
+
+@cache
+def _left_alone() -> frozenset[str]:
+    ranges = [part.partition("-") for part in _LEFT_ALONE.split()]
+    return frozenset(
+        chr(code)
+        for first, _, last in ranges
+        for code in range(int(first, 16), int(last or first, 16) + 1)
+    )
+
+
+def is_normal(text: str) -> bool:
+    """Return whether `text` is in NFC already; fast where it is.
+
+    >>> is_normal("café"), is_normal("cafe\\u0301")
+    (True, False)
+    """
+    return text.isascii() or unicodedata2.is_normalized("NFC", text)
+
+
+def normalize(text: str) -> str:
+    """Return `text` in NFC.
+
+    >>> normalize("cafe\\u0301")
+    'café'
+    """
+    if is_normal(text):
+        return text
+    return "".join(
+        run if run in _left_alone() else unicodedata2.normalize("NFC", run) for run in _runs(text)
+    )
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield `text` in runs, each of _LEFT_ALONE by itself."""
+    start = 0
+    for at in [at for at, char in enumerate(text) if char in _left_alone()]:
+        if start < at:
+            yield text[start:at]
+        yield text[at]
+        start = at + 1
+    if start < len(text):
+        yield text[start:]
+
+
+def alignment(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return `text` in NFC, and for each code point of that the span in `text` it comes from.
+
+    What was composed or reordered comes from all of the base character and its marks.
+    """
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    bounds = [at for at, char in enumerate(text) if at == 0 or not _joins(char)]
+    for start, end in zip(bounds, [*bounds[1:], len(text)], strict=True):
+        given = text[start:end]
+        normal = normalize(given)
+        parts.append(normal)
+        if normal == given:
+            spans += [(at, at + 1) for at in range(start, end)]
+        else:
+            spans += [(start, end)] * len(normal)
+    return "".join(parts), spans
+
+
+def _joins(char: str) -> bool:
+    """Return whether `char` may be composed or reordered with what stands before it."""
+    return char >= "\u0300" and (unicodedata2.combining(char) != 0 or char in _joining_starters())
+
+
+@cache
+def _joining_starters() -> frozenset[str]:
+    found = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
+    for code in range(0x110000):
+        parts = unicodedata2.decomposition(chr(code)).split()
+        if len(parts) == 2 and not parts[0].startswith("<"):
+            found.add(chr(int(parts[1], 16)))
+    return frozenset(found)

@@ -1,0 +1,219 @@
+"""From the arguments of a call to the backend: surrogates, special tokens, normalizing, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from bpe.backends import make_added
+from bpe.encoder import Backend, Data, Ids, Offsets, utf8
+from bpe.errors import SpecialTokenError
+from bpe.normal_parts import NormalPart, as_text
+from bpe.normalize import is_normal, normalize
+from bpe.places import Places
+from bpe.special import AddedToken, AddedTokens, word_ranges
+
+Special: TypeAlias = Literal["raise", "text", "allow"] | Collection[str]
+Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
+Normalizer: TypeAlias = Literal["NFC"]
+Phase: TypeAlias = Literal["all", "exact", "normalized"]
+"""Which added tokens: all, those found in text as it is, or those found once it is normalized."""
+
+Result = TypeVar("Result")
+
+
+class Pipeline:
+    """What Tokenizer does with a text before and after its backend; the terms are Tokenizer's."""
+
+    def __init__(
+        self,
+        encoder: Backend,
+        added_tokens: Sequence[AddedToken],
+        normalizer: Normalizer | None,
+    ) -> None:
+        self.encoder = encoder
+        self._added_tokens = tuple(added_tokens)
+        self._special = {token.content for token in added_tokens if token.special}
+        self._normalizer = normalizer
+        self._added = lru_cache(maxsize=64)(self._make_added)
+
+    def encode(self, text: Data, special: Special, errors: str) -> list[int]:
+        """Return the ids of `text`."""
+        return self._run(
+            text,
+            special,
+            errors,
+            self.encoder.encode,
+            lambda parts: [id for part in parts for id in part.ids()],
+        )
+
+    def encode_array(self, text: Data, special: Special, errors: str) -> Ids:
+        """Return the ids of `text` as an array."""
+        return self._run(
+            text,
+            special,
+            errors,
+            self.encoder.encode_array,
+            lambda parts: np.array([id for part in parts for id in part.ids()], np.uint32),
+        )
+
+    def count(self, text: Data, special: Special, errors: str) -> int:
+        """Return how many ids `text` has."""
+        return self._run(
+            text,
+            special,
+            errors,
+            self.encoder.count,
+            lambda parts: sum(len(part.ids()) for part in parts),
+        )
+
+    def spans(self, text: Data, special: Special, errors: str) -> tuple[Ids, Offsets, Offsets]:
+        """Return the ids, and the start and end of each in what `text` counts."""
+        ids, starts, ends = self._run(text, special, errors, self.encoder.spans, _joined)
+        if isinstance(text, str):
+            places = Places(text, errors)
+            starts, ends = places.starts(starts), places.ends(ends)
+        return ids, starts, np.maximum(starts, ends)
+
+    def encode_batch(
+        self, texts: Sequence[Data], special: Special, errors: str, threads: int
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        data, odd = self._batch(texts, errors)
+        try:
+            found = self.encoder.encode_batch(data, self._added_for(special), threads)
+        except SpecialTokenError as error:
+            raise _located(error, texts[error.text_index or 0], errors) from None
+        for index in odd:
+            try:
+                found[index] = self.encode(texts[index], special, errors)
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        return found
+
+    def encode_batch_array(
+        self, texts: Sequence[Data], special: Special, errors: str, threads: int
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
+        data, odd = self._batch(texts, errors)
+        if odd:
+            return flat(self.encode_batch(texts, special, errors, threads))
+        try:
+            return self.encoder.encode_batch_array(data, self._added_for(special), threads)
+        except SpecialTokenError as error:
+            raise _located(error, texts[error.text_index or 0], errors) from None
+
+    def _run(
+        self,
+        text: Data,
+        special: Special,
+        errors: str,
+        whole: Callable[[Data, AddedTokens], Result],
+        parted: Callable[[Iterable[NormalPart]], Result],
+    ) -> Result:
+        """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
+        data = encodable(text, errors)
+        try:
+            if self._needs_normalizing(data):
+                return parted(self._normal_parts(data, special))
+            return whole(data, self._added_for(special))
+        except SpecialTokenError as error:
+            raise _located(error, text, errors) from None
+
+    def _batch(self, texts: Sequence[Data], errors: str) -> tuple[list[Data], list[int]]:
+        """Return what the backend is to encode, and which texts are to be normalized first."""
+        data = [encodable(text, errors) for text in texts]
+        odd = []
+        if self._normalizer is not None:
+            odd = [index for index, text in enumerate(data) if self._needs_normalizing(text)]
+            for index in odd:
+                data[index] = b""
+        return data, odd
+
+    def _needs_normalizing(self, data: Data) -> bool:
+        if self._normalizer is None:
+            return False
+        return not is_normal(data if isinstance(data, str) else as_text(data))
+
+    def _normal_parts(self, data: Data, special: Special) -> Iterator[NormalPart]:
+        """Yield the parts of a text that is to be normalized, each of which is by itself."""
+        given = utf8(data)
+        normalized = self._added_for(special, "normalized")
+        for segment in self._added_for(special, "exact").split(given):
+            yield NormalPart(given, segment, self.encoder, normalized)
+
+    def _added_for(self, special: Special, phase: Phase = "all") -> AddedTokens:
+        if isinstance(special, str):
+            if special not in ("raise", "text", "allow"):
+                raise ValueError(
+                    f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
+                    "tokens"
+                )
+            return self._added(special, phase)
+        names = frozenset(special)
+        for name in names - self._special:
+            known = ", ".join(map(repr, sorted(self._special))) or "none"
+            raise ValueError(
+                f"special names {name!r}, which is no special token of this vocabulary; it has "
+                f"{known}"
+            )
+        return self._added(names, phase)
+
+    def _make_added(self, special: str | frozenset[str], phase: Phase) -> AddedTokens:
+        """Return what finds the added tokens that a call with `special` looks for."""
+        wanted = [
+            token
+            for token in self._added_tokens
+            if not token.special
+            or special in ("allow", "raise")
+            or (special != "text" and token.content in special)
+        ]
+        refused = [token.content for token in wanted if token.special and special == "raise"]
+        words = word_ranges() if any(token.single_word for token in wanted) else ()
+        if phase == "exact":
+            return AddedTokens([token for token in wanted if not token.normalized], refused, words)
+        if phase == "normalized":
+            wanted = [token for token in wanted if token.normalized]
+        if self._normalizer is not None:
+            wanted = [
+                replace(token, content=normalize(token.content)) if token.normalized else token
+                for token in wanted
+            ]
+        return make_added(wanted, refused, words, self.encoder)
+
+
+def encodable(text: object, errors: str) -> Data:
+    """Return `text` as a backend takes it; raises TypeError, ValueError, UnicodeEncodeError."""
+    if errors not in ("replace", "strict", "surrogateescape"):
+        raise ValueError(f"errors={errors!r}; expected 'replace', 'strict' or 'surrogateescape'")
+    if isinstance(text, str):
+        return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, (bytearray, memoryview)):
+        return bytes(text)
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+
+
+def flat(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
+    """Return the ids of all `rows`, and n + 1 offsets: where those of each start and end."""
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return np.fromiter((id for row in rows for id in row), np.uint32, int(offsets[-1])), offsets
+
+
+def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:
+    ids, starts, ends = zip(*[part.spans() for part in parts], strict=True)
+    return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)
+
+
+def _located(error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
+    """Return `error` with the offset in code points, if that is what `text` counts."""
+    at = error.position
+    if isinstance(text, str):
+        at = int(Places(text, errors).starts(np.array([at]))[0])
+    return SpecialTokenError(error.token, at, error.text_index)

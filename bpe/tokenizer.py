@@ -1,0 +1,480 @@
+"""Tokenizer: text to ids and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from operator import index
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.backends import SupportsOffsets, make_encoder
+from bpe.decode import DecodeStream
+from bpe.encoder import Data, Ids, Offsets, utf8
+from bpe.errors import UnknownTokenError, VocabularyError
+from bpe.merge import recover_merges
+from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
+from bpe.special import AddedToken
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.preset import Preset
+from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
+from pretok.registry import get
+
+
+class Token(NamedTuple):
+    """A token of a text: its id, its bytes, and the half-open span (start, end) it comes from.
+
+    The span counts code points of a str, bytes of bytes. A token that has only some of the bytes
+    of a code point has all of it in its span.
+    """
+
+    id: int
+    bytes: bytes
+    start: int
+    end: int
+
+
+class Template(NamedTuple):
+    """The ids that `add_special_tokens` puts before and behind those of a text."""
+
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+
+class Tokenizer:
+    """Encodes text as ids and decodes ids, with one vocabulary and one pre-tokenizer.
+
+    Immutable; safe to share between threads; picklable; survives fork and spawn. Get one with
+    `bpe.load` or `bpe.train`. A text is a str, or bytes that hold UTF-8; a byte that is not UTF-8
+    is kept. Encoding takes O(n log n) time at worst, and linear time on text with pre-tokens of
+    limited length.
+
+    `special` says, for each call, what a special token in the text becomes: with "raise" a
+    SpecialTokenError, with "text" ordinary text, with "allow" its id; with a set of some, those
+    become their ids and others are ordinary text. Added tokens that are not special always become
+    their ids. `errors` says what becomes of a lone surrogate in a str: with "replace" U+FFFD (a
+    pair is the character it stands for), with "strict" a UnicodeEncodeError, with
+    "surrogateescape" the byte that Python's handler of that name has put there.
+    `add_special_tokens` adds what the vocabulary's file says comes before and behind a text.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str,
+        *,
+        added_tokens: Sequence[AddedToken] = (),
+        normalizer: Normalizer | None = None,
+        add_prefix_space: bool = False,
+        template: Template | None = None,
+        name: str | None = None,
+        backend: BackendName | None = None,
+    ) -> None:
+        if normalizer not in (None, "NFC"):
+            raise ValueError(f"normalizer {normalizer!r}; expected None or 'NFC'")
+        self._vocabulary = vocabulary
+        self._asked = backend
+        self._backend_name = choose_backend(backend)
+        self._pre_tokenizer = _pre_tokenizer(pre_tokenizer, self._backend_name)
+        self._added_tokens = tuple(added_tokens)
+        self._normalizer = normalizer
+        self._add_prefix_space = add_prefix_space
+        self._template = template or Template()
+        self._name = name
+        self._by_content = {token.content: token for token in self._added_tokens}
+        self._decoder = self._all_token_bytes()
+        encoder = make_encoder(
+            vocabulary, self._decoder, self._pre_tokenizer, add_prefix_space, self._backend_name
+        )
+        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer)
+
+    def _all_token_bytes(self) -> dict[int, bytes]:
+        found = dict(self._vocabulary.token_bytes)
+        for token in self._added_tokens:
+            if not token.content or utf8(token.content).decode() != token.content:
+                raise VocabularyError(
+                    f"added token {token.id} is {token.content!r}; expected some text without lone "
+                    "surrogates"
+                )
+            data = token.content.encode()
+            if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
+                raise VocabularyError(
+                    f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
+                    f"{ID_LIMIT - 1}"
+                )
+            if found.get(token.id, data) != data:
+                raise VocabularyError(
+                    f"added token {token.content!r} has id {token.id}, which is that of "
+                    f"{found[token.id]!r}; give each its own"
+                )
+            if self._by_content[token.content] is not token:
+                raise VocabularyError(f"added token {token.content!r} is listed twice")
+            found[token.id] = data
+        return found
+
+    def encode(
+        self,
+        text: Data,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+    ) -> list[int]:
+        """Return the ids of `text`.
+
+        Raises SpecialTokenError (see `special`), TypeError if `text` is neither str nor bytes,
+        UnicodeEncodeError (see `errors`), ValueError for other values of these.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
+        >>> tok.encode("abcde")
+        [258, 101]
+        """
+        ids = self._pipeline.encode(text, special, errors)
+        if add_special_tokens:
+            return [*self._template.before, *ids, *self._template.after]
+        return ids
+
+    def encode_array(
+        self,
+        text: Data,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+    ) -> Ids:
+        """Return the ids of `text`: uint32, shape (n,). Otherwise as `encode`."""
+        ids = self._pipeline.encode_array(text, special, errors)
+        if add_special_tokens:
+            before, after = (np.array(ids, np.uint32) for ids in self._template)
+            return np.concatenate([before, ids, after])
+        return ids
+
+    def count(
+        self,
+        text: Data,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+    ) -> int:
+        """Return how many ids `text` has, without making them. Otherwise as `encode`."""
+        found = self._pipeline.count(text, special, errors)
+        return found + sum(map(len, self._template)) if add_special_tokens else found
+
+    def encode_batch(
+        self,
+        texts: Iterable[Data],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`.
+
+        The native backend takes up to `threads` threads, by default as many as the work is worth;
+        the result does not depend on it. Raises what `encode` does, and ValueError if `threads` is
+        less than 1.
+        """
+        given = _texts(texts)
+        found = self._pipeline.encode_batch(given, special, errors, _threads(given, threads))
+        if add_special_tokens:
+            before, after = self._template
+            return [[*before, *ids, *after] for ids in found]
+        return found
+
+    def encode_batch_array(
+        self,
+        texts: Iterable[Data],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all of `texts`, one behind the other, and where those of each are.
+
+        The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
+        ids[offsets[i]:offsets[i + 1]]. Otherwise as `encode_batch`.
+        """
+        given = _texts(texts)
+        if add_special_tokens:
+            return flat(
+                self.encode_batch(
+                    given, special, errors=errors, add_special_tokens=True, threads=threads
+                )
+            )
+        return self._pipeline.encode_batch_array(given, special, errors, _threads(given, threads))
+
+    def tokens(
+        self, text: Data, special: Special = "raise", *, errors: Errors = "replace"
+    ) -> list[Token]:
+        """Return the tokens of `text`, each with its bytes and its span in `text`.
+
+        Where text is normalized, a token's span is that of the text it was made from. Raises what
+        `encode` does.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
+        [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
+        """
+        ids, starts, ends = self._pipeline.spans(text, special, errors)
+        return [
+            Token(id, self._decoder[id], start, end)
+            for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
+        ]
+
+    def decode(
+        self, ids: Iterable[int], errors: str = "replace", skip_special: bool = False
+    ) -> str:
+        """Return the text of `ids`, a list, an array or any iterable of ints.
+
+        `errors` is Python's error handler for bytes that are not UTF-8. `skip_special` leaves
+        special tokens out. Raises UnknownTokenError for an id that no token has.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).decode([256, 33])
+        'ab!'
+        """
+        if skip_special:
+            ids = [id for id in ids if id not in self._special_ids]
+        return self.decode_bytes(ids).decode("utf-8", errors)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Return the bytes of `ids`, a list, an array or any iterable of ints.
+
+        Raises UnknownTokenError for an id that no token has.
+        """
+        given = ids if isinstance(ids, (list, tuple, np.ndarray)) else list(ids)
+        data = self._pipeline.encoder.decode(given)
+        if data is None:
+            raise _unknown_id(given, self._decoder)
+        return data
+
+    def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
+        """Return a new DecodeStream, which decodes ids that come one by one."""
+        special = self._special_ids if skip_special else frozenset()
+
+        def decode(ids: Iterable[int]) -> bytes:
+            return self.decode_bytes([id for id in ids if id not in special])
+
+        return DecodeStream(decode, errors)
+
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of the token with this id; raises UnknownTokenError."""
+        return self.decode_bytes((id,))
+
+    def token_id(self, token: bytes | str) -> int:
+        """Return the id of a token: an added one by its text, any other by its bytes or text.
+
+        Raises UnknownTokenError if there is none.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).token_id(b"ab")
+        256
+        """
+        if isinstance(token, str) and token in self._by_content:
+            return self._by_content[token].id
+        id = self._vocabulary.ids.get(utf8(token))
+        if id is None:
+            raise UnknownTokenError(f"no token is {token!r}; encode() may make several of it")
+        return id
+
+    @property
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens included."""
+        return max(self._decoder) + 1
+
+    @cached_property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids; not to be changed."""
+        return {token.content: token.id for token in self._added_tokens if token.special}
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The tokens that are found before a text is split, special ones and others."""
+        return self._added_tokens
+
+    @cached_property
+    def merges(self) -> tuple[tuple[bytes, bytes], ...]:
+        """The pairs of tokens that merge, in order of rank; recovered where ranks are all there is.
+
+        Takes seconds for a large vocabulary of ranks without the native backend.
+        """
+        tokens = self._vocabulary.token_bytes
+        return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
+
+    @cached_property
+    def merge_ids(self) -> tuple[Merge, ...]:
+        """As `merges`: (left id, right id, id of the result)."""
+        recover = getattr(self._pipeline.encoder, "merges", None)
+        if self._vocabulary.merges is None and recover is not None:
+            return tuple(map(tuple, recover().tolist()))
+        return tuple(recover_merges(self._vocabulary))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens and their merges."""
+        return self._vocabulary
+
+    @property
+    def pre_tokenizer(self) -> PreTokenizer | SupportsOffsets:
+        """What splits a text before it is merged."""
+        return self._pre_tokenizer
+
+    @property
+    def preset(self) -> Preset | None:
+        """The preset of the pre-tokenizer; None for one of your own kind."""
+        return getattr(self._pre_tokenizer, "preset", None)
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """How text is normalized before it is encoded; None for not at all."""
+        return self._normalizer
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """Whether text that does not begin with a space is encoded as if it did."""
+        return self._add_prefix_space
+
+    @property
+    def template(self) -> Template:
+        """The ids that `add_special_tokens` puts before and behind a text."""
+        return self._template
+
+    @property
+    def name(self) -> str | None:
+        """The name that the vocabulary was loaded by, if it has one."""
+        return self._name
+
+    @property
+    def backend(self) -> BackendName:
+        """What does the work: "native" or "python"."""
+        return self._backend_name
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer to `path`, in the format of its suffix, whole or not at all.
+
+        ".json" is a tokenizer.json of Hugging Face and keeps everything; ".tiktoken" has the
+        tokens and their ranks only, ".model" (minbpe) has no normalizer. Raises VocabularyError if
+        the format cannot hold this vocabulary, ValueError for another suffix.
+        """
+        from bpe.formats import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        named = f"{self._name!r}, " if self._name else ""
+        preset = self.preset
+        split = repr(preset.name) if preset is not None else type(self._pre_tokenizer).__name__
+        return f"<Tokenizer {named}{self.vocab_size} ids, split {split}, {self._backend_name}>"
+
+    def _key(self) -> tuple[object, ...]:
+        return (
+            self._vocabulary,
+            self._pre_tokenizer,
+            frozenset(self._added_tokens),
+            self._normalizer,
+            self._add_prefix_space,
+            self._template,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self._vocabulary, self._normalizer, self._template))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        arguments = (
+            self._vocabulary,
+            self._pre_tokenizer,
+            self._added_tokens,
+            self._normalizer,
+            self._add_prefix_space,
+            self._template,
+            self._name,
+            self._asked,
+        )
+        return _rebuild, arguments
+
+    @cached_property
+    def _special_ids(self) -> frozenset[int]:
+        return frozenset(self.special_tokens.values())
+
+
+def _pre_tokenizer(
+    given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
+) -> PreTokenizer | SupportsOffsets:
+    if isinstance(given, (str, Preset)):
+        return get(given, backend=backend)
+    if isinstance(given, PreTokenizer):
+        if given.backend == backend:
+            return given
+        return PreTokenizer(given.preset, given.unicode, backend)
+    if callable(getattr(given, "offsets", None)):
+        return given
+    raise TypeError(
+        f"pre_tokenizer is of type {type(given).__name__}; expected a preset, its name, a "
+        "PreTokenizer, or an object with offsets(text)"
+    )
+
+
+def _texts(texts: Iterable[Data]) -> list[Data]:
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"expected some texts, got one {type(texts).__name__}")
+    return list(texts)
+
+
+def _unknown_id(
+    ids: Sequence[int] | NDArray[np.integer], tokens: dict[int, bytes]
+) -> TypeError | UnknownTokenError:
+    """Return the error that says which of `ids` is no token's, and where it stands."""
+    for at, id in enumerate(ids):
+        try:
+            known = index(id) in tokens
+        except TypeError:
+            return TypeError(f"ids[{at}] is {id!r}; expected an int")
+        if not known:
+            return UnknownTokenError(
+                f"ids[{at}] is {id}, which is no token's id; expected one of this vocabulary's, "
+                f"the largest of which is {max(tokens)}"
+            )
+    return TypeError(f"ids are {type(ids).__name__}; expected one dimension of ints")
+
+
+def _threads(texts: Sequence[Data], asked: int | None) -> int:
+    if asked is None:
+        # A thread costs some 20 us to start, the time of 1 kB of text; 256 kB each is worth it.
+        return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 18))
+    if not isinstance(asked, int) or asked < 1:
+        raise ValueError(f"threads={asked!r}; expected None or an int of at least 1")
+    return asked
+
+
+def _rebuild(
+    vocabulary: Vocabulary,
+    pre_tokenizer: PreTokenizer | SupportsOffsets,
+    added_tokens: tuple[AddedToken, ...],
+    normalizer: Normalizer | None,
+    add_prefix_space: bool,
+    template: Template,
+    name: str | None,
+    backend: BackendName | None,
+) -> Tokenizer:
+    return Tokenizer(
+        vocabulary,
+        pre_tokenizer,
+        added_tokens=added_tokens,
+        normalizer=normalizer,
+        add_prefix_space=add_prefix_space,
+        template=template,
+        name=name,
+        backend=backend,
+    )

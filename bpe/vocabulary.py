@@ -1,0 +1,130 @@
+"""Vocabulary: the tokens, by id, and what merges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from bpe.errors import VocabularyError
+
+Merge = tuple[int, int, int]
+"""(left id, right id, id of the result)."""
+
+ID_LIMIT = 1 << 24
+"""Ids are below this: tables have room for each id up to the largest."""
+
+
+class Vocabulary:
+    """The tokens of a byte-level BPE by id, and in which order they are merged. Immutable.
+
+    With `merges`, each is (left id, right id, id of the result), and its place among them is its
+    rank: tokenizer.json, merges.txt, minbpe. With None the id of a token is the rank of every
+    merge that makes it: tiktoken. The lowest rank merges first, of equal ones the leftmost. A
+    pre-token that is a token as a whole is not merged with `ignore_merges`, nor from ranks.
+
+    Raises VocabularyError if a byte has no token, an id or a token is no such thing, two tokens
+    are alike where ids come from bytes, or a merge names ids that do not fit each other.
+
+    >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
+    >>> Vocabulary(tokens, merges=[(97, 98, 256)])
+    <Vocabulary of 257 tokens, 1 merges>
+    """
+
+    def __init__(
+        self,
+        token_bytes: Mapping[int, bytes],
+        merges: Iterable[Merge] | None = None,
+        ignore_merges: bool = False,
+    ) -> None:
+        self._token_bytes = dict(token_bytes)
+        self._merges = None if merges is None else tuple(merges)
+        self._ignore_merges = bool(ignore_merges) or merges is None
+        self._check_tokens()
+        self._check_merges()
+
+    @property
+    def token_bytes(self) -> dict[int, bytes]:
+        """The bytes of each token, by its id; not to be changed."""
+        return self._token_bytes
+
+    @property
+    def merges(self) -> tuple[Merge, ...] | None:
+        """The merges in order of rank; None if they follow from the ids."""
+        return self._merges
+
+    @property
+    def ignore_merges(self) -> bool:
+        """Whether a pre-token that is a token as a whole is not merged."""
+        return self._ignore_merges
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """The id of each token by its bytes; the lowest where several tokens are alike."""
+        return {token: id for id, token in sorted(self._token_bytes.items(), reverse=True)}
+
+    @cached_property
+    def byte_ids(self) -> list[int]:
+        """The id of the token of each byte."""
+        return [self.ids[bytes([byte])] for byte in range(256)]
+
+    @property
+    def size(self) -> int:
+        """One more than the largest id."""
+        return max(self._token_bytes) + 1
+
+    def _check_tokens(self) -> None:
+        for id, token in self._token_bytes.items():
+            if type(id) is not int or not 0 <= id < ID_LIMIT:
+                raise VocabularyError(
+                    f"token {token!r} has id {id!r}; expected an int from 0 to {ID_LIMIT - 1}"
+                )
+            if type(token) is not bytes or not token:
+                raise VocabularyError(f"token {id} is {token!r}; expected bytes, at least one")
+        missing = [byte for byte in range(256) if bytes([byte]) not in self.ids]
+        if missing:
+            shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
+            raise VocabularyError(
+                f"the vocabulary has no token for {len(missing)} of the 256 bytes: {shown}"
+                f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, in which "
+                "each byte is a token"
+            )
+        if self._merges is None and len(self.ids) != len(self._token_bytes):
+            for id, token in self._token_bytes.items():
+                if self.ids[token] != id:
+                    raise VocabularyError(
+                        f"token {token!r} has two ids, {self.ids[token]} and {id}; expected one "
+                        "rank for each token"
+                    )
+
+    def _check_merges(self) -> None:
+        tokens = self._token_bytes
+        for rank, merge in enumerate(self._merges or ()):
+            try:
+                left, right, result = merge
+                fits = tokens[left] + tokens[right] == tokens[result]
+            except (KeyError, TypeError, ValueError):
+                fits = False
+            if not fits:
+                raise VocabularyError(
+                    f"merge {rank} is {merge!r}; expected the ids of two tokens and of the token "
+                    "that has the bytes of both"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self is other or (
+            self._ignore_merges == other._ignore_merges
+            and self._token_bytes == other._token_bytes
+            and self._merges == other._merges
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self._token_bytes), self._ignore_merges, self._merges is None))
+
+    def __repr__(self) -> str:
+        how = "ranks" if self._merges is None else f"{len(self._merges)} merges"
+        return f"<Vocabulary of {len(self._token_bytes)} tokens, {how}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Vocabulary, (self._token_bytes, self._merges, self._ignore_merges)

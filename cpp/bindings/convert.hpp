@@ -1,0 +1,104 @@
+// Between Python's objects and the core's: texts in, arrays out.
+#pragma once
+
+#include "sources.hpp"
+#include "transcode.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+namespace py = pybind11;
+
+// Below this, giving up the interpreter's lock costs more than the work is worth to others.
+inline constexpr std::size_t WORTH_RELEASING = 4096;
+
+// The text of a str, in the width that Python keeps it in, or of bytes. The object must stay
+// alive; the interpreter's lock is needed to make one, but not to use it.
+class TextView {
+public:
+  explicit TextView(py::handle text) {
+    PyObject *object = text.ptr();
+    if (PyBytes_Check(object)) {
+      data_ = PyBytes_AS_STRING(object);
+      size_ = static_cast<std::size_t>(PyBytes_GET_SIZE(object));
+      return;
+    }
+    if (!PyUnicode_Check(object))
+      throw py::type_error("expected str or bytes");
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(object) != 0)
+      throw py::error_already_set();
+#endif
+    data_ = PyUnicode_DATA(object);
+    size_ = static_cast<std::size_t>(PyUnicode_GET_LENGTH(object));
+    width_ = static_cast<int>(PyUnicode_KIND(object));
+    ascii_ = PyUnicode_IS_ASCII(object);
+  }
+
+  // In code points of a str, in bytes of bytes.
+  std::size_t size() const { return size_; }
+
+  // Calls use(source) with the text as the machine takes it.
+  template <typename Use> auto with_source(const ClassTable &classes, Use use) const {
+    switch (width_) {
+    case 0:
+      return use(Utf8(as<std::uint8_t>(), size_, classes));
+    case 1:
+      return use(CodePoints<std::uint8_t>(as<std::uint8_t>(), size_, classes));
+    case 2:
+      return use(CodePoints<std::uint16_t>(as<std::uint16_t>(), size_, classes));
+    default:
+      return use(CodePoints<std::uint32_t>(as<std::uint32_t>(), size_, classes));
+    }
+  }
+
+  // Calls use(data, size) with the text as UTF-8, in `scratch` if it has to be made.
+  template <typename Use> auto with_utf8(std::vector<std::uint8_t> &scratch, Use use) const {
+    if (width_ == 0 || ascii_)
+      return use(as<std::uint8_t>(), size_);
+    scratch.clear();
+    switch (width_) {
+    case 1:
+      append_utf8(as<std::uint8_t>(), size_, scratch);
+      break;
+    case 2:
+      append_utf8(as<std::uint16_t>(), size_, scratch);
+      break;
+    default:
+      append_utf8(as<std::uint32_t>(), size_, scratch);
+    }
+    return use(static_cast<const std::uint8_t *>(scratch.data()), scratch.size());
+  }
+
+private:
+  template <typename Unit> const Unit *as() const { return static_cast<const Unit *>(data_); }
+
+  const void *data_;
+  std::size_t size_;
+  int width_ = 0; // of a code point of a str in bytes; 0: bytes
+  bool ascii_ = false;
+};
+
+// Runs work(), without the interpreter's lock if the text is long.
+template <typename Work> void unlocked(std::size_t size, Work work) {
+  std::optional<py::gil_scoped_release> released;
+  if (size >= WORTH_RELEASING)
+    released.emplace();
+  work();
+}
+
+template <typename T> py::array_t<T> as_array(std::vector<T> &&values) {
+  auto *owned = new std::vector<T>(std::move(values));
+  const py::capsule owner(owned, [](void *p) { delete static_cast<std::vector<T> *>(p); });
+  return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
+}
+
+} // namespace pretok

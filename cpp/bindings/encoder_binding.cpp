@@ -1,0 +1,366 @@
+#include "encoder_binding.hpp"
+
+#include "convert.hpp"
+#include "native_machine.hpp"
+
+#include "batch.hpp"
+#include "encoder.hpp"
+#include "vocabulary.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+// content, id, normalized, lstrip, rstrip, single_word, refused
+using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
+
+template <typename T> std::vector<T> as_vector(const Array<T> &values) {
+  return {values.data(), values.data() + values.size()};
+}
+
+[[noreturn]] void raise_refusal(const Refusal &refusal, py::object text_index = py::none()) {
+  const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");
+  const py::object error =
+      type(py::str(refusal.token->content), refusal.position, std::move(text_index));
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw py::error_already_set();
+}
+
+py::list as_list(const std::uint32_t *ids, std::size_t size) {
+  py::list result(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    PyObject *id = PyLong_FromUnsignedLong(ids[i]);
+    if (id == nullptr)
+      throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), id);
+  }
+  return result;
+}
+
+AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words) {
+  std::vector<AddedToken> tokens;
+  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused] : records)
+    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, refused});
+  return AddedTokens(tokens, std::move(words));
+}
+
+// Some neighbouring texts of a batch, and what they became.
+struct Block {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  Ids ids;
+  std::vector<std::int64_t> ends; // in `ids`, of each text
+  Refusal refusal;
+  std::size_t refused = 0; // the text with the refusal
+};
+
+class NativeEncoder {
+public:
+  NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
+                const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
+                std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
+                bool ignore_merges, bool add_prefix_space)
+      : machine_(std::move(machine)) {
+    VocabularyData data;
+    const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
+    data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
+    data.lengths = as_vector(lengths);
+    data.ids = as_vector(ids);
+    data.mergeable = mergeable;
+    data.from_ranks = !merges.has_value();
+    data.ignore_merges = ignore_merges;
+    if (merges) {
+      const std::uint32_t *at = merges->data();
+      for (py::ssize_t i = 0; i + 2 < merges->size(); i += 3)
+        data.merges.push_back({at[i], at[i + 1], at[i + 2]});
+    }
+    const char *wrong = nullptr;
+    unlocked(WORTH_RELEASING, [&] { wrong = vocabulary_.build(std::move(data)); });
+    if (wrong != nullptr)
+      throw py::value_error(wrong);
+    if (machine_)
+      encoder_.emplace(machine_->machine(), vocabulary_, add_prefix_space);
+  }
+  NativeEncoder(const NativeEncoder &) = delete;
+  NativeEncoder &operator=(const NativeEncoder &) = delete;
+
+  py::list encode(const py::object &text, const AddedTokens &added) const {
+    const Ids ids = ids_of(TextView(text), added);
+    return as_list(ids.data(), ids.size());
+  }
+
+  py::array_t<std::uint32_t> encode_array(const py::object &text,
+                                          const AddedTokens &added) const {
+    return as_array(ids_of(TextView(text), added));
+  }
+
+  std::size_t count(const py::object &text, const AddedTokens &added) const {
+    const TextView view(text);
+    std::size_t result = 0;
+    Refusal refusal;
+    unlocked(view.size(), [&] {
+      std::vector<std::uint8_t> scratch;
+      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+        return encoder().encode(data, size, added, [&result](std::uint32_t) { ++result; });
+      });
+    });
+    if (refusal.token != nullptr)
+      raise_refusal(refusal);
+    return result;
+  }
+
+  py::tuple spans(const py::object &text, const AddedTokens &added) const {
+    const TextView view(text);
+    Ids ids;
+    std::vector<std::int64_t> starts;
+    std::vector<std::int64_t> ends;
+    Refusal refusal;
+    unlocked(view.size(), [&] {
+      std::vector<std::uint8_t> scratch;
+      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+        return encoder().encode_spans(
+            data, size, added, [&](std::uint32_t id, std::size_t start, std::size_t end) {
+              ids.push_back(id);
+              starts.push_back(static_cast<std::int64_t>(start));
+              ends.push_back(static_cast<std::int64_t>(end));
+            });
+      });
+    });
+    if (refusal.token != nullptr)
+      raise_refusal(refusal);
+    return py::make_tuple(as_array(std::move(ids)), as_array(std::move(starts)),
+                          as_array(std::move(ends)));
+  }
+
+  py::list encode_batch(const py::list &texts, const AddedTokens &added,
+                        unsigned threads) const {
+    const std::vector<Block> blocks = encode_blocks(texts, added, threads);
+    py::list result(texts.size());
+    for (const Block &block : blocks) {
+      std::int64_t start = 0;
+      for (std::size_t i = block.first; i < block.last; ++i) {
+        const std::int64_t end = block.ends[i - block.first];
+        result[i] = as_list(block.ids.data() + start, static_cast<std::size_t>(end - start));
+        start = end;
+      }
+    }
+    return result;
+  }
+
+  py::tuple encode_batch_array(const py::list &texts, const AddedTokens &added,
+                               unsigned threads) const {
+    std::vector<Block> blocks = encode_blocks(texts, added, threads);
+    std::vector<std::int64_t> offsets{0};
+    offsets.reserve(texts.size() + 1);
+    std::size_t total = 0;
+    for (const Block &block : blocks) {
+      for (const std::int64_t end : block.ends)
+        offsets.push_back(static_cast<std::int64_t>(total) + end);
+      total += block.ids.size();
+    }
+    if (blocks.size() == 1)
+      return py::make_tuple(as_array(std::move(blocks[0].ids)), as_array(std::move(offsets)));
+    Ids ids;
+    unlocked(total, [&] {
+      ids.reserve(total);
+      for (Block &block : blocks) {
+        ids.insert(ids.end(), block.ids.begin(), block.ids.end());
+        block.ids = Ids();
+      }
+    });
+    return py::make_tuple(as_array(std::move(ids)), as_array(std::move(offsets)));
+  }
+
+  py::list merge(const py::bytes &pre_token) const {
+    const auto *data =
+        reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(pre_token.ptr()));
+    const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(pre_token.ptr()));
+    Ids ids;
+    if (size != 0)
+      unlocked(size, [&] {
+        vocabulary_.encode(data, size, data + size,
+                           [&ids](std::uint32_t id) { ids.push_back(id); });
+      });
+    return as_list(ids.data(), ids.size());
+  }
+
+  // The bytes of `ids`, or None if one of them is not an int or no token's.
+  py::object decode(const py::object &ids) const {
+    std::string bytes;
+    if (py::isinstance<py::array>(ids)) {
+      if (!decode_array(py::reinterpret_borrow<py::array>(ids), bytes))
+        return py::none();
+      return py::bytes(bytes);
+    }
+    const auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(ids.ptr(), "ids"));
+    if (!fast)
+      throw py::error_already_set();
+    PyObject **items = PySequence_Fast_ITEMS(fast.ptr());
+    for (py::ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
+      const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(items[i]));
+      int overflow = 0;
+      const long long id =
+          number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
+      PyErr_Clear();
+      if (overflow != 0 || !append_token(id, bytes))
+        return py::none();
+    }
+    return py::bytes(bytes);
+  }
+
+  py::array_t<std::uint32_t> merges() const {
+    std::vector<Merge> found;
+    unlocked(WORTH_RELEASING, [&] { found = vocabulary_.merges(); });
+    py::array_t<std::uint32_t> result({static_cast<py::ssize_t>(found.size()), py::ssize_t{3}});
+    std::uint32_t *to = result.mutable_data();
+    for (const Merge &merge : found)
+      for (const std::uint32_t id : {merge.left, merge.right, merge.id})
+        *to++ = id;
+    return result;
+  }
+
+private:
+  const Encoder &encoder() const {
+    if (!encoder_)
+      throw py::value_error("this encoder only merges: it was made without a machine");
+    return *encoder_;
+  }
+
+  Ids ids_of(const TextView &view, const AddedTokens &added) const {
+    Ids ids;
+    Refusal refusal;
+    unlocked(view.size(), [&] {
+      std::vector<std::uint8_t> scratch;
+      refusal = append_ids(view, added, scratch, ids);
+    });
+    if (refusal.token != nullptr)
+      raise_refusal(refusal);
+    return ids;
+  }
+
+  Refusal append_ids(const TextView &view, const AddedTokens &added,
+                     std::vector<std::uint8_t> &scratch, Ids &ids) const {
+    return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+      return encoder().encode(data, size, added,
+                              [&ids](std::uint32_t id) { ids.push_back(id); });
+    });
+  }
+
+  std::vector<Block> encode_blocks(const py::list &texts, const AddedTokens &added,
+                                   unsigned threads) const {
+    // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
+    const py::tuple kept(texts);
+    std::vector<TextView> views;
+    views.reserve(kept.size());
+    std::size_t total = 0;
+    for (const py::handle text : kept) {
+      views.emplace_back(text);
+      total += views.back().size();
+    }
+    std::vector<Block> blocks = make_blocks(views, total, threads);
+    unlocked(total, [&] {
+      std::vector<std::function<void()>> work;
+      work.reserve(blocks.size());
+      for (Block &block : blocks)
+        work.emplace_back(
+            [this, &views, &added, &block] { encode_block(views, added, block); });
+      run_all(work, threads);
+    });
+    for (const Block &block : blocks)
+      if (block.refusal.token != nullptr)
+        raise_refusal(block.refusal, py::int_(block.refused));
+    return blocks;
+  }
+
+  // Several for each thread, so that all end at about the same time; one for one thread.
+  static std::vector<Block> make_blocks(const std::vector<TextView> &views, std::size_t total,
+                                        unsigned threads) {
+    const std::size_t wanted = threads > 1 ? total / (std::size_t{threads} * 8) + 1 : total + 1;
+    std::vector<Block> blocks(1);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      if (size >= wanted) {
+        blocks.emplace_back();
+        blocks.back().first = i;
+        size = 0;
+      }
+      size += views[i].size();
+      blocks.back().last = i + 1;
+    }
+    return blocks;
+  }
+
+  void encode_block(const std::vector<TextView> &views, const AddedTokens &added,
+                    Block &block) const {
+    std::vector<std::uint8_t> scratch;
+    for (std::size_t i = block.first; i < block.last; ++i) {
+      block.refusal = append_ids(views[i], added, scratch, block.ids);
+      block.ends.push_back(static_cast<std::int64_t>(block.ids.size()));
+      if (block.refusal.token != nullptr) {
+        block.refused = i;
+        return;
+      }
+    }
+  }
+
+  bool decode_array(const py::array &ids, std::string &bytes) const {
+    const char kind = ids.dtype().kind();
+    if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
+      return false;
+    const Array<std::int64_t> wide(ids);
+    const std::int64_t *at = wide.data();
+    return std::all_of(at, at + wide.size(),
+                       [&](std::int64_t id) { return append_token(id, bytes); });
+  }
+
+  bool append_token(long long id, std::string &bytes) const {
+    if (id < 0 || id >= ID_LIMIT)
+      return false;
+    const TokenView token = vocabulary_.token(static_cast<std::uint32_t>(id));
+    if (token.bytes == nullptr)
+      return false;
+    bytes.append(reinterpret_cast<const char *>(token.bytes), token.size);
+    return true;
+  }
+
+  std::shared_ptr<NativeMachine> machine_;
+  Vocabulary vocabulary_;
+  std::optional<Encoder> encoder_;
+};
+
+} // namespace
+
+void bind_encoder(py::module_ &module) {
+  py::class_<AddedTokens>(module, "AddedTokens")
+      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"));
+  py::class_<NativeEncoder>(module, "Encoder")
+      .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
+                    const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
+                    const std::optional<Array<std::uint32_t>> &, bool, bool>(),
+           py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
+           py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
+           py::arg("ignore_merges"), py::arg("add_prefix_space"))
+      .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"))
+      .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"))
+      .def("count", &NativeEncoder::count, py::arg("text"), py::arg("added"))
+      .def("spans", &NativeEncoder::spans, py::arg("text"), py::arg("added"))
+      .def("encode_batch", &NativeEncoder::encode_batch, py::arg("texts"), py::arg("added"),
+           py::arg("threads"))
+      .def("encode_batch_array", &NativeEncoder::encode_batch_array, py::arg("texts"),
+           py::arg("added"), py::arg("threads"))
+      .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
+      .def("decode", &NativeEncoder::decode, py::arg("ids"))
+      .def("merges", &NativeEncoder::merges);
+}
+
+} // namespace pretok

@@ -1,0 +1,183 @@
+// The native backend of pretok.PreTokenizer.
+#pragma once
+
+#include "convert.hpp"
+
+#include "batch.hpp"
+#include "machine.hpp"
+#include "splitter.hpp"
+#include "str_cache.hpp"
+#include "units.hpp"
+
+#include <pybind11/stl.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pretok {
+
+// Below this many pre-tokens, setting up a cache of slices takes longer than it saves.
+inline constexpr std::size_t WORTH_CACHING = 2000;
+
+using Offsets = std::vector<std::int64_t>;
+
+// Returns a list of make(start, end) for each pair of neighbours in `bounds`.
+template <typename Make> py::list slices(const Offsets &bounds, Make make) {
+  py::list result(bounds.size() - 1);
+  for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+    PyObject *slice = make(bounds[i], bounds[i + 1]);
+    if (slice == nullptr)
+      throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), slice);
+  }
+  return result;
+}
+
+inline py::list slices_of_str(py::handle text, const Offsets &bounds) {
+  if (bounds.size() < WORTH_CACHING)
+    return slices(bounds, [text](std::int64_t start, std::int64_t end) {
+      return PyUnicode_Substring(text.ptr(), start, end);
+    });
+  const auto cache = std::make_unique<StrCache>(text.ptr());
+  return slices(bounds, [&cache](std::int64_t start, std::int64_t end) {
+    return cache->slice(start, end);
+  });
+}
+
+class NativeMachine {
+public:
+  NativeMachine(const std::vector<std::uint32_t> &words, const std::string &version)
+      : machine_(read(words), table(version)) {}
+
+  const Machine &machine() const { return machine_; }
+
+  py::list split(const py::str &text) const { return slices_of_str(text, boundaries(text)); }
+
+  py::list split_bytes(const py::bytes &data) const {
+    const char *first = PyBytes_AS_STRING(data.ptr());
+    return slices(boundaries(data), [first](std::int64_t start, std::int64_t end) {
+      return PyBytes_FromStringAndSize(first + start, end - start);
+    });
+  }
+
+  py::array_t<std::int64_t> offsets(py::handle text, const std::string &unit) const {
+    Offsets bounds = boundaries(text);
+    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] { convert(source, bounds, unit_of(unit)); });
+    });
+    return as_array(std::move(bounds));
+  }
+
+  std::size_t count(py::handle text) const {
+    std::size_t result = 0;
+    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+      unlocked(source.size(),
+               [&] { pretok::split(machine_, source, [&result](std::size_t) { ++result; }); });
+    });
+    return result;
+  }
+
+  py::tuple steps(const py::str &text) const {
+    Offsets bounds{0};
+    std::vector<std::int32_t> rules;
+    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] {
+        machine_.run(source, false, false, [&](std::size_t end, int rule) {
+          bounds.push_back(static_cast<std::int64_t>(end));
+          rules.push_back(rule);
+        });
+      });
+    });
+    return py::make_tuple(as_array(std::move(bounds)), as_array(std::move(rules)));
+  }
+
+  py::tuple advance(const py::str &chars, bool partial, bool in_gap) const {
+    std::vector<std::size_t> ends;
+    std::vector<int> rules;
+    Rest rest{};
+    TextView(chars).with_source(machine_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] {
+        rest = machine_.run(source, partial, in_gap, [&](std::size_t end, int rule) {
+          ends.push_back(end);
+          rules.push_back(rule);
+        });
+      });
+    });
+    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.room, rest.open);
+  }
+
+  std::size_t run_length(const py::str &chars, Mask mask) const {
+    return TextView(chars).with_source(machine_.classes(), [&](const auto &source) {
+      return machine_.run_length(source, mask);
+    });
+  }
+
+  py::list split_batch(const py::list &texts, unsigned threads) const {
+    // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
+    const py::tuple kept(texts);
+    std::vector<Offsets> bounds(kept.size());
+    std::vector<std::function<void()>> work;
+    work.reserve(kept.size());
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      TextView(kept[i]).with_source(machine_.classes(), [&](const auto &source) {
+        work.emplace_back([this, source, &out = bounds[i]] { out = boundaries_of(source); });
+      });
+    {
+      const py::gil_scoped_release released;
+      run_all(work, threads);
+    }
+    py::list result(kept.size());
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      result[i] = slices_of_str(kept[i], bounds[i]);
+    return result;
+  }
+
+private:
+  static Program read(const std::vector<std::uint32_t> &words) {
+    Program program;
+    if (const char *wrong = read_program(words.data(), words.size(), program))
+      throw py::value_error(wrong);
+    return program;
+  }
+
+  static UnicodeTable table(const std::string &version) {
+    const UnicodeTable found = unicode_table(version);
+    if (found.size == 0)
+      throw py::value_error("no table of Unicode " + version);
+    return found;
+  }
+
+  static Unit unit_of(const std::string &name) {
+    if (name == "char")
+      return Unit::CHAR;
+    if (name == "byte")
+      return Unit::BYTE;
+    if (name == "utf16")
+      return Unit::UTF16;
+    throw py::value_error("unknown unit " + name);
+  }
+
+  template <typename Source> Offsets boundaries_of(const Source &source) const {
+    Offsets bounds;
+    bounds.reserve(source.size() / 4 + 2);
+    bounds.push_back(0);
+    pretok::split(machine_, source, [&bounds](std::size_t end) {
+      bounds.push_back(static_cast<std::int64_t>(end));
+    });
+    return bounds;
+  }
+
+  Offsets boundaries(py::handle text) const {
+    Offsets bounds;
+    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] { bounds = boundaries_of(source); });
+    });
+    return bounds;
+  }
+
+  Machine machine_;
+};
+
+} // namespace pretok

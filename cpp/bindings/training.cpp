@@ -1,0 +1,149 @@
+#include "training.hpp"
+
+#include "native_machine.hpp"
+#include "safe_cut.hpp"
+#include "trainer.hpp"
+#include "word_counts.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace pretok {
+namespace {
+
+ByteView view(py::handle bytes) {
+  PyObject *object = bytes.ptr();
+  if (!PyBytes_Check(object))
+    throw py::type_error("expected bytes");
+  return {reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object)),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
+}
+
+class NativeWordCounts {
+public:
+  // The tuple keeps the texts alive, whatever becomes of a list meanwhile.
+  void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
+    std::vector<ByteView> views;
+    views.reserve(texts.size());
+    for (const py::handle text : texts)
+      views.push_back(view(text));
+    const py::gil_scoped_release released;
+    counts_.add(machine.machine(), views, threads);
+  }
+
+  void add_words(const py::dict &words) {
+    for (const auto &[word, count] : words)
+      counts_.add_word(view(word), py::cast<std::int64_t>(count));
+  }
+
+  py::list take() {
+    const WordTable table = counts_.take();
+    py::list result;
+    for (const WordTable::Word &word : table.words())
+      result.append(py::make_tuple(
+          py::bytes(reinterpret_cast<const char *>(word.data), word.size), word.count));
+    return result;
+  }
+
+  WordTable table() { return counts_.take(); }
+
+private:
+  WordCounts counts_;
+};
+
+// Lets Python see that it was interrupted, now and then; to be called without its lock.
+class Pulse {
+public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50))
+      return;
+    last_ = now;
+    const py::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0)
+      throw py::error_already_set();
+  }
+
+private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+class NativeTrainer {
+public:
+  NativeTrainer(NativeWordCounts &counts, const std::string &tie_break,
+                std::int64_t min_frequency, std::optional<std::uint64_t> max_token_length)
+      : trainer_(make(counts,
+                      {tie_break_of(tie_break), min_frequency,
+                       max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())})) {
+  }
+
+  bool step(std::size_t tokens) {
+    const py::gil_scoped_release released;
+    return trainer_.step(tokens, Pulse());
+  }
+
+  std::size_t tokens() const { return trainer_.tokens(); }
+
+  py::array_t<std::uint32_t> merges() const {
+    static_assert(sizeof(Trainer::Merge) == 3 * sizeof(std::uint32_t));
+    const std::vector<Trainer::Merge> merges = trainer_.merges();
+    return py::array_t<std::uint32_t>({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}},
+                                      reinterpret_cast<const std::uint32_t *>(merges.data()));
+  }
+
+private:
+  static Trainer make(NativeWordCounts &counts, const TrainerOptions &options) {
+    const py::gil_scoped_release released;
+    return Trainer(counts.table(), options, Pulse());
+  }
+
+  static TieBreak tie_break_of(const std::string &name) {
+    if (name == "huggingface")
+      return TieBreak::HUGGINGFACE;
+    if (name == "first-seen")
+      return TieBreak::FIRST_SEEN;
+    throw py::value_error("unknown tie-break " + name);
+  }
+
+  Trainer trainer_;
+};
+
+std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
+  const ByteView bytes = view(text);
+  const py::gil_scoped_release released;
+  return safe_cut(machine.machine(), bytes.data, bytes.size);
+}
+
+} // namespace
+
+void bind_training(py::module_ &module) {
+  py::class_<NativeWordCounts>(module, "WordCounts")
+      .def(py::init<>())
+      .def("add", &NativeWordCounts::add, py::arg("machine"), py::arg("texts"),
+           py::arg("threads"))
+      .def("add_words", &NativeWordCounts::add_words, py::arg("words"))
+      .def("take", &NativeWordCounts::take);
+  py::class_<NativeTrainer>(module, "Trainer")
+      .def(py::init<NativeWordCounts &, const std::string &, std::int64_t,
+                    std::optional<std::uint64_t>>(),
+           py::arg("counts"), py::arg("tie_break"), py::arg("min_frequency"),
+           py::arg("max_token_length"))
+      .def("step", &NativeTrainer::step, py::arg("tokens"))
+      .def_property_readonly("tokens", &NativeTrainer::tokens)
+      .def("merges", &NativeTrainer::merges);
+  module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));
+}
+
+} // namespace pretok

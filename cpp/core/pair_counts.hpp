@@ -1,0 +1,74 @@
+// The pairs of neighbouring symbols that training counts, in one open-addressed table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+// Two symbols side by side; keys compare as the pairs do.
+using PairKey = std::uint64_t;
+
+inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
+  return PairKey{left} << 32 | right;
+}
+inline std::uint32_t left_of(PairKey key) { return static_cast<std::uint32_t>(key >> 32); }
+inline std::uint32_t right_of(PairKey key) { return static_cast<std::uint32_t>(key); }
+
+class PairCounts {
+public:
+  static constexpr std::uint32_t NONE = static_cast<std::uint32_t>(-1);
+
+  struct Pair {
+    PairKey key = FREE;
+    std::int64_t count = 0;
+    std::uint32_t touched = 0;   // its place among the pairs of the merge at hand, if it is one
+    std::uint32_t bucket = NONE; // the last of its buckets
+  };
+
+  PairCounts() : pairs_(std::size_t{1} << 12) {}
+
+  // Returns nullptr if there is no such pair. Good until the next find_or_add.
+  Pair *find(PairKey key) {
+    Pair &pair = pairs_[place_of(key)];
+    return pair.key == FREE ? nullptr : &pair;
+  }
+
+  Pair &find_or_add(PairKey key) {
+    if (size_ * 2 >= pairs_.size())
+      grow();
+    Pair &pair = pairs_[place_of(key)];
+    if (pair.key == FREE) {
+      pair.key = key;
+      ++size_;
+    }
+    return pair;
+  }
+
+private:
+  static constexpr PairKey FREE = static_cast<PairKey>(-1);
+
+  // Where `key` is, or would be put.
+  std::size_t place_of(PairKey key) const {
+    const std::size_t mask = pairs_.size() - 1;
+    const std::uint64_t mixed = (key ^ key >> 29) * 0x9E3779B97F4A7C15;
+    std::size_t place = (mixed ^ mixed >> 32) & mask;
+    while (pairs_[place].key != key && pairs_[place].key != FREE)
+      place = (place + 1) & mask;
+    return place;
+  }
+
+  void grow() {
+    const std::vector<Pair> old = std::exchange(pairs_, std::vector<Pair>(pairs_.size() * 2));
+    for (const Pair &pair : old)
+      if (pair.key != FREE)
+        pairs_[place_of(pair.key)] = pair;
+  }
+
+  std::vector<Pair> pairs_;
+  std::size_t size_ = 0;
+};
+
+} // namespace pretok

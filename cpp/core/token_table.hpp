@@ -1,0 +1,104 @@
+// Tokens by their bytes: the id of a whole pre-token in one look.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace pretok {
+
+inline constexpr std::uint32_t NO_ID = 0xFFFFFFFF;
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline constexpr bool LITTLE_ENDIAN_BYTES = true;
+#else
+inline constexpr bool LITTLE_ENDIAN_BYTES = false;
+#endif
+
+// Up to 16 bytes, with zeros behind.
+struct ShortBytes {
+  static constexpr std::size_t MOST = 16;
+
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  // `size` is at most MOST. Memory up to `limit` may be read.
+  static ShortBytes load(const std::uint8_t *bytes, std::size_t size,
+                         const std::uint8_t *limit) {
+    ShortBytes key;
+    if (!LITTLE_ENDIAN_BYTES || static_cast<std::size_t>(limit - bytes) < MOST) {
+      std::uint64_t both[2] = {0, 0};
+      std::memcpy(both, bytes, size);
+      key.low = both[0];
+      key.high = both[1];
+      return key;
+    }
+    std::memcpy(&key.low, bytes, 8);
+    std::memcpy(&key.high, bytes + 8, 8);
+    if (size < 8) {
+      key.low &= (std::uint64_t{1} << (size * 8)) - 1;
+      key.high = 0;
+    } else if (size < 16) {
+      key.high &= (std::uint64_t{1} << (size * 8 - 64)) - 1;
+    }
+    return key;
+  }
+
+  std::uint64_t hash(std::size_t size) const {
+    std::uint64_t mixed = (low ^ size) * 0x9E3779B97F4A7C15;
+    mixed = (mixed ^ mixed >> 32 ^ high) * 0xD6E8FEB86659FD93;
+    return mixed ^ mixed >> 32;
+  }
+};
+
+class TokenTable {
+public:
+  // Makes room for `count` tokens; what was in the table is gone.
+  void reset(std::size_t count);
+
+  // Keeps a view of the bytes of tokens longer than ShortBytes::MOST. Of equal tokens the first
+  // stays.
+  void insert(const std::uint8_t *bytes, std::size_t size, std::uint32_t id);
+
+  // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
+  std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
+                     const std::uint8_t *limit) const {
+    if (size > ShortBytes::MOST)
+      return find_long(bytes, size);
+    const ShortBytes key = ShortBytes::load(bytes, size, limit);
+    for (std::size_t at = key.hash(size) & short_mask_;; at = (at + 1) & short_mask_) {
+      const Short &entry = short_[at];
+      if (entry.low == key.low && entry.high == key.high && entry.size == size)
+        return entry.id;
+      if (entry.size == 0)
+        return NO_ID;
+    }
+  }
+
+private:
+  struct Short {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint32_t size = 0; // 0: free
+    std::uint32_t id = 0;
+  };
+  struct Long {
+    const std::uint8_t *bytes = nullptr; // nullptr: free
+    std::size_t size = 0;
+    std::uint64_t hash = 0;
+    std::uint32_t id = 0;
+  };
+
+  static std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size);
+  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
+  void grow_long();
+
+  std::vector<Short> short_;
+  std::size_t short_mask_ = 0;
+  std::vector<Long> long_;
+  std::size_t long_count_ = 0;
+  std::size_t longest_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,150 @@
+#include "vocabulary.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace pretok {
+
+const char *Vocabulary::build(VocabularyData &&data) {
+  bytes_ = std::move(data.bytes);
+  if (const char *wrong = place_tokens(data))
+    return wrong;
+  if (data.from_ranks) {
+    pairs_from_ranks(data);
+    return nullptr;
+  }
+  if (const char *wrong = pairs_from_merges(data))
+    return wrong;
+  whole_.reset(data.mergeable);
+  for (std::size_t i = 0; i < data.mergeable; ++i) {
+    const TokenView token = tokens_[data.ids[i]];
+    if (data.ignore_merges) {
+      whole_.insert(token.bytes, token.size, data.ids[i]);
+      continue;
+    }
+    // Looking up is for speed only here: merging must come to the same.
+    const std::vector<std::uint32_t> ids = merged(token);
+    if (ids.size() == 1)
+      whole_.insert(token.bytes, token.size, ids[0]);
+  }
+  return nullptr;
+}
+
+const char *Vocabulary::place_tokens(const VocabularyData &data) {
+  if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
+    return "as many ids as lengths expected";
+  std::size_t start = 0;
+  byte_ids_.fill(NO_ID);
+  for (std::size_t i = 0; i < data.ids.size(); ++i) {
+    const std::uint32_t id = data.ids[i];
+    const std::uint32_t size = data.lengths[i];
+    if (id >= ID_LIMIT)
+      return "an id is too large";
+    if (size == 0 || size > bytes_.size() - start)
+      return "a token is empty, or longer than the bytes given";
+    if (id >= tokens_.size())
+      tokens_.resize(std::size_t{id} + 1);
+    if (tokens_[id].bytes != nullptr)
+      return "two tokens have one id";
+    tokens_[id] = {bytes_.data() + start, size};
+    if (size == 1 && i < data.mergeable)
+      byte_ids_[bytes_[start]] = std::min(byte_ids_[bytes_[start]], id);
+    start += size;
+  }
+  if (std::count(byte_ids_.begin(), byte_ids_.end(), NO_ID) != 0)
+    return "a byte has no token";
+  return nullptr;
+}
+
+void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
+  whole_.reset(data.mergeable);
+  for (std::size_t i = 0; i < data.mergeable; ++i)
+    whole_.insert(tokens_[data.ids[i]].bytes, tokens_[data.ids[i]].size, data.ids[i]);
+  std::vector<std::uint32_t> order(
+      data.ids.begin(), data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable));
+  std::sort(order.begin(), order.end());
+  pairs_.reset(data.mergeable);
+  for (const std::uint32_t id : order) {
+    const TokenView token = tokens_[id];
+    if (token.size == 1)
+      continue;
+    // All lower ranks are in the table, and only those. If they merge the token's bytes into
+    // two parts, then these are what makes the token, wherever it is made: nothing that a token
+    // is made of has merged with what is around it, so its bytes merge as they do by
+    // themselves.
+    const std::vector<std::uint32_t> parts = merged(token);
+    if (parts.size() == 2) {
+      pairs_.insert(parts[0], parts[1], {id, id});
+      continue;
+    }
+    for (std::uint32_t cut = 1; cut < token.size; ++cut) {
+      const std::uint8_t *end = token.bytes + token.size;
+      const std::uint32_t left = whole_.find(token.bytes, cut, end);
+      const std::uint32_t right = whole_.find(token.bytes + cut, token.size - cut, end);
+      if (left != NO_ID && right != NO_ID)
+        pairs_.insert(left, right, {id, id});
+    }
+  }
+}
+
+const char *Vocabulary::pairs_from_merges(const VocabularyData &data) {
+  pairs_.reset(data.merges.size());
+  std::uint32_t rank = 0;
+  for (const Merge &merge : data.merges) {
+    const TokenView left = token(merge.left);
+    const TokenView right = token(merge.right);
+    const TokenView result = token(merge.id);
+    if (left.bytes == nullptr || right.bytes == nullptr || result.bytes == nullptr ||
+        left.size + right.size != result.size ||
+        !std::equal(left.bytes, left.bytes + left.size, result.bytes) ||
+        !std::equal(right.bytes, right.bytes + right.size, result.bytes + left.size))
+      return "a merge names tokens that do not fit each other";
+    pairs_.insert(merge.left, merge.right, {rank++, merge.id});
+  }
+  return nullptr;
+}
+
+std::vector<Merge> Vocabulary::merges() const {
+  std::vector<PairTable::Entry> found;
+  for (const PairTable::Entry &entry : pairs_.entries())
+    if (!PairTable::is_free(entry))
+      found.push_back(entry);
+  const auto order = [this](const PairTable::Entry &entry) {
+    return std::make_tuple(entry.merged.rank,
+                           token(static_cast<std::uint32_t>(entry.pair >> 32)).size);
+  };
+  std::sort(found.begin(), found.end(),
+            [&order](const auto &a, const auto &b) { return order(a) < order(b); });
+  std::vector<Merge> result;
+  result.reserve(found.size());
+  for (const PairTable::Entry &entry : found)
+    result.push_back({static_cast<std::uint32_t>(entry.pair >> 32),
+                      static_cast<std::uint32_t>(entry.pair), entry.merged.id});
+  return result;
+}
+
+std::vector<std::uint32_t> Vocabulary::merged(const TokenView &token) const {
+  if (token.size > SHORT)
+    return merged_long(token.bytes, token.size);
+  std::vector<std::uint32_t> symbols(token.size);
+  for (std::size_t i = 0; i < token.size; ++i)
+    symbols[i] = byte_ids_[token.bytes[i]];
+  symbols.resize(merge_short(symbols.data(), symbols.size(), pairs_));
+  return symbols;
+}
+
+std::vector<std::uint32_t> Vocabulary::merged_long(const std::uint8_t *bytes,
+                                                   std::size_t size) const {
+  if (size >= 0xFFFFFFFF)
+    throw std::length_error("a pre-token has 4 GiB or more");
+  std::vector<std::uint32_t> symbols(size);
+  for (std::size_t i = 0; i < size; ++i)
+    symbols[i] = byte_ids_[bytes[i]];
+  merge_long(symbols, pairs_);
+  return symbols;
+}
+
+} // namespace pretok
