@@ -10,6 +10,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,7 +20,6 @@
 namespace pretok {
 namespace {
 
-using Ids = std::vector<std::uint32_t>;
 template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
 // content, id, normalized, lstrip, rstrip, single_word, refused
 using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
@@ -47,6 +47,15 @@ py::list as_list(const std::uint32_t *ids, std::size_t size) {
   return result;
 }
 
+py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
+  const auto size = static_cast<py::ssize_t>(ids.size());
+  if (size == 0)
+    return py::array_t<std::uint32_t>(0);
+  std::uint32_t *owned = ids.release();
+  const py::capsule owner(owned, [](void *p) { std::free(p); });
+  return py::array_t<std::uint32_t>(size, owned, owner);
+}
+
 AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words) {
   std::vector<AddedToken> tokens;
   for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused] : records)
@@ -58,7 +67,7 @@ AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ran
 struct Block {
   std::size_t first = 0;
   std::size_t last = 0;
-  Ids ids;
+  IdBuffer ids;
   std::vector<std::int64_t> ends; // in `ids`, of each text
   Refusal refusal;
   std::size_t refused = 0; // the text with the refusal
@@ -95,50 +104,33 @@ public:
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
   py::list encode(const py::object &text, const AddedTokens &added) const {
-    const Ids ids = ids_of(TextView(text), added);
+    const IdBuffer ids = ids_of(TextView(text), added);
     return as_list(ids.data(), ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text,
                                           const AddedTokens &added) const {
-    return as_array(ids_of(TextView(text), added));
+    return as_array_of_ids(ids_of(TextView(text), added));
   }
 
   std::size_t count(const py::object &text, const AddedTokens &added) const {
     const TextView view(text);
     std::size_t result = 0;
-    Refusal refusal;
-    unlocked(view.size(), [&] {
-      std::vector<std::uint8_t> scratch;
-      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-        return encoder().encode(data, size, added, [&result](std::uint32_t) { ++result; });
-      });
+    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
+      return encoder().count(data, size, added, cache, result);
     });
-    if (refusal.token != nullptr)
-      raise_refusal(refusal);
     return result;
   }
 
   py::tuple spans(const py::object &text, const AddedTokens &added) const {
     const TextView view(text);
-    Ids ids;
+    IdBuffer ids;
     std::vector<std::int64_t> starts;
     std::vector<std::int64_t> ends;
-    Refusal refusal;
-    unlocked(view.size(), [&] {
-      std::vector<std::uint8_t> scratch;
-      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-        return encoder().encode_spans(
-            data, size, added, [&](std::uint32_t id, std::size_t start, std::size_t end) {
-              ids.push_back(id);
-              starts.push_back(static_cast<std::int64_t>(start));
-              ends.push_back(static_cast<std::int64_t>(end));
-            });
-      });
+    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
+      return encoder().encode_spans(data, size, added, cache, ids, starts, ends);
     });
-    if (refusal.token != nullptr)
-      raise_refusal(refusal);
-    return py::make_tuple(as_array(std::move(ids)), as_array(std::move(starts)),
+    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(starts)),
                           as_array(std::move(ends)));
   }
 
@@ -169,28 +161,29 @@ public:
       total += block.ids.size();
     }
     if (blocks.size() == 1)
-      return py::make_tuple(as_array(std::move(blocks[0].ids)), as_array(std::move(offsets)));
-    Ids ids;
+      return py::make_tuple(as_array_of_ids(std::move(blocks[0].ids)),
+                            as_array(std::move(offsets)));
+    IdBuffer ids;
     unlocked(total, [&] {
       ids.reserve(total);
       for (Block &block : blocks) {
-        ids.insert(ids.end(), block.ids.begin(), block.ids.end());
-        block.ids = Ids();
+        std::copy(block.ids.data(), block.ids.data() + block.ids.size(),
+                  ids.room(block.ids.size()));
+        ids.add(block.ids.size());
+        block.ids = IdBuffer();
       }
     });
-    return py::make_tuple(as_array(std::move(ids)), as_array(std::move(offsets)));
+    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(offsets)));
   }
 
   py::list merge(const py::bytes &pre_token) const {
     const auto *data =
         reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(pre_token.ptr()));
     const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(pre_token.ptr()));
-    Ids ids;
+    IdBuffer ids;
     if (size != 0)
-      unlocked(size, [&] {
-        vocabulary_.encode(data, size, data + size,
-                           [&ids](std::uint32_t id) { ids.push_back(id); });
-      });
+      unlocked(size,
+               [&] { ids.add(vocabulary_.encode(data, size, data + size, ids.room(size))); });
     return as_list(ids.data(), ids.size());
   }
 
@@ -209,8 +202,7 @@ public:
     for (py::ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(items[i]));
       int overflow = 0;
-      const long long id =
-          number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
+      const long long id = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
       PyErr_Clear();
       if (overflow != 0 || !append_token(id, bytes))
         return py::none();
@@ -236,24 +228,27 @@ private:
     return *encoder_;
   }
 
-  Ids ids_of(const TextView &view, const AddedTokens &added) const {
-    Ids ids;
+  // Calls use(data, size, cache) with the text as UTF-8; raises what it refuses.
+  template <typename Use> void run(const TextView &view, Use use) const {
     Refusal refusal;
     unlocked(view.size(), [&] {
+      const CacheLease cache(encoder().caches());
       std::vector<std::uint8_t> scratch;
-      refusal = append_ids(view, added, scratch, ids);
+      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+        return use(data, size, *cache);
+      });
     });
     if (refusal.token != nullptr)
       raise_refusal(refusal);
-    return ids;
   }
 
-  Refusal append_ids(const TextView &view, const AddedTokens &added,
-                     std::vector<std::uint8_t> &scratch, Ids &ids) const {
-    return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-      return encoder().encode(data, size, added,
-                              [&ids](std::uint32_t id) { ids.push_back(id); });
+  IdBuffer ids_of(const TextView &view, const AddedTokens &added) const {
+    IdBuffer ids;
+    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
+      ids.reserve(size / 4);
+      return encoder().encode(data, size, added, cache, ids);
     });
+    return ids;
   }
 
   std::vector<Block> encode_blocks(const py::list &texts, const AddedTokens &added,
@@ -302,9 +297,13 @@ private:
 
   void encode_block(const std::vector<TextView> &views, const AddedTokens &added,
                     Block &block) const {
+    const CacheLease cache(encoder().caches());
     std::vector<std::uint8_t> scratch;
     for (std::size_t i = block.first; i < block.last; ++i) {
-      block.refusal = append_ids(views[i], added, scratch, block.ids);
+      block.refusal =
+          views[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+            return encoder().encode(data, size, added, *cache, block.ids);
+          });
       block.ends.push_back(static_cast<std::int64_t>(block.ids.size()));
       if (block.refusal.token != nullptr) {
         block.refused = i;

@@ -2,81 +2,67 @@
 #pragma once
 
 #include "added.hpp"
+#include "id_buffer.hpp"
 #include "machine.hpp"
+#include "pre_token_cache.hpp"
 #include "splitter.hpp"
 #include "vocabulary.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace pretok {
 
-// Immutable; to be shared between threads. What it is made of must outlive it.
+// To be shared between threads. What it is made of must outlive it.
 class Encoder {
 public:
   Encoder(const Machine &machine, const Vocabulary &vocabulary, bool add_prefix_space)
       : machine_(machine), vocabulary_(vocabulary), add_prefix_space_(add_prefix_space) {}
 
-  // Calls emit(id) for each token of `size` bytes of UTF-8, or anything.
-  template <typename Emit>
-  Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                 Emit &&emit) const {
-    return added.split(data, size, [&](const Segment &segment) {
-      if (segment.token != nullptr)
-        emit(segment.token->id);
-      else
-        encode_text(data + segment.start, segment.end - segment.start, emit);
-    });
-  }
+  CachePool &caches() const { return caches_; }
 
-  // Calls emit(id, start, end) with the bytes that each token comes from.
-  template <typename Emit>
+  // Appends the ids of `size` bytes of UTF-8, or anything. Throws std::bad_alloc.
+  Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                 PreTokenCache &cache, IdBuffer &ids) const;
+
+  // How many ids those are. Takes little memory.
+  Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                PreTokenCache &cache, std::size_t &result) const;
+
+  // The same as encode, with the start and end of each in `data`.
   Refusal encode_spans(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                       Emit &&emit) const {
-    return added.split(data, size, [&](const Segment &segment) {
-      if (segment.token != nullptr)
-        return emit(segment.token->id, segment.start, segment.end);
-      const std::uint8_t *text = data + segment.start;
-      // A space that was put before the text is in no span.
-      std::size_t ahead = prefixed(text) ? 1 : 0;
-      std::size_t at = segment.start;
-      encode_text(text, segment.end - segment.start, [&](std::uint32_t id) {
-        const std::size_t start = at;
-        at += vocabulary_.token(id).size - ahead;
-        ahead = 0;
-        emit(id, start, at);
-      });
-    });
-  }
+                       PreTokenCache &cache, IdBuffer &ids, std::vector<std::int64_t> &starts,
+                       std::vector<std::int64_t> &ends) const;
 
 private:
+  // Pre-tokens whose ends are found: they are looked up together, so that memory is asked for
+  // before it is needed.
+  struct Batch {
+    static constexpr std::size_t MOST = 64;
+
+    std::size_t start = 0; // of the first
+    std::size_t count = 0;
+    std::array<std::size_t, MOST> ends;
+  };
+
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
-  // There is at least one byte.
-  template <typename Emit>
-  void encode_text(const std::uint8_t *text, std::size_t size, Emit &&emit) const {
-    if (!prefixed(text))
-      return encode_whole(text, size, emit);
-    std::vector<std::uint8_t> with_space;
-    with_space.reserve(size + 1);
-    with_space.push_back(' ');
-    with_space.insert(with_space.end(), text, text + size);
-    encode_whole(with_space.data(), with_space.size(), emit);
-  }
-
-  template <typename Emit>
-  void encode_whole(const std::uint8_t *text, std::size_t size, Emit &emit) const {
-    std::size_t start = 0;
-    split(machine_, Utf8(text, size, machine_.classes()), [&](std::size_t end) {
-      vocabulary_.encode(text + start, end - start, text + size, emit);
-      start = end;
-    });
-  }
+  // Calls filled() now and then, when `ids` holds all so far. There is at least one byte.
+  template <typename Filled>
+  void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                   IdBuffer &ids, Filled filled) const;
+  template <typename Filled>
+  void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                    IdBuffer &ids, Filled filled) const;
+  void encode_batch(const std::uint8_t *text, const std::uint8_t *limit, Batch &batch,
+                    PreTokenCache &cache, IdBuffer &ids) const;
 
   const Machine &machine_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
+  mutable CachePool caches_;
 };
 
 } // namespace pretok

@@ -4,6 +4,7 @@
 // until none can.
 #pragma once
 
+#include "bits.hpp"
 #include "pair_table.hpp"
 
 #include <array>
@@ -16,30 +17,67 @@ namespace pretok {
 // Up to so many symbols the lowest rank is found by scanning, else with a heap.
 inline constexpr std::size_t SHORT = 64;
 
-// Merges `size` symbols in place, at most SHORT and at least one; returns how many are left.
-// O(size^2).
-inline std::size_t merge_short(std::uint32_t *symbols, std::size_t size,
-                               const PairTable &pairs) {
-  std::array<Merged, SHORT> found;
+// Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
+// read; what is behind `size` is NO_RANK.
+inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
+#if PRETOK_SSE2
+  const auto load = [ranks](std::size_t at) {
+    return _mm_load_si128(reinterpret_cast<const __m128i *>(ranks + at));
+  };
+  const auto least = [](__m128i a, __m128i b) {
+    const __m128i less = _mm_cmplt_epi32(b, a);
+    return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
+  };
+  __m128i low = load(0);
+  for (std::size_t at = 4; at < size; at += 4)
+    low = least(low, load(at));
+  low = least(low, _mm_shuffle_epi32(low, 0x4E));
+  low = least(low, _mm_shuffle_epi32(low, 0xB1));
+  for (std::size_t at = 0;; at += 4) {
+    const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(load(at), low)));
+    if (equal != 0)
+      return at + lowest_bit(static_cast<std::uint64_t>(equal));
+  }
+#else
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if (ranks[i] < ranks[at])
+      at = i;
+  return at;
+#endif
+}
+
+// Merges `size` symbols in place, those of as many bytes, at most SHORT and at least one;
+// returns how many are left. O(size^2).
+inline std::size_t merge_short(const std::uint8_t *bytes, std::uint32_t *symbols,
+                               std::size_t size, const PairTable &pairs) {
+  alignas(16) std::array<std::uint32_t, SHORT + 4> ranks;
+  std::array<std::uint32_t, SHORT> results;
+  const auto note = [&](std::size_t at, Merged found) {
+    ranks[at] = found.rank;
+    results[at] = found.id;
+  };
+  const auto look = [&](std::size_t at) { note(at, pairs.find(symbols[at], symbols[at + 1])); };
   for (std::size_t i = 0; i + 1 < size; ++i)
-    found[i] = pairs.find(symbols[i], symbols[i + 1]);
+    note(i, pairs.find_bytes(bytes[i], bytes[i + 1], symbols[i], symbols[i + 1]));
+  for (std::size_t i = size - 1; i < size + 3; ++i)
+    ranks[i] = NO_RANK;
   while (size > 1) {
-    std::size_t at = 0;
-    for (std::size_t i = 1; i + 1 < size; ++i)
-      if (found[i].rank < found[at].rank)
-        at = i;
-    if (found[at].rank == NO_RANK)
+    const std::size_t at = lowest(ranks.data(), size - 1);
+    if (ranks[at] == NO_RANK)
       break;
-    symbols[at] = found[at].id;
+    symbols[at] = results[at];
     --size;
     for (std::size_t i = at + 1; i < size; ++i)
       symbols[i] = symbols[i + 1];
-    for (std::size_t i = at; i + 1 < size; ++i)
-      found[i] = found[i + 1];
+    for (std::size_t i = at; i < size; ++i) {
+      ranks[i] = ranks[i + 1];
+      results[i] = results[i + 1];
+    }
     if (at > 0)
-      found[at - 1] = pairs.find(symbols[at - 1], symbols[at]);
+      look(at - 1);
     if (at + 1 < size)
-      found[at] = pairs.find(symbols[at], symbols[at + 1]);
+      look(at);
   }
   return size;
 }

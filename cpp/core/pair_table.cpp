@@ -11,6 +11,8 @@ void PairTable::reset(std::size_t count) {
   entries_.assign(places, Entry{});
   mask_ = places - 1;
   count_ = 0;
+  filter_.assign((places + 7) / 8, 0);
+  filter_mask_ = filter_.size() - 1;
 }
 
 void PairTable::insert(std::uint32_t left, std::uint32_t right, Merged merged) {
@@ -23,11 +25,23 @@ void PairTable::insert(std::uint32_t left, std::uint32_t right, Merged merged) {
                static_cast<std::uint32_t>(entry.pair), entry.merged);
   }
   const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-  std::size_t at = place(pair);
+  const std::uint64_t hash = mixed(pair);
+  filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
+  std::size_t at = hash & mask_;
   while (entries_[at].pair != FREE && entries_[at].pair != pair)
     at = (at + 1) & mask_;
   count_ += entries_[at].pair == FREE;
   entries_[at] = {pair, merged};
+}
+
+void PairTable::insert_bytes(std::uint8_t left, std::uint8_t right, Merged merged) {
+  std::uint16_t &at = byte_pairs_[std::size_t{left} << 8 | right];
+  if (of_bytes_.size() == ASK) {
+    at = ASK;
+    return;
+  }
+  at = static_cast<std::uint16_t>(of_bytes_.size());
+  of_bytes_.push_back(merged);
 }
 
 } // namespace pretok

@@ -3,13 +3,15 @@
 
 #include "token_table.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace pretok {
 
-inline constexpr std::uint32_t NO_RANK = 0xFFFFFFFF;
+// More than every rank, also as a signed number, which is what SSE2 compares.
+inline constexpr std::uint32_t NO_RANK = 0x7FFFFFFF;
 
 struct Merged {
   std::uint32_t rank; // NO_RANK: the two do not merge
@@ -31,9 +33,22 @@ public:
 
   Merged find(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-    for (std::size_t at = place(pair);; at = (at + 1) & mask_)
+    const std::uint64_t hash = mixed(pair);
+    if ((filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) == 0)
+      return {NO_RANK, NO_ID};
+    for (std::size_t at = hash & mask_;; at = (at + 1) & mask_)
       if (entries_[at].pair == pair || entries_[at].pair == FREE)
         return entries_[at].merged;
+  }
+
+  // Says in addition that these bytes have the tokens `left` and `right`, for find_bytes.
+  void insert_bytes(std::uint8_t left, std::uint8_t right, Merged merged);
+
+  // The same as find(left_id, right_id), for bytes whose tokens have these ids.
+  Merged find_bytes(std::uint8_t left, std::uint8_t right, std::uint32_t left_id,
+                    std::uint32_t right_id) const {
+    const std::uint16_t at = byte_pairs_[std::size_t{left} << 8 | right];
+    return at != ASK ? of_bytes_[at] : find(left_id, right_id);
   }
 
   const std::vector<Entry> &entries() const { return entries_; }
@@ -41,13 +56,21 @@ public:
 
 private:
   static constexpr std::uint64_t FREE = ~std::uint64_t{0};
+  static constexpr std::uint16_t ASK = 0xFFFF; // there are too many to be numbered
 
-  std::size_t place(std::uint64_t pair) const {
-    const std::uint64_t mixed = (pair ^ pair >> 29) * 0x9E3779B97F4A7C15;
-    return (mixed >> 32) & mask_;
+  static std::uint64_t mixed(std::uint64_t pair) {
+    const std::uint64_t product = (pair ^ pair >> 29) * 0x9E3779B97F4A7C15;
+    return product ^ product >> 32;
   }
 
   std::vector<Entry> entries_;
+  // A bit for each hash that is in the table: most pairs are not, and this fits where memory is
+  // fast.
+  std::vector<std::uint64_t> filter_;
+  std::size_t filter_mask_ = 0;
+  // For each pair of bytes where in `of_bytes_` it is; 0: it does not merge.
+  std::vector<std::uint16_t> byte_pairs_ = std::vector<std::uint16_t>(1 << 16);
+  std::vector<Merged> of_bytes_{Merged{NO_RANK, NO_ID}};
   std::size_t mask_ = 0;
   std::size_t count_ = 0;
 };

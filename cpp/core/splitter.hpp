@@ -1,6 +1,7 @@
 // Splitting with the fast path: the same boundaries as Machine::run, without the rules' names.
 #pragma once
 
+#include "bits.hpp"
 #include "cuts.hpp"
 #include "machine.hpp"
 #include "text.hpp"
@@ -10,26 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__SSE2__) || defined(_M_X64)
-#include <emmintrin.h>
-#define PRETOK_SSE2 1
-#endif
-#if defined(_MSC_VER) && !defined(__clang__)
-#include <intrin.h>
-#endif
-
 namespace pretok {
-
-// Position of the lowest bit that is set; `word` must not be 0.
-inline unsigned lowest_bit(std::uint64_t word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-  unsigned long at;
-  _BitScanForward64(&at, word);
-  return at;
-#else
-  return static_cast<unsigned>(__builtin_ctzll(word));
-#endif
-}
 
 // Bit i of each says something of unit i, of 64 in a row, and the one before.
 struct Bits {

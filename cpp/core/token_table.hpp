@@ -1,6 +1,8 @@
 // Tokens by their bytes: the id of a whole pre-token in one look.
 #pragma once
 
+#include "prefetch.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,7 +69,12 @@ public:
     if (size > ShortBytes::MOST)
       return find_long(bytes, size);
     const ShortBytes key = ShortBytes::load(bytes, size, limit);
-    for (std::size_t at = key.hash(size) & short_mask_;; at = (at + 1) & short_mask_) {
+    return find_short(key, size, key.hash(size));
+  }
+
+  // The same for at most ShortBytes::MOST bytes, with their hash.
+  std::uint32_t find_short(const ShortBytes &key, std::size_t size, std::uint64_t hash) const {
+    for (std::size_t at = hash & short_mask_;; at = (at + 1) & short_mask_) {
       const Short &entry = short_[at];
       if (entry.low == key.low && entry.high == key.high && entry.size == size)
         return entry.id;
@@ -75,6 +82,12 @@ public:
         return NO_ID;
     }
   }
+
+  // The token with these bytes, of which there are more than ShortBytes::MOST.
+  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
+
+  // Asks for the memory that find_short will look at first.
+  void prefetch(std::uint64_t hash) const { pretok::prefetch(&short_[hash & short_mask_]); }
 
 private:
   struct Short {
@@ -91,7 +104,6 @@ private:
   };
 
   static std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size);
-  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
   void grow_long();
 
   std::vector<Short> short_;

@@ -7,6 +7,13 @@
 #include <utility>
 
 namespace pretok {
+namespace {
+
+std::size_t longest(const VocabularyData &data) {
+  return *std::max_element(data.lengths.begin(), data.lengths.end());
+}
+
+} // namespace
 
 const char *Vocabulary::build(VocabularyData &&data) {
   bytes_ = std::move(data.bytes);
@@ -19,6 +26,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
   if (const char *wrong = pairs_from_merges(data))
     return wrong;
   whole_.reset(data.mergeable);
+  std::vector<std::uint32_t> parts(longest(data));
   for (std::size_t i = 0; i < data.mergeable; ++i) {
     const TokenView token = tokens_[data.ids[i]];
     if (data.ignore_merges) {
@@ -26,9 +34,8 @@ const char *Vocabulary::build(VocabularyData &&data) {
       continue;
     }
     // Looking up is for speed only here: merging must come to the same.
-    const std::vector<std::uint32_t> ids = merged(token);
-    if (ids.size() == 1)
-      whole_.insert(token.bytes, token.size, ids[0]);
+    if (merge(token.bytes, token.size, parts.data()) == 1)
+      whole_.insert(token.bytes, token.size, parts[0]);
   }
   return nullptr;
 }
@@ -67,6 +74,7 @@ void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
       data.ids.begin(), data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable));
   std::sort(order.begin(), order.end());
   pairs_.reset(data.mergeable);
+  std::vector<std::uint32_t> parts(longest(data));
   for (const std::uint32_t id : order) {
     const TokenView token = tokens_[id];
     if (token.size == 1)
@@ -75,9 +83,8 @@ void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
     // two parts, then these are what makes the token, wherever it is made: nothing that a token
     // is made of has merged with what is around it, so its bytes merge as they do by
     // themselves.
-    const std::vector<std::uint32_t> parts = merged(token);
-    if (parts.size() == 2) {
-      pairs_.insert(parts[0], parts[1], {id, id});
+    if (merge(token.bytes, token.size, parts.data()) == 2) {
+      insert(parts[0], parts[1], {id, id});
       continue;
     }
     for (std::uint32_t cut = 1; cut < token.size; ++cut) {
@@ -85,7 +92,7 @@ void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
       const std::uint32_t left = whole_.find(token.bytes, cut, end);
       const std::uint32_t right = whole_.find(token.bytes + cut, token.size - cut, end);
       if (left != NO_ID && right != NO_ID)
-        pairs_.insert(left, right, {id, id});
+        insert(left, right, {id, id});
     }
   }
 }
@@ -102,9 +109,17 @@ const char *Vocabulary::pairs_from_merges(const VocabularyData &data) {
         !std::equal(left.bytes, left.bytes + left.size, result.bytes) ||
         !std::equal(right.bytes, right.bytes + right.size, result.bytes + left.size))
       return "a merge names tokens that do not fit each other";
-    pairs_.insert(merge.left, merge.right, {rank++, merge.id});
+    insert(merge.left, merge.right, {rank++, merge.id});
   }
   return nullptr;
+}
+
+void Vocabulary::insert(std::uint32_t left, std::uint32_t right, Merged merged) {
+  pairs_.insert(left, right, merged);
+  const TokenView a = tokens_[left];
+  const TokenView b = tokens_[right];
+  if (a.size == 1 && b.size == 1 && byte_ids_[*a.bytes] == left && byte_ids_[*b.bytes] == right)
+    pairs_.insert_bytes(*a.bytes, *b.bytes, merged);
 }
 
 std::vector<Merge> Vocabulary::merges() const {
@@ -126,25 +141,16 @@ std::vector<Merge> Vocabulary::merges() const {
   return result;
 }
 
-std::vector<std::uint32_t> Vocabulary::merged(const TokenView &token) const {
-  if (token.size > SHORT)
-    return merged_long(token.bytes, token.size);
-  std::vector<std::uint32_t> symbols(token.size);
-  for (std::size_t i = 0; i < token.size; ++i)
-    symbols[i] = byte_ids_[token.bytes[i]];
-  symbols.resize(merge_short(symbols.data(), symbols.size(), pairs_));
-  return symbols;
-}
-
-std::vector<std::uint32_t> Vocabulary::merged_long(const std::uint8_t *bytes,
-                                                   std::size_t size) const {
+std::size_t Vocabulary::merge_many(const std::uint8_t *bytes, std::size_t size,
+                                   std::uint32_t *to) const {
   if (size >= 0xFFFFFFFF)
     throw std::length_error("a pre-token has 4 GiB or more");
   std::vector<std::uint32_t> symbols(size);
   for (std::size_t i = 0; i < size; ++i)
     symbols[i] = byte_ids_[bytes[i]];
   merge_long(symbols, pairs_);
-  return symbols;
+  std::copy(symbols.begin(), symbols.end(), to);
+  return symbols.size();
 }
 
 } // namespace pretok

@@ -44,26 +44,24 @@ public:
   // Returns nullptr, or what is wrong with `data`.
   const char *build(VocabularyData &&data);
 
-  // Calls emit(id) for each token of a pre-token of at least one byte. Memory up to `limit` may
-  // be read.
-  template <typename Emit>
-  void encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
-              Emit &&emit) const {
-    const std::uint32_t whole = whole_.find(bytes, size, limit);
-    if (whole != NO_ID)
-      return emit(whole);
-    if (size > SHORT) {
-      for (const std::uint32_t id : merged_long(bytes, size))
-        emit(id);
-      return;
-    }
-    std::array<std::uint32_t, SHORT> symbols;
-    for (std::size_t i = 0; i < size; ++i)
-      symbols[i] = byte_ids_[bytes[i]];
-    const std::size_t left = merge_short(symbols.data(), size, pairs_);
-    for (std::size_t i = 0; i < left; ++i)
-      emit(symbols[i]);
+  // Writes the ids of a pre-token of at least one byte to `to`, where there must be room for
+  // one a byte; returns how many. Memory up to `limit` may be read.
+  std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
+                     std::uint32_t *to) const {
+    *to = whole_.find(bytes, size, limit);
+    return *to != NO_ID ? 1 : merge(bytes, size, to);
   }
+
+  // The same for one that is no token as a whole.
+  std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
+    if (size > SHORT)
+      return merge_many(bytes, size, to);
+    for (std::size_t i = 0; i < size; ++i)
+      to[i] = byte_ids_[bytes[i]];
+    return merge_short(bytes, to, size, pairs_);
+  }
+
+  const TokenTable &whole() const { return whole_; }
 
   // What no token has is empty.
   TokenView token(std::uint32_t id) const {
@@ -80,8 +78,8 @@ private:
   const char *place_tokens(const VocabularyData &data);
   void pairs_from_ranks(const VocabularyData &data);
   const char *pairs_from_merges(const VocabularyData &data);
-  std::vector<std::uint32_t> merged(const TokenView &token) const;
-  std::vector<std::uint32_t> merged_long(const std::uint8_t *bytes, std::size_t size) const;
+  void insert(std::uint32_t left, std::uint32_t right, Merged merged);
+  std::size_t merge_many(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
 
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id

@@ -1,0 +1,60 @@
+// Ids as they are made: an array that grows, and is not cleared first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace pretok {
+
+class IdBuffer {
+public:
+  IdBuffer() = default;
+  IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
+  IdBuffer &operator=(IdBuffer &&other) noexcept {
+    std::swap(ids_, other.ids_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~IdBuffer() { std::free(ids_); }
+
+  // Where the next `count` ids go; `add` says how many were put there.
+  std::uint32_t *room(std::size_t count) {
+    if (capacity_ - size_ < count)
+      reserve(size_ + count + size_ / 2);
+    return ids_ + size_;
+  }
+  void add(std::size_t count) { size_ += count; }
+  void clear() { size_ = 0; }
+
+  // Throws std::bad_alloc.
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_)
+      return;
+    // What realloc can do without copying, a vector cannot.
+    void *larger = std::realloc(ids_, capacity * sizeof(std::uint32_t));
+    if (larger == nullptr)
+      throw std::bad_alloc();
+    ids_ = static_cast<std::uint32_t *>(larger);
+    capacity_ = capacity;
+  }
+
+  const std::uint32_t *data() const { return ids_; }
+  std::size_t size() const { return size_; }
+
+  // Hands over the ids, to be freed with std::free; nullptr if there was never room for any.
+  std::uint32_t *release() {
+    size_ = capacity_ = 0;
+    return std::exchange(ids_, nullptr);
+  }
+
+private:
+  std::uint32_t *ids_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,20 @@
+// Asking for memory before it is needed.
+#pragma once
+
+#if defined(_MSC_VER) && !defined(__clang__) && defined(_M_X64)
+#include <xmmintrin.h>
+#endif
+
+namespace pretok {
+
+inline void prefetch(const void *address) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(address);
+#elif defined(_M_X64)
+  _mm_prefetch(static_cast<const char *>(address), _MM_HINT_T0);
+#else
+  static_cast<void>(address);
+#endif
+}
+
+} // namespace pretok

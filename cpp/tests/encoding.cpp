@@ -1,0 +1,202 @@
+// Compares encoding with the definition of it, on random vocabularies and texts.
+#include "encoder.hpp"
+#include "presets.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+using Ids = std::vector<std::uint32_t>;
+using Ranks = std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>;
+
+std::mt19937 source(20261120);
+
+std::size_t below(std::size_t limit) { return source() % limit; }
+
+std::string random_text(std::size_t most) {
+  static const char *const PARTS[] = {"a",  "b", "ab", "ba", "aa",           " ",
+                                      " a", "1", "\n", "'s", "\xE4\xB8\xAD", "\xFF"};
+  std::string text;
+  for (std::size_t left = below(most); left > 0; --left)
+    text += PARTS[below(std::size(PARTS))];
+  return text;
+}
+
+const std::uint8_t *bytes_of(const std::string &text) {
+  return reinterpret_cast<const std::uint8_t *>(text.data());
+}
+
+struct Example {
+  VocabularyData data;
+  std::vector<std::string> tokens; // by id
+  Ranks ranks;
+};
+
+// The 256 bytes in any order and some tokens that merge, not all of which can be made.
+Example random_example(bool from_ranks) {
+  Example example;
+  for (std::size_t byte = 0; byte < 256; ++byte)
+    example.tokens.emplace_back(1, static_cast<char>(byte));
+  std::shuffle(example.tokens.begin(), example.tokens.end(), source);
+  std::set<std::string> known(example.tokens.begin(), example.tokens.end());
+  for (std::size_t left = below(60); left > 0; --left) {
+    const std::string token = random_text(4) + random_text(4);
+    if (!token.empty() && known.insert(token).second)
+      example.tokens.push_back(token);
+  }
+  VocabularyData &data = example.data;
+  data.from_ranks = from_ranks;
+  data.ignore_merges = from_ranks || below(2) == 0;
+  data.mergeable = example.tokens.size();
+  for (std::uint32_t id = 0; id < example.tokens.size(); ++id) {
+    const std::string &token = example.tokens[id];
+    data.bytes.insert(data.bytes.end(), token.begin(), token.end());
+    data.lengths.push_back(static_cast<std::uint32_t>(token.size()));
+    data.ids.push_back(id);
+    for (std::uint32_t left = 0; left < example.tokens.size(); ++left)
+      for (std::uint32_t right = 0; right < example.tokens.size(); ++right)
+        if (token.size() == example.tokens[left].size() + example.tokens[right].size() &&
+            token == example.tokens[left] + example.tokens[right]) {
+          if (from_ranks)
+            example.ranks[{left, right}] = {id, id};
+          else if (below(2) == 0)
+            data.merges.push_back({left, right, id});
+        }
+  }
+  std::shuffle(data.merges.begin(), data.merges.end(), source);
+  std::uint32_t rank = 0;
+  for (const Merge &merge : data.merges)
+    example.ranks[{merge.left, merge.right}] = {rank++, merge.id};
+  return example;
+}
+
+Ids merged(const Example &example, const std::string &pre_token) {
+  if (example.data.ignore_merges)
+    for (std::uint32_t id = 0; id < example.tokens.size(); ++id)
+      if (example.tokens[id] == pre_token)
+        return {id};
+  Ids ids;
+  for (const char byte : pre_token)
+    for (std::uint32_t id = 0; id < 256; ++id)
+      if (example.tokens[id][0] == byte)
+        ids.push_back(id);
+  for (;;) {
+    Merged best{NO_RANK, NO_ID};
+    std::size_t place = 0;
+    for (std::size_t at = 0; at + 1 < ids.size(); ++at) {
+      const auto found = example.ranks.find({ids[at], ids[at + 1]});
+      if (found != example.ranks.end() && found->second.rank < best.rank) {
+        best = found->second;
+        place = at;
+      }
+    }
+    if (best.rank == NO_RANK)
+      return ids;
+    ids[place] = best.id;
+    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+  }
+}
+
+// Splits at `added` first, of which the longest at the leftmost place counts.
+Ids encoded(const Example &example, const Machine &machine,
+            const std::vector<AddedToken> &added, const std::string &text) {
+  Ids ids;
+  std::string before;
+  const auto finish = [&] {
+    std::size_t start = 0;
+    machine.run(Utf8(bytes_of(before), before.size(), machine.classes()), false, false,
+                [&](std::size_t end, int) {
+                  for (const std::uint32_t id :
+                       merged(example, before.substr(start, end - start)))
+                    ids.push_back(id);
+                  start = end;
+                });
+    before.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const AddedToken *found = nullptr;
+    for (const AddedToken &token : added)
+      if (text.compare(at, token.content.size(), token.content) == 0 &&
+          (found == nullptr || found->content.size() < token.content.size()))
+        found = &token;
+    if (found == nullptr) {
+      before += text[at++];
+      continue;
+    }
+    finish();
+    ids.push_back(found->id);
+    at += found->content.size();
+  }
+  finish();
+  return ids;
+}
+
+bool agree(const Example &example, const Machine &machine) {
+  Vocabulary vocabulary;
+  VocabularyData data = example.data;
+  if (const char *wrong = vocabulary.build(std::move(data))) {
+    std::printf("%s\n", wrong);
+    return false;
+  }
+  std::map<std::string, AddedToken> contents;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::string content = random_text(3);
+    if (!content.empty() && content.find('\xFF') == std::string::npos)
+      contents[content] = {content, 1000 + i, false, false, false, false, false};
+  }
+  std::vector<AddedToken> added;
+  for (const auto &[content, token] : contents)
+    added.push_back(token);
+  const Encoder encoder(machine, vocabulary, false);
+  const CacheLease cache(encoder.caches());
+  for (int round = 0; round < 60; ++round) {
+    const bool with_added = round % 2 == 0;
+    const std::vector<AddedToken> looked_for = with_added ? added : std::vector<AddedToken>();
+    const std::string text = random_text(round % 10 == 0 ? 400 : 12);
+    IdBuffer ids;
+    std::size_t count = 0;
+    const AddedTokens finder(looked_for, {});
+    encoder.encode(bytes_of(text), text.size(), finder, *cache, ids);
+    encoder.count(bytes_of(text), text.size(), finder, *cache, count);
+    const Ids expected = encoded(example, machine, looked_for, text);
+    if (Ids(ids.data(), ids.data() + ids.size()) != expected || count != expected.size()) {
+      std::printf("%zu ids where %zu are expected, for:", ids.size(), expected.size());
+      for (const char byte : text)
+        std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+      std::printf("\n");
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+int main() {
+  std::size_t passed = 0;
+  for (std::size_t index = 0; index < preset_count(); ++index) {
+    const Preset &preset = preset_at(index);
+    Program program;
+    if (read_program(preset.words, preset.word_count, program) != nullptr)
+      return 1;
+    const Machine machine(program, unicode_table(preset.unicode));
+    for (int round = 0; round < 20; ++round) {
+      if (!agree(random_example(round % 2 == 0), machine)) {
+        std::printf("%s\n0 passed, 1 failed\n", preset.names);
+        return 1;
+      }
+      ++passed;
+    }
+  }
+  std::printf("%zu passed, 0 failed\n", passed);
+  return 0;
+}
