@@ -89,53 +89,50 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit, 
                            PreTokenCache &cache, IdBuffer &ids) const {
   if (batch.count == 0)
     return;
-  std::array<ShortBytes, Batch::MOST> keys;
-  std::array<std::uint64_t, Batch::MOST> hashes;
+  std::array<PreTokenCache::Key, Batch::MOST> keys;
+  std::array<const PreTokenCache::Entry *, Batch::MOST> kept;
   std::size_t start = batch.start;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::size_t size = batch.ends[i] - start;
-    if (size <= ShortBytes::MOST) {
-      keys[i] = ShortBytes::load(text + start, size, limit);
-      hashes[i] = keys[i].hash(size);
-      prefetch(&cache.place(hashes[i]));
+    if (size <= PreTokenCache::MOST_BYTES) {
+      keys[i] = PreTokenCache::Key(text + start, size, limit);
+      cache.prefetch(keys[i]);
     }
     start = batch.ends[i];
   }
   start = batch.start;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::size_t size = batch.ends[i] - start;
-    if (size <= ShortBytes::MOST && !cache.place(hashes[i]).holds(keys[i], size))
-      vocabulary_.whole().prefetch(hashes[i]);
+    if (size <= PreTokenCache::MOST_BYTES) {
+      kept[i] = cache.find(keys[i], text + start, size);
+      if (kept[i] == nullptr && size <= ShortBytes::MOST)
+        vocabulary_.whole().prefetch(keys[i].hash);
+    }
     start = batch.ends[i];
   }
   // One id a byte at most, and room for what is copied in vain.
-  std::uint32_t *const first = ids.room(start - batch.start + PreTokenCache::MOST_IDS);
+  std::uint32_t *const first = ids.room(start - batch.start + PreTokenCache::MOST_INLINE);
   std::uint32_t *to = first;
+  bool moved = false; // whether something was kept since, so that what is kept may have moved
   start = batch.start;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::uint8_t *bytes = text + start;
     const std::size_t size = batch.ends[i] - start;
     start = batch.ends[i];
-    if (size > ShortBytes::MOST) {
+    if (size > PreTokenCache::MOST_BYTES) {
       to += vocabulary_.encode(bytes, size, limit, to);
       continue;
     }
-    PreTokenCache::Entry &entry = cache.place(hashes[i]);
-    if (entry.holds(keys[i], size)) {
-      std::copy(entry.ids.begin(), entry.ids.end(), to);
-      to += entry.count;
+    if (moved)
+      kept[i] = cache.find(keys[i], bytes, size);
+    if (kept[i] != nullptr) {
+      to += cache.copy(*kept[i], to);
       continue;
     }
-    *to = vocabulary_.whole().find_short(keys[i], size, hashes[i]);
-    const std::size_t count = *to != NO_ID ? 1 : vocabulary_.merge(bytes, size, to);
-    if (count <= PreTokenCache::MOST_IDS) {
-      entry = {keys[i].low,
-               keys[i].high,
-               static_cast<std::uint16_t>(size),
-               static_cast<std::uint16_t>(count),
-               {}};
-      std::copy(to, to + count, entry.ids.begin());
-    }
+    const std::size_t count =
+        vocabulary_.encode_hashed(bytes, size, keys[i].bytes, keys[i].hash, to);
+    cache.insert(keys[i], bytes, size, to, count);
+    moved = true;
     to += count;
   }
   ids.add(static_cast<std::size_t>(to - first));

@@ -25,13 +25,13 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, std::uint32
     short_[at] = {key.low, key.high, static_cast<std::uint32_t>(size), id};
     return;
   }
-  if (find_long(bytes, size) != NO_ID)
+  const std::uint64_t hash = hash_long(bytes, size);
+  if (find_long(bytes, size, hash) != NO_ID)
     return;
   if (2 * ++long_count_ > long_.size())
     grow_long();
   if (size > longest_)
     longest_ = size;
-  const std::uint64_t hash = hash_long(bytes, size);
   std::size_t at = hash & (long_.size() - 1);
   while (long_[at].bytes != nullptr)
     at = (at + 1) & (long_.size() - 1);
@@ -51,18 +51,10 @@ void TokenTable::grow_long() {
   long_ = std::move(larger);
 }
 
-std::uint64_t TokenTable::hash_long(const std::uint8_t *bytes, std::size_t size) {
-  std::uint64_t mixed = size;
-  std::size_t at = 0;
-  for (; at + 16 <= size; at += 16)
-    mixed = mixed * 31 + ShortBytes::load(bytes + at, 16, bytes + size).hash(16);
-  return mixed * 31 + ShortBytes::load(bytes + at, size - at, bytes + size).hash(size - at);
-}
-
-std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size) const {
+std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size,
+                                    std::uint64_t hash) const {
   if (size > longest_)
     return NO_ID;
-  const std::uint64_t hash = hash_long(bytes, size);
   for (std::size_t at = hash & (long_.size() - 1);; at = (at + 1) & (long_.size() - 1)) {
     const Long &entry = long_[at];
     if (entry.bytes == nullptr)

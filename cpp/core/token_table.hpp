@@ -54,6 +54,15 @@ struct ShortBytes {
   }
 };
 
+// For any number of bytes.
+inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size) {
+  std::uint64_t mixed = size;
+  std::size_t at = 0;
+  for (; at + 16 <= size; at += 16)
+    mixed = mixed * 31 + ShortBytes::load(bytes + at, 16, bytes + size).hash(16);
+  return mixed * 31 + ShortBytes::load(bytes + at, size - at, bytes + size).hash(size - at);
+}
+
 class TokenTable {
 public:
   // Makes room for `count` tokens; what was in the table is gone.
@@ -67,7 +76,7 @@ public:
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
                      const std::uint8_t *limit) const {
     if (size > ShortBytes::MOST)
-      return find_long(bytes, size);
+      return find_long(bytes, size, hash_long(bytes, size));
     const ShortBytes key = ShortBytes::load(bytes, size, limit);
     return find_short(key, size, key.hash(size));
   }
@@ -83,8 +92,9 @@ public:
     }
   }
 
-  // The token with these bytes, of which there are more than ShortBytes::MOST.
-  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
+  // The same for more than ShortBytes::MOST bytes, with their hash.
+  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size,
+                          std::uint64_t hash) const;
 
   // Asks for the memory that find_short will look at first.
   void prefetch(std::uint64_t hash) const { pretok::prefetch(&short_[hash & short_mask_]); }
@@ -103,7 +113,6 @@ private:
     std::uint32_t id = 0;
   };
 
-  static std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size);
   void grow_long();
 
   std::vector<Short> short_;

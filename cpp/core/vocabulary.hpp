@@ -52,6 +52,15 @@ public:
     return *to != NO_ID ? 1 : merge(bytes, size, to);
   }
 
+  // The same with the pre-token's hash, and its bytes if they are at most ShortBytes::MOST.
+  std::size_t encode_hashed(const std::uint8_t *bytes, std::size_t size,
+                            const ShortBytes &short_bytes, std::uint64_t hash,
+                            std::uint32_t *to) const {
+    *to = size <= ShortBytes::MOST ? whole_.find_short(short_bytes, size, hash)
+                                   : whole_.find_long(bytes, size, hash);
+    return *to != NO_ID ? 1 : merge(bytes, size, to);
+  }
+
   // The same for one that is no token as a whole.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
     if (size > SHORT)
