@@ -1,6 +1,7 @@
 #include "vocabulary.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -141,16 +142,85 @@ std::vector<Merge> Vocabulary::merges() const {
   return result;
 }
 
+// Ids t1 t2 … tn are what their bytes merge into if each two neighbours are what the bytes of
+// these two merge into. For think of the first merge that crosses a boundary between two of
+// them: until then, and so also then, all that happened within the two is what happens to them
+// by themselves, where nothing crosses. For the same reason, neighbours that merging left are
+// such a pair. So a long pre-token can be merged in windows: what a window becomes counts, but
+// for its end, which might merge with what follows, if it and what comes before it stay apart.
+// If they do not, a larger window that begins earlier settles it. Memory is that of a window.
 std::size_t Vocabulary::merge_many(const std::uint8_t *bytes, std::size_t size,
                                    std::uint32_t *to) const {
+  std::vector<std::uint32_t> ids;
+  std::size_t done = 0;  // bytes
+  std::size_t count = 0; // ids
+  std::size_t window = SHORT;
+  std::size_t settled = 0; // up to where a larger window is needed
+  std::size_t last =
+      0; // where the window was that has `ids`, and its size: in a long run of one
+  std::size_t last_size = 0;                                   // character all are alike
+  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID}; // that were found to stay so
+  while (done < size) {
+    const std::size_t taken = std::min(window, size - done);
+    if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)
+      merge_window(bytes + done, taken, ids);
+    last = done;
+    last_size = taken;
+    const bool at_end = taken == size - done;
+    std::size_t kept = 0;
+    std::size_t length = 0;
+    std::size_t longest_kept = 0;
+    while (kept < ids.size()) {
+      const std::size_t next = tokens_[ids[kept]].size;
+      if (!at_end && length + next > window / 4 * 3)
+        break;
+      longest_kept = std::max(longest_kept, next);
+      length += next;
+      ++kept;
+    }
+    if (kept != 0 && count != 0 && apart != std::make_pair(to[count - 1], ids[0])) {
+      apart = {to[count - 1], ids[0]};
+      if (!stay_apart(apart.first, apart.second)) {
+        apart = {NO_ID, NO_ID};
+        kept = 0;
+      }
+    }
+    if (kept == 0) {
+      settled = std::max(settled, done + taken);
+      for (const std::size_t back = done - std::min(done, window / 2); done > back;)
+        done -= tokens_[to[--count]].size;
+      window *= 2;
+      continue;
+    }
+    std::copy(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept), to + count);
+    count += kept;
+    done += length;
+    if (done > settled)
+      window = std::max(SHORT, 4 * longest_kept);
+  }
+  return count;
+}
+
+void Vocabulary::merge_window(const std::uint8_t *bytes, std::size_t size,
+                              std::vector<std::uint32_t> &ids) const {
   if (size >= 0xFFFFFFFF)
-    throw std::length_error("a pre-token has 4 GiB or more");
-  std::vector<std::uint32_t> symbols(size);
+    throw std::length_error("4 GiB of text merge only together");
+  ids.resize(size);
   for (std::size_t i = 0; i < size; ++i)
-    symbols[i] = byte_ids_[bytes[i]];
-  merge_long(symbols, pairs_);
-  std::copy(symbols.begin(), symbols.end(), to);
-  return symbols.size();
+    ids[i] = byte_ids_[bytes[i]];
+  if (size <= SHORT)
+    ids.resize(merge_short(bytes, ids.data(), size, pairs_));
+  else
+    merge_long(ids, pairs_);
+}
+
+// Whether the bytes of the two merge into the two.
+bool Vocabulary::stay_apart(std::uint32_t left, std::uint32_t right) const {
+  std::vector<std::uint8_t> both(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
+  both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
+  std::vector<std::uint32_t> ids;
+  merge_window(both.data(), both.size(), ids);
+  return ids.size() == 2 && ids[0] == left && ids[1] == right;
 }
 
 } // namespace pretok

@@ -89,6 +89,9 @@ private:
   const char *pairs_from_merges(const VocabularyData &data);
   void insert(std::uint32_t left, std::uint32_t right, Merged merged);
   std::size_t merge_many(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
+  void merge_window(const std::uint8_t *bytes, std::size_t size,
+                    std::vector<std::uint32_t> &ids) const;
+  bool stay_apart(std::uint32_t left, std::uint32_t right) const;
 
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id

@@ -140,6 +140,29 @@ Ids encoded(const Example &example, const Machine &machine,
   return ids;
 }
 
+// Letters that merge in all kinds of ways, periodic or not.
+std::string long_pre_token() {
+  std::string text;
+  const std::size_t size = 50 + below(800);
+  const std::string period = random_text(1 + below(8));
+  while (text.size() < size)
+    text += below(4) == 0 && !period.empty()
+                ? period + period + period
+                : std::string(1 + below(9), below(2) == 0 ? 'a' : 'b');
+  return text;
+}
+
+bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
+  const std::string text = long_pre_token();
+  Ids ids(text.size());
+  ids.resize(
+      vocabulary.encode(bytes_of(text), text.size(), bytes_of(text) + text.size(), ids.data()));
+  if (ids == merged(example, text))
+    return true;
+  std::printf("a long pre-token differs: %s\n", text.c_str());
+  return false;
+}
+
 bool agree(const Example &example, const Machine &machine) {
   Vocabulary vocabulary;
   VocabularyData data = example.data;
@@ -147,6 +170,9 @@ bool agree(const Example &example, const Machine &machine) {
     std::printf("%s\n", wrong);
     return false;
   }
+  for (int round = 0; round < 3; ++round)
+    if (!agree_on_long(example, vocabulary))
+      return false;
   std::map<std::string, AddedToken> contents;
   for (std::uint32_t i = 0; i < 4; ++i) {
     const std::string content = random_text(3);
