@@ -6,13 +6,16 @@ from bpe.decode import DecodeStream
 from bpe.errors import (
     BpeError,
     SpecialTokenError,
+    TextFileError,
     UnknownTokenError,
     UnknownVocabularyError,
     UnsupportedError,
     VocabularyError,
 )
+from bpe.load import load
 from bpe.special import AddedToken
 from bpe.tokenizer import Template, Token, Tokenizer
+from bpe.train import train
 from bpe.vocabulary import Vocabulary
 
 __all__ = [
@@ -21,6 +24,7 @@ __all__ = [
     "DecodeStream",
     "SpecialTokenError",
     "Template",
+    "TextFileError",
     "Token",
     "Tokenizer",
     "UnknownTokenError",
@@ -28,4 +32,6 @@ __all__ = [
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
+    "load",
+    "train",
 ]

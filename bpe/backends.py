@@ -49,7 +49,7 @@ def make_encoder(
         merge = Merger(vocabulary).merge
     if isinstance(pre_tokenizer, PreTokenizer):
         return Encoder(pre_tokenizer.split_bytes, merge, decoder, add_prefix_space)
-    return Encoder(_splitter(pre_tokenizer), merge, decoder, add_prefix_space)
+    return Encoder(splitter(pre_tokenizer), merge, decoder, add_prefix_space)
 
 
 def make_added(
@@ -90,7 +90,7 @@ def _packed(
     return b"".join(tokens), lengths, ids, len(mergeable), merges
 
 
-def _splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
+def splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
     """Return a function that splits UTF-8 with a pre-tokenizer that knows only str."""
 
     def split(data: bytes) -> list[bytes]:

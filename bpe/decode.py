@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable
+from operator import index
+from typing import SupportsIndex
 
 
 class DecodeStream:
@@ -22,13 +24,13 @@ class DecodeStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
         self._finished = False
 
-    def feed(self, ids: int | Iterable[int]) -> str:
+    def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or some, complete.
 
         Raises UnknownTokenError, after which the stream is as before; ValueError after `finish`.
         """
         self._check()
-        data = self._decode_bytes((ids,) if isinstance(ids, int) else ids)
+        data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))
         return self._decoder.decode(data)
 
     def finish(self) -> str:

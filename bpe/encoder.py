@@ -145,6 +145,15 @@ def utf8(text: Data) -> bytes:
         return join_surrogates(text).encode()
 
 
+def has_surrogates(text: str) -> bool:
+    """Return whether `text` holds surrogates, in pairs or alone."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def join_surrogates(text: str) -> str:
     """Return `text` with surrogates in pairs joined, and each other one replaced by U+FFFD.
 

@@ -17,6 +17,10 @@ class UnsupportedError(BpeError, ValueError):
     """A vocabulary file is well-formed, but asks for something that bpe does not do."""
 
 
+class TextFileError(BpeError, ValueError):
+    """A file that should hold texts is damaged, malformed, or of a kind that is not read."""
+
+
 class UnknownVocabularyError(BpeError, LookupError):
     """No vocabulary of this name is on this machine."""
 

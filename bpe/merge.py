@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from bpe.errors import UnknownTokenError
 from bpe.vocabulary import Merge, Vocabulary
 
 Found = tuple[int, int]
@@ -39,7 +40,19 @@ class Merger:
         whole = self._whole.get(pre_token)
         if whole is not None:
             return [whole]
-        return merge(list(map(self._byte_ids.__getitem__, pre_token)), self._find)
+        try:
+            symbols = [self._byte_ids[byte] for byte in pre_token]
+        except KeyError as error:
+            raise no_token(error.args[0]) from None
+        return merge(symbols, self._find)
+
+
+def no_token(byte: int) -> UnknownTokenError:
+    """Return the error for text with a byte that has no token."""
+    return UnknownTokenError(
+        f"the text holds byte 0x{byte:02x}, which is never part of UTF-8 and has no token in this "
+        "vocabulary; remove it, or decode the text with errors='replace' first"
+    )
 
 
 def finder(vocabulary: Vocabulary) -> Find:
@@ -119,29 +132,24 @@ def _merge_long(symbols: list[int], find: Find) -> list[int]:
 def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
     """Yield the merges that a vocabulary from ranks stands for, in order of rank.
 
-    A token is made by one merge only, wherever it is made: of the two parts that its bytes have
-    become once every lower rank has merged. Where they have not become two, the token is made by
-    whichever parts meet, and each way to part it is a merge. For a vocabulary with merges these
-    are yielded. (The exercise of minbpe; Python takes seconds for 100,000 tokens.)
+    Wherever a token is made, what is around it has not merged with any of it, so its bytes have
+    merged as they do by themselves: one merge makes it, of the two parts that its bytes come to if
+    it is left out. Where they do not come to two, nothing makes the token, and it is found only as
+    a whole. For a vocabulary with merges these are yielded. (The exercise of minbpe; Python takes
+    seconds for 100,000 tokens.)
     """
     if vocabulary.merges is not None:
         yield from vocabulary.merges
         return
     find = finder(vocabulary)
-    ids = vocabulary.ids
     for id, token in sorted(vocabulary.token_bytes.items()):
         if len(token) == 1:
             continue
 
-        def lower(left: int, right: int, limit: int = id) -> Found | None:
+        def other(left: int, right: int, left_out: int = id) -> Found | None:
             found = find(left, right)
-            return found if found is not None and found[0] < limit else None
+            return found if found is not None and found[1] != left_out else None
 
-        parts = merge([vocabulary.byte_ids[byte] for byte in token], lower)
+        parts = merge([vocabulary.byte_ids[byte] for byte in token], other)
         if len(parts) == 2:
             yield (parts[0], parts[1], id)
-            continue
-        for cut in range(1, len(token)):
-            left, right = ids.get(token[:cut]), ids.get(token[cut:])
-            if left is not None and right is not None:
-                yield (left, right, id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 import unicodedata2
 
@@ -36,7 +38,8 @@ def is_normal(text: str) -> bool:
     >>> is_normal("café"), is_normal("cafe\\u0301")
     (True, False)
     """
-    return text.isascii() or unicodedata2.is_normalized("NFC", text)
+    # Whatever Unicode version Python has: what is in NFC by a later one is also by Unicode 9.
+    return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 def normalize(text: str) -> str:
@@ -72,7 +75,7 @@ def alignment(text: str) -> tuple[str, list[tuple[int, int]]]:
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     bounds = [at for at, char in enumerate(text) if at == 0 or not _joins(char)]
-    for start, end in zip(bounds, [*bounds[1:], len(text)], strict=True):
+    for start, end in pairwise([*bounds, len(text)]):
         given = text[start:end]
         normal = normalize(given)
         parts.append(normal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,8 +11,9 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 
 from bpe.backends import make_added
-from bpe.encoder import Backend, Data, Ids, Offsets, utf8
+from bpe.encoder import Backend, Data, Ids, Offsets, has_surrogates, utf8
 from bpe.errors import SpecialTokenError
+from bpe.merge import no_token
 from bpe.normal_parts import NormalPart, as_text
 from bpe.normalize import is_normal, normalize
 from bpe.places import Places
@@ -34,11 +36,19 @@ class Pipeline:
         encoder: Backend,
         added_tokens: Sequence[AddedToken],
         normalizer: Normalizer | None,
+        missing_bytes: Sequence[int],
     ) -> None:
         self.encoder = encoder
         self._added_tokens = tuple(added_tokens)
         self._special = {token.content for token in added_tokens if token.special}
         self._normalizer = normalizer
+        self._missing_bytes = missing_bytes
+        # What a token is found as, once text is normalized, to how it was given.
+        self._given = {
+            normalize(token.content): token.content
+            for token in added_tokens
+            if token.normalized and normalizer is not None
+        }
         self._added = lru_cache(maxsize=64)(self._make_added)
 
     def encode(self, text: Data, special: Special, errors: str) -> list[int]:
@@ -80,32 +90,43 @@ class Pipeline:
         return ids, starts, np.maximum(starts, ends)
 
     def encode_batch(
-        self, texts: Sequence[Data], special: Special, errors: str, threads: int
+        self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         data, odd = self._batch(texts, errors)
+        refusal = None
         try:
-            found = self.encoder.encode_batch(data, self._added_for(special), threads)
+            found = self.encoder.encode_batch(
+                data, self._added_for(special), _threads(data, threads)
+            )
         except SpecialTokenError as error:
-            raise _located(error, texts[error.text_index or 0], errors) from None
+            refusal = self._located(error, texts[error.text_index or 0], errors)
         for index in odd:
+            if refusal is not None and index > (refusal.text_index or 0):
+                break
             try:
-                found[index] = self.encode(texts[index], special, errors)
+                ids = self.encode(texts[index], special, errors)
             except SpecialTokenError as error:
                 raise SpecialTokenError(error.token, error.position, index) from None
+            if refusal is None:
+                found[index] = ids
+        if refusal is not None:
+            raise refusal
         return found
 
     def encode_batch_array(
-        self, texts: Sequence[Data], special: Special, errors: str, threads: int
+        self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
         data, odd = self._batch(texts, errors)
         if odd:
             return flat(self.encode_batch(texts, special, errors, threads))
         try:
-            return self.encoder.encode_batch_array(data, self._added_for(special), threads)
+            return self.encoder.encode_batch_array(
+                data, self._added_for(special), _threads(data, threads)
+            )
         except SpecialTokenError as error:
-            raise _located(error, texts[error.text_index or 0], errors) from None
+            raise self._located(error, texts[error.text_index or 0], errors) from None
 
     def _run(
         self,
@@ -116,17 +137,17 @@ class Pipeline:
         parted: Callable[[Iterable[NormalPart]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
-        data = encodable(text, errors)
+        data = self._checked(encodable(text, errors))
         try:
             if self._needs_normalizing(data):
                 return parted(self._normal_parts(data, special))
             return whole(data, self._added_for(special))
         except SpecialTokenError as error:
-            raise _located(error, text, errors) from None
+            raise self._located(error, text, errors) from None
 
     def _batch(self, texts: Sequence[Data], errors: str) -> tuple[list[Data], list[int]]:
         """Return what the backend is to encode, and which texts are to be normalized first."""
-        data = [encodable(text, errors) for text in texts]
+        data = [self._checked(encodable(text, errors)) for text in texts]
         odd = []
         if self._normalizer is not None:
             odd = [index for index, text in enumerate(data) if self._needs_normalizing(text)]
@@ -134,10 +155,20 @@ class Pipeline:
                 data[index] = b""
         return data, odd
 
+    def _checked(self, data: Data) -> Data:
+        if isinstance(data, bytes):
+            for byte in self._missing_bytes:
+                if byte in data:
+                    raise no_token(byte)
+        return data
+
     def _needs_normalizing(self, data: Data) -> bool:
         if self._normalizer is None:
             return False
-        return not is_normal(data if isinstance(data, str) else as_text(data))
+        if isinstance(data, bytes):
+            return not is_normal(as_text(data))
+        # What surrogates in pairs stand for may be composed.
+        return not is_normal(data) or has_surrogates(data)
 
     def _normal_parts(self, data: Data, special: Special) -> Iterator[NormalPart]:
         """Yield the parts of a text that is to be normalized, each of which is by itself."""
@@ -154,7 +185,12 @@ class Pipeline:
                     "tokens"
                 )
             return self._added(special, phase)
-        names = frozenset(special)
+        try:
+            names = frozenset(special)
+        except TypeError:
+            raise TypeError(
+                f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special tokens"
+            ) from None
         for name in names - self._special:
             known = ", ".join(map(repr, sorted(self._special))) or "none"
             raise ValueError(
@@ -172,18 +208,25 @@ class Pipeline:
             or special in ("allow", "raise")
             or (special != "text" and token.content in special)
         ]
-        refused = [token.content for token in wanted if token.special and special == "raise"]
         words = word_ranges() if any(token.single_word for token in wanted) else ()
-        if phase == "exact":
-            return AddedTokens([token for token in wanted if not token.normalized], refused, words)
-        if phase == "normalized":
-            wanted = [token for token in wanted if token.normalized]
+        if phase != "all":
+            wanted = [token for token in wanted if token.normalized == (phase == "normalized")]
         if self._normalizer is not None:
             wanted = [
                 replace(token, content=normalize(token.content)) if token.normalized else token
                 for token in wanted
             ]
+        refused = [token.content for token in wanted if token.special and special == "raise"]
+        if phase == "exact":
+            return AddedTokens(wanted, refused, words)
         return make_added(wanted, refused, words, self.encoder)
+
+    def _located(self, error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
+        """Return `error` with the offset in what `text` counts, and the token as it was given."""
+        at = error.position
+        if isinstance(text, str):
+            at = int(Places(text, errors).starts(np.array([at]))[0])
+        return SpecialTokenError(self._given.get(error.token, error.token), at, error.text_index)
 
 
 def encodable(text: object, errors: str) -> Data:
@@ -211,9 +254,10 @@ def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:
     return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)
 
 
-def _located(error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
-    """Return `error` with the offset in code points, if that is what `text` counts."""
-    at = error.position
-    if isinstance(text, str):
-        at = int(Places(text, errors).starts(np.array([at]))[0])
-    return SpecialTokenError(error.token, at, error.text_index)
+def _threads(texts: Sequence[Data], asked: int | None) -> int:
+    if asked is None:
+        # A thread costs some 20 us to start, the time of 1 kB of text; 256 kB each is worth it.
+        return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 18))
+    if not isinstance(asked, int) or asked < 1:
+        raise ValueError(f"threads={asked!r}; expected None or an int of at least 1")
+    return asked

@@ -10,10 +10,11 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from bpe.errors import SpecialTokenError
-from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
+from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -35,6 +36,10 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     single_word: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, str):
+            raise TypeError(f"added token {self.id!r} is {self.content!r}; expected str")
 
 
 class Segment(NamedTuple):
@@ -95,6 +100,8 @@ class AddedTokens:
                 first = max(_skip_back(data, start, first), done)
             if token.rstrip:
                 last = _skip(data, last, end)
+            if first >= last:
+                continue
             if done < first:
                 yield Segment(done, first, None)
             yield Segment(first, last, token)
@@ -191,11 +198,18 @@ def word_ranges() -> Ranges:
     """
     from unicodedata2 import category
 
+    from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, table
+
+    # unicodedata2 may be of a later version than the engines; what is assigned since is no word.
+    firsts, atoms = table(DEFAULT_VERSION)
+    widths = [b - a for a, b in pairwise([*firsts.tolist(), CODE_POINTS])]
+    known = [atom for atom, width in zip(atoms, widths, strict=True) for _ in range(width)]
     besides = {code for first, last in _WORD_BESIDES for code in range(first, last + 1)}
     ranges: list[tuple[int, int]] = []
-    for code in range(0x110000):
+    for code in range(CODE_POINTS):
         kind = category(chr(code))
-        if kind[0] not in "LM" and kind not in ("Nd", "Nl", "Pc") and code not in besides:
+        is_word = kind[0] in "LM" or kind in ("Nd", "Nl", "Pc")
+        if code not in besides and (not is_word or known[code] == Atom.CONTROL):
             continue
         if ranges and ranges[-1][1] == code - 1:
             ranges[-1] = (ranges[-1][0], code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from operator import index
 from typing import NamedTuple
 
@@ -15,7 +14,8 @@ from bpe.backends import SupportsOffsets, make_encoder
 from bpe.decode import DecodeStream
 from bpe.encoder import Data, Ids, Offsets, utf8
 from bpe.errors import UnknownTokenError, VocabularyError
-from bpe.merge import recover_merges
+from bpe.merge import no_token, recover_merges
+from bpe.once import once
 from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
@@ -89,7 +89,7 @@ class Tokenizer:
         encoder = make_encoder(
             vocabulary, self._decoder, self._pre_tokenizer, add_prefix_space, self._backend_name
         )
-        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer)
+        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
 
     def _all_token_bytes(self) -> dict[int, bytes]:
         found = dict(self._vocabulary.token_bytes)
@@ -105,14 +105,15 @@ class Tokenizer:
                     f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
                     f"{ID_LIMIT - 1}"
                 )
-            if found.get(token.id, data) != data:
+            # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+            if self._vocabulary.token_bytes.get(token.id, data) != data:
                 raise VocabularyError(
                     f"added token {token.content!r} has id {token.id}, which is that of "
                     f"{found[token.id]!r}; give each its own"
                 )
             if self._by_content[token.content] is not token:
                 raise VocabularyError(f"added token {token.content!r} is listed twice")
-            found[token.id] = data
+            found.setdefault(token.id, data)
         return found
 
     def encode(
@@ -181,7 +182,7 @@ class Tokenizer:
         less than 1.
         """
         given = _texts(texts)
-        found = self._pipeline.encode_batch(given, special, errors, _threads(given, threads))
+        found = self._pipeline.encode_batch(given, special, errors, threads)
         if add_special_tokens:
             before, after = self._template
             return [[*before, *ids, *after] for ids in found]
@@ -208,7 +209,7 @@ class Tokenizer:
                     given, special, errors=errors, add_special_tokens=True, threads=threads
                 )
             )
-        return self._pipeline.encode_batch_array(given, special, errors, _threads(given, threads))
+        return self._pipeline.encode_batch_array(given, special, errors, threads)
 
     def tokens(
         self, text: Data, special: Special = "raise", *, errors: Errors = "replace"
@@ -228,6 +229,20 @@ class Tokenizer:
             for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
         ]
 
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Return the ids of bytes that are one pre-token, whatever the pre-tokenizer would say.
+
+        Raises UnknownTokenError for a byte that has no token.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).merge(b"ab ab")
+        [256, 32, 256]
+        """
+        for byte in self._vocabulary.missing_bytes:
+            if byte in pre_token:
+                raise no_token(byte)
+        return self._pipeline.encoder.merge(pre_token)
+
     def decode(
         self, ids: Iterable[int], errors: str = "replace", skip_special: bool = False
     ) -> str:
@@ -240,29 +255,36 @@ class Tokenizer:
         >>> bpe.train(["ab"], vocab_size=257).decode([256, 33])
         'ab!'
         """
-        if skip_special:
-            ids = [id for id in ids if id not in self._special_ids]
-        return self.decode_bytes(ids).decode("utf-8", errors)
+        skipped = self._special_ids if skip_special else frozenset()
+        return self._bytes_of(ids, skipped).decode("utf-8", errors)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of `ids`, a list, an array or any iterable of ints.
 
         Raises UnknownTokenError for an id that no token has.
         """
-        given = ids if isinstance(ids, (list, tuple, np.ndarray)) else list(ids)
-        data = self._pipeline.encoder.decode(given)
+        return self._bytes_of(ids, frozenset())
+
+    def _bytes_of(self, ids: Iterable[int], skipped: frozenset[int]) -> bytes:
+        if isinstance(ids, np.ndarray):
+            given = ids if ids.ndim == 1 and ids.dtype.kind in "iub" else ids.tolist()
+        else:
+            given = ids if isinstance(ids, (list, tuple)) else list(ids)
+        kept = given
+        if skipped:
+            try:
+                kept = [id for id in given if id not in skipped]
+            except TypeError:
+                raise _unknown_id(given, self._decoder) from None
+        data = self._pipeline.encoder.decode(kept)
         if data is None:
             raise _unknown_id(given, self._decoder)
         return data
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids that come one by one."""
-        special = self._special_ids if skip_special else frozenset()
-
-        def decode(ids: Iterable[int]) -> bytes:
-            return self.decode_bytes([id for id in ids if id not in special])
-
-        return DecodeStream(decode, errors)
+        skipped = self._special_ids if skip_special else frozenset()
+        return DecodeStream(lambda ids: self._bytes_of(ids, skipped), errors)
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError."""
@@ -277,6 +299,8 @@ class Tokenizer:
         >>> bpe.train(["ab"], vocab_size=257).token_id(b"ab")
         256
         """
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"expected str or bytes, got {type(token).__name__}")
         if isinstance(token, str) and token in self._by_content:
             return self._by_content[token].id
         id = self._vocabulary.ids.get(utf8(token))
@@ -284,12 +308,12 @@ class Tokenizer:
             raise UnknownTokenError(f"no token is {token!r}; encode() may make several of it")
         return id
 
-    @property
+    @once
     def vocab_size(self) -> int:
         """One more than the largest id, special tokens included."""
         return max(self._decoder) + 1
 
-    @cached_property
+    @once
     def special_tokens(self) -> dict[str, int]:
         """The special tokens and their ids; not to be changed."""
         return {token.content: token.id for token in self._added_tokens if token.special}
@@ -299,7 +323,7 @@ class Tokenizer:
         """The tokens that are found before a text is split, special ones and others."""
         return self._added_tokens
 
-    @cached_property
+    @once
     def merges(self) -> tuple[tuple[bytes, bytes], ...]:
         """The pairs of tokens that merge, in order of rank; recovered where ranks are all there is.
 
@@ -308,7 +332,7 @@ class Tokenizer:
         tokens = self._vocabulary.token_bytes
         return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
 
-    @cached_property
+    @once
     def merge_ids(self) -> tuple[Merge, ...]:
         """As `merges`: (left id, right id, id of the result)."""
         recover = getattr(self._pipeline.encoder, "merges", None)
@@ -404,7 +428,7 @@ class Tokenizer:
         )
         return _rebuild, arguments
 
-    @cached_property
+    @once
     def _special_ids(self) -> frozenset[int]:
         return frozenset(self.special_tokens.values())
 
@@ -447,15 +471,6 @@ def _unknown_id(
                 f"the largest of which is {max(tokens)}"
             )
     return TypeError(f"ids are {type(ids).__name__}; expected one dimension of ints")
-
-
-def _threads(texts: Sequence[Data], asked: int | None) -> int:
-    if asked is None:
-        # A thread costs some 20 us to start, the time of 1 kB of text; 256 kB each is worth it.
-        return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 18))
-    if not isinstance(asked, int) or asked < 1:
-        raise ValueError(f"threads={asked!r}; expected None or an int of at least 1")
-    return asked
 
 
 def _rebuild(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+
+import numpy as np
 
 from bpe.errors import VocabularyError
+from bpe.once import once
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
 
 ID_LIMIT = 1 << 24
 """Ids are below this: tables have room for each id up to the largest."""
+
+NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
+"""Bytes that no text has as UTF-8; trainers that see only text may leave them out."""
 
 
 class Vocabulary:
@@ -22,8 +27,9 @@ class Vocabulary:
     merge that makes it: tiktoken. The lowest rank merges first, of equal ones the leftmost. A
     pre-token that is a token as a whole is not merged with `ignore_merges`, nor from ranks.
 
-    Raises VocabularyError if a byte has no token, an id or a token is no such thing, two tokens
-    are alike where ids come from bytes, or a merge names ids that do not fit each other.
+    Raises VocabularyError if a byte has no token (with merges, one that UTF-8 has), an id or a
+    token is no such thing, two tokens are alike where ids come from bytes, or a merge names ids
+    that do not fit each other.
 
     >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
     >>> Vocabulary(tokens, merges=[(97, 98, 256)])
@@ -37,7 +43,7 @@ class Vocabulary:
         ignore_merges: bool = False,
     ) -> None:
         self._token_bytes = dict(token_bytes)
-        self._merges = None if merges is None else tuple(merges)
+        self._merges = None if merges is None else _triples(merges)
         self._ignore_merges = bool(ignore_merges) or merges is None
         self._check_tokens()
         self._check_merges()
@@ -57,15 +63,20 @@ class Vocabulary:
         """Whether a pre-token that is a token as a whole is not merged."""
         return self._ignore_merges
 
-    @cached_property
+    @once
     def ids(self) -> dict[bytes, int]:
         """The id of each token by its bytes; the lowest where several tokens are alike."""
         return {token: id for id, token in sorted(self._token_bytes.items(), reverse=True)}
 
-    @cached_property
-    def byte_ids(self) -> list[int]:
-        """The id of the token of each byte."""
-        return [self.ids[bytes([byte])] for byte in range(256)]
+    @once
+    def byte_ids(self) -> dict[int, int]:
+        """The id of the token of each byte, but for `missing_bytes`."""
+        return {byte: self.ids[bytes([byte])] for byte in range(256) if bytes([byte]) in self.ids}
+
+    @once
+    def missing_bytes(self) -> tuple[int, ...]:
+        """The bytes that have no token, all of them in NOT_IN_UTF8."""
+        return tuple(byte for byte in range(256) if bytes([byte]) not in self.ids)
 
     @property
     def size(self) -> int:
@@ -80,7 +91,8 @@ class Vocabulary:
                 )
             if type(token) is not bytes or not token:
                 raise VocabularyError(f"token {id} is {token!r}; expected bytes, at least one")
-        missing = [byte for byte in range(256) if bytes([byte]) not in self.ids]
+        may_miss = frozenset() if self._merges is None else NOT_IN_UTF8
+        missing = [byte for byte in self.missing_bytes if byte not in may_miss]
         if missing:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
             raise VocabularyError(
@@ -98,17 +110,13 @@ class Vocabulary:
 
     def _check_merges(self) -> None:
         tokens = self._token_bytes
-        for rank, merge in enumerate(self._merges or ()):
+        for rank, (left, right, result) in enumerate(self._merges or ()):
             try:
-                left, right, result = merge
                 fits = tokens[left] + tokens[right] == tokens[result]
-            except (KeyError, TypeError, ValueError):
+            except KeyError:
                 fits = False
             if not fits:
-                raise VocabularyError(
-                    f"merge {rank} is {merge!r}; expected the ids of two tokens and of the token "
-                    "that has the bytes of both"
-                )
+                raise _misfit(rank, (left, right, result))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
@@ -128,3 +136,21 @@ class Vocabulary:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Vocabulary, (self._token_bytes, self._merges, self._ignore_merges)
+
+
+def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
+    rows = merges.tolist() if isinstance(merges, np.ndarray) else merges
+    found = []
+    for rank, row in enumerate(rows):
+        merge = tuple(row) if isinstance(row, (tuple, list)) else ()
+        if len(merge) != 3 or not all(type(id) is int for id in merge):
+            raise _misfit(rank, row)
+        found.append(merge)
+    return tuple(found)
+
+
+def _misfit(rank: int, merge: object) -> VocabularyError:
+    return VocabularyError(
+        f"merge {rank} is {merge!r}; expected the ids of two tokens and of the token that has the "
+        "bytes of both"
+    )

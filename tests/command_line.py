@@ -14,8 +14,10 @@ from typing import IO, Any
 
 import pytest
 
+import bpe
 import pretok
 from pretok.cli import main
+from pretok.pretokenizer import BackendName
 
 COMMAND = [sys.executable, "-m", "pretok"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
@@ -56,6 +58,38 @@ def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
+@contextmanager
+def open_terminal() -> Iterator[tuple[int, int]]:
+    """A terminal of 80 columns: the end that a person has, and the end that a program has."""
+    if os.name != "posix":
+        pytest.skip("needs POSIX terminals")
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    person, program = pty.openpty()
+    fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    yield person, program
+    os.close(person)
+
+
+def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
+    """Return all that `process` writes to `terminal`, with the program's end closed."""
+    person, program = terminal
+    os.close(program)
+    found = b""
+    while True:
+        try:
+            read = os.read(person, 1 << 16)
+        except OSError:  # Linux: nobody has the program's end any more
+            read = b""
+        if not read:
+            process.wait(timeout=60)
+            return found
+        found += read
+
+
 def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     """Return a function that runs `main` here; it returns exit status, output and errors."""
 
@@ -65,6 +99,37 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return status, *capsys.readouterr()
 
     return call
+
+
+def error_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
+    """Return the message of the error that `call` ends with: one line, and nothing printed."""
+    status, output, errors = call(*arguments, stdin=stdin)
+    assert (status, output) == (2, "")
+    assert errors.startswith("pretok: error: ")
+    assert errors.index("\n") == len(errors) - 1
+    return errors[len("pretok: error: ") : -1]
+
+
+def small_tokenizer(backend: BackendName | None = None) -> bpe.Tokenizer:
+    """Return a tokenizer with a few words, special tokens and one that is not, and a template."""
+    tokens = {byte: bytes([byte]) for byte in range(256)}
+    merges = []
+    for left, right in ((b"h", b"e"), (b"l", b"l"), (b"ll", b"o"), (b"he", b"llo"),
+                        (b" ", b"hello"), (b"\xc3", b"\xa9")):  # fmt: skip
+        ids = {token: id for id, token in tokens.items()}
+        merges.append((ids[left], ids[right], len(tokens)))
+        tokens[len(tokens)] = left + right
+    return bpe.Tokenizer(
+        bpe.Vocabulary(tokens, merges),
+        "cl100k",
+        added_tokens=[
+            bpe.AddedToken("<|end|>", 270),
+            bpe.AddedToken("<pad>", 271),
+            bpe.AddedToken("<think>", 272, special=False),
+        ],
+        template=bpe.Template(before=(270,)),
+        backend=backend,
+    )
 
 
 def unescape(line: str) -> list[int | str]:

@@ -154,7 +154,7 @@ def test_the_first_byte_that_is_not_text_is_named(
     assert status == 2
     assert errors == (
         f"pretok: error: standard input, byte {position}: {what}; expected UTF-8 text: convert it "
-        "to UTF-8, or pass --binary to split any bytes\n"
+        "to UTF-8, or pass --binary to take any bytes\n"
     )
 
 
@@ -321,7 +321,7 @@ def test_an_input_that_does_not_wait_is_an_error(
     class NoWait:
         def read(self, _: int) -> None: ...
 
-    monkeypatch.setattr(cli_input, "_standard_input", NoWait)
+    monkeypatch.setattr(cli_input, "_standard_input", lambda _: NoWait())
     assert "O_NONBLOCK" in errors_of(call, "split", "-p", "qwen2")
 
 
@@ -330,7 +330,8 @@ def test_version_and_help(call: Call) -> None:
     assert call("--version") == (0, shown, "")
     status, output, _ = call("--help")
     assert status == 0
-    for command in ("split", "explain", "presets", "diff", "fuzz", "bench"):
+    for command in ("split", "explain", "presets", "diff", "encode", "decode", "count", "train",
+                    "inspect", "fetch", "fuzz", "bench"):  # fmt: skip
         assert f"\n  {command} " in output
         status, shown, errors = call(command, "-h")
         assert (status, errors) == (0, "")

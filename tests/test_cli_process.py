@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pretok
-from command_line import COMMAND, environment, pipes, running
+from command_line import COMMAND, environment, open_terminal, pipes, running, shown
 from pretok.pretokenizer import BackendName
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
@@ -168,34 +168,9 @@ def test_ctrl_c_while_waiting_for_input() -> None:
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    """A terminal of 80 columns: the end that a person has, and the end that a program has."""
-    if os.name != "posix":
-        pytest.skip("needs POSIX terminals")
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    person, program = pty.openpty()
-    fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    yield person, program
-    os.close(person)
-
-
-def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
-    """Return all that `process` writes to `terminal`, with the program's end closed."""
-    person, program = terminal
-    os.close(program)
-    found = b""
-    while True:
-        try:
-            read = os.read(person, 1 << 16)
-        except OSError:  # Linux: nobody has the program's end any more
-            read = b""
-        if not read:
-            process.wait(timeout=60)
-            return found
-        found += read
+    """A terminal; see command_line.open_terminal."""
+    with open_terminal() as ends:
+        yield ends
 
 
 @pytest.mark.parametrize(

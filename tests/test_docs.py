@@ -7,9 +7,11 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import bpe
 import pretok
 from support import REPOSITORY
 
@@ -17,8 +19,9 @@ from support import REPOSITORY
 OPTIONAL = ("fuzz", "bench", "cli", "__main__", "generate", "_core")
 MODULES = sorted(
     found.name
-    for found in pkgutil.walk_packages(pretok.__path__, "pretok.")
-    if not found.name.removeprefix("pretok.").removeprefix("unicode.").startswith(OPTIONAL)
+    for package in (pretok, bpe)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not found.name.partition(".")[2].removeprefix("unicode.").startswith(OPTIONAL)
 )
 
 
@@ -37,40 +40,52 @@ def examples_of(module: str) -> list[doctest.DocTest]:
     return [test for test in found if test.examples]
 
 
-@pytest.mark.parametrize("module", ["pretok", *MODULES])
+@pytest.mark.parametrize("module", ["pretok", "bpe", *MODULES])
 def test_examples_in_docstrings(module: str) -> None:
     for test in examples_of(module):
         run(test)
 
 
 def test_there_are_examples() -> None:
-    assert len(MODULES) > 12
+    assert len(MODULES) > 30
     with_examples = [module for module in MODULES if examples_of(module)]
-    assert {"pretok.pretokenizer", "pretok.registry", "pretok.rules", "pretok.stream"} <= set(
-        with_examples
-    )
+    assert {
+        "pretok.pretokenizer",
+        "pretok.registry",
+        "pretok.rules",
+        "pretok.stream",
+        "bpe.tokenizer",
+        "bpe.vocabulary",
+        "bpe.merge",
+        "bpe.decode",
+        "bpe.normalize",
+    } <= set(with_examples)
 
 
-PUBLIC = [name for name in pretok.__all__ if name != "__version__"]
+PUBLIC = [(package, name) for package in (pretok, bpe) for name in package.__all__
+          if name != "__version__"]  # fmt: skip
+DOCUMENTED_IN_FULL = ("pretok.pretokenizer", "pretok.stream", "bpe.tokenizer", "bpe.decode",
+                      "bpe.vocabulary")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_what_is_public_is_documented(name: str) -> None:
-    value = getattr(pretok, name)
+@pytest.mark.parametrize(("package", "name"), PUBLIC, ids=[name for _, name in PUBLIC])
+def test_what_is_public_is_documented(package: ModuleType, name: str) -> None:
+    value = getattr(package, name)
     if isinstance(value, type) or callable(value):
         assert value.__doc__, name
         first = value.__doc__.splitlines()[0]
         assert first.strip().endswith((".", ":")) or value.__doc__.count("\n") > 1, first
         for method, member in vars(value).items() if isinstance(value, type) else ():
-            if not method.startswith("_") and callable(member) and value.__module__ in (
-                "pretok.pretokenizer", "pretok.stream"
-            ):  # fmt: skip
-                assert member.__doc__, f"{name}.{method}"
+            if not method.startswith("_") and value.__module__ in DOCUMENTED_IN_FULL:
+                of_a_tuple = isinstance(value, type) and issubclass(value, tuple)
+                assert member.__doc__ or of_a_tuple, f"{name}.{method}"
 
 
 def test_public_names_are_sorted_and_there() -> None:
-    assert len(set(pretok.__all__)) == len(pretok.__all__)
-    assert all(hasattr(pretok, name) for name in pretok.__all__)
+    for package in (pretok, bpe):
+        assert len(set(package.__all__)) == len(package.__all__)
+        assert all(hasattr(package, name) for name in package.__all__)
+    assert {"Tokenizer", "Vocabulary", "AddedToken", "DecodeStream", "BpeError"} <= set(bpe.__all__)
     assert {"get", "presets", "register", "Preset", "Run", "Contraction", "Spaces", "CasedWord",
             "PreTokenizer", "Step", "Stream", "backend"} <= set(pretok.__all__)  # fmt: skip
 

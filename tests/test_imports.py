@@ -14,7 +14,7 @@ import pytest
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES, REPOSITORY, run_python
 
-PACKAGE = REPOSITORY / "pretok"
+PACKAGES = ("pretok", "bpe")
 
 # From the bottom up: a module imports what is below it. What only people and tests use, the
 # command line, fuzzing and measuring, is on top, and may import its like.
@@ -30,16 +30,38 @@ LAYERS = (
     ("pretok.pretokenizer",),
     ("pretok.registry",),
     ("pretok",),
+    ("pretok.patterns",),
+    ("bpe.errors", "bpe.once"),
+    ("bpe.vocabulary",),
+    ("bpe.merge", "bpe.special", "bpe.decode", "bpe.normalize"),
+    ("bpe.encoder",),
+    ("bpe.places",),
+    ("bpe.normal_parts",),
+    ("bpe.backends",),
+    ("bpe.pipeline",),
+    ("bpe.tokenizer",),
+    ("bpe.formats*",),
+    ("bpe.trainer", "bpe.sources", "bpe.names"),
+    ("bpe.counting", "bpe.search"),
+    ("bpe.train", "bpe.fetch", "bpe.load"),
+    ("bpe",),
+    ("bpe.compat*",),
     ("pretok.generate", "pretok.unicode.generate", "pretok.differ", "pretok.fuzz*",
      "pretok.bench*", "pretok.cli*", "pretok.__main__"),
 )  # fmt: skip
 TOP = len(LAYERS) - 1
+# Formats, as well as the parts of a drop-in, may import each other; but there is no circle.
+AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]} | {TOP}
 # Upwards, and therefore not when the module is loaded: for a repr, and for types.
 LATE = {
     ("pretok.classes", "pretok.notation"),
     ("pretok.program", "pretok.rules"),
     ("pretok.stream", "pretok.pretokenizer"),
     ("pretok.pretokenizer", "pretok._core"),
+    ("bpe.backends", "pretok._core"),
+    ("bpe.counting", "pretok._core"),
+    ("bpe.train", "pretok._core"),
+    ("bpe.tokenizer", "bpe.formats"),
 }
 REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
 MAY_USE_REGEX = ("pretok.fuzz*", "pretok.bench*")
@@ -54,7 +76,7 @@ class Import(NamedTuple):
 def modules() -> dict[str, Path]:
     """Return every module of the package, by its name."""
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(path for name in PACKAGES for path in (REPOSITORY / name).rglob("*.py")):
         name = ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
         found[name.removesuffix(".__init__")] = path
     return found
@@ -87,7 +109,7 @@ def imports(module: str) -> Iterator[Import]:
 
 
 ALL_IMPORTS = [found for module in MODULES for found in imports(module)]
-OWN_IMPORTS = [found for found in ALL_IMPORTS if found.target.split(".")[0] == "pretok"]
+OWN_IMPORTS = [found for found in ALL_IMPORTS if found.target.split(".")[0] in PACKAGES]
 
 
 def layer(module: str) -> int:
@@ -116,7 +138,7 @@ def test_imports_run_one_way() -> None:
         for found in OWN_IMPORTS
         if found.at_load
         and not layer(found.target) < layer(found.module)
-        and not layer(found.target) == layer(found.module) == TOP
+        and not layer(found.target) == layer(found.module) in AMONG_THEMSELVES
     ]
     assert not wrong, wrong
     assert len(OWN_IMPORTS) > 60
@@ -126,9 +148,37 @@ def test_imports_upwards_are_few_and_known() -> None:
     late = {
         (found.module, found.target)
         for found in OWN_IMPORTS
-        if not found.at_load and layer(found.module) != TOP
+        if not found.at_load
+        and layer(found.module) not in AMONG_THEMSELVES
+        and (found.target == "pretok._core" or layer(found.target) >= layer(found.module))
     }
     assert late == LATE
+
+
+def test_pretok_does_without_bpe() -> None:
+    users = {
+        found.module
+        for found in OWN_IMPORTS
+        if found.module.startswith("pretok") and found.target.split(".")[0] == "bpe"
+    }
+    allowed = ("pretok.cli*", "pretok.bench*", "pretok.fuzz*")
+    assert not [user for user in users if not any(fnmatch(user, name) for name in allowed)]
+    assert users
+
+
+def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
+    known = {
+        (found.module, found.target)
+        for found in OWN_IMPORTS
+        if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge", "bpe.special",
+                            "bpe.decode", "bpe.normalize", "bpe.encoder", "bpe.trainer")
+        and found.target.split(".")[0] == "pretok"
+    }  # fmt: skip
+    assert known == {
+        ("bpe.errors", "pretok.errors"),
+        ("bpe.special", "pretok.unicode.atoms"),
+        ("bpe.special", "pretok.unicode"),
+    }
 
 
 def test_there_is_no_circle() -> None:
@@ -160,12 +210,22 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
     assert not wrong
 
 
+# What a library may use beside the top: progress bars of what takes long, and NFC.
+MAY_USE = {
+    "click": (),
+    "tqdm": ("bpe.train", "bpe.fetch"),
+    "unicodedata": ("bpe.normalize",),
+    "unicodedata2": ("bpe.normalize", "bpe.special"),
+}
+
+
 def test_only_the_top_uses_the_command_line_libraries() -> None:
     wrong = [
         found
         for found in ALL_IMPORTS
-        if found.target.split(".")[0] in {"click", "tqdm", "unicodedata"}
+        if found.target.split(".")[0] in MAY_USE
         and layer(found.module) != TOP
+        and found.module not in MAY_USE[found.target.split(".")[0]]
     ]
     assert not wrong
 
@@ -196,5 +256,34 @@ print(len(tok.split(text)))
 @pytest.mark.parametrize("name", PRESET_NAMES)
 def test_splitting_uses_no_regex_engine(name: str, backend: BackendName) -> None:
     done = run_python(NO_REGEX, name, backend)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 5
+
+
+NO_REGEX_IN_BPE = """
+import sys
+import pretok, bpe
+from bpe import AddedToken, Tokenizer, Vocabulary
+tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"he"}
+added = [AddedToken("<s>", 300, single_word=True, lstrip=True, rstrip=True)]
+tok = Tokenizer(Vocabulary(tokens), "o200k", added_tokens=added, normalizer="NFC",
+                backend=sys.argv[1])
+text = "he 12 <s> e\\u0301 <s>"
+ids = tok.encode(text, "allow")
+assert tok.decode(ids) and tok.tokens(text, "allow") and tok.merges
+assert "regex" not in sys.modules, "regex was imported"
+import re
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] in ("pretok", "bpe"):
+        held = [key for key, value in vars(module).items()
+                if value is re or isinstance(value, re.Pattern)
+                or getattr(value, "__module__", "") in ("re", "regex")]
+        assert not held, f"{name} holds {held}"
+print(len(ids))
+"""
+
+
+def test_encoding_uses_no_regex_engine(backend: BackendName) -> None:
+    done = run_python(NO_REGEX_IN_BPE, backend)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from bpe import encoder, merge, special, vocabulary
+from bpe.special import AddedToken
 from pretok import NEWLINE, WHITE_SPACE, machine, program, rules, text
 from pretok.program import END, MAGIC
 from pretok.rules import CasedWord, Contraction, Rule, Run, Spaces, Through
@@ -136,6 +138,31 @@ def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
     assert f"UNDECIDED = static_cast<std::size_t>({text.UNDECIDED});" in source("text.hpp")
 
 
+def test_the_same_limits_of_merging() -> None:
+    assert constant("SHORT", source("merge.hpp")) == merge.SHORT
+    limit = re.search(r"constexpr std::\w+ ID_LIMIT = (\d+) << (\d+);", source("vocabulary.hpp"))
+    assert limit
+    assert int(limit[1]) << int(limit[2]) == vocabulary.ID_LIMIT
+
+
+def test_the_same_flags_of_added_tokens() -> None:
+    body = re.search(r"^struct AddedToken {\n(.*?)^};", source("added.hpp"), re.M | re.S)
+    assert body
+    members = re.findall(r"^  [\w:]+ (\w+)(?: = \w+)?;", body[1], re.M)
+    fields = [field.name for field in dataclasses.fields(AddedToken)]
+    # Which special tokens are refused is for each call to say.
+    assert set(members) == {*fields, "refused"} - {"special"}
+
+
+def test_the_same_white_space_around_added_tokens() -> None:
+    body = re.search(r"bool is_white_space\(.*?^}", source("added.cpp"), re.M | re.S)
+    assert body
+    numbers = [int(number, 16) for number in re.findall(r"0x([0-9A-F]+)", body[0])]
+    ranges = re.findall(r">= 0x([0-9A-F]+) && code_point <= 0x([0-9A-F]+)", body[0])
+    found = {code for a, b in ranges for code in range(int(a, 16), int(b, 16) + 1)} | set(numbers)
+    assert found == {ord(char) for char in special._WHITE_SPACE}
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_same_unicode_versions(version: str) -> None:
     assert f'"{version}"' in source("unicode.cpp")
@@ -149,6 +176,10 @@ def test_files_name_their_twins() -> None:
         assert f"pretok/{twin}" in source(name)
     assert "cpp/core/rules.hpp" in python_source(rules)
     assert "cpp/core/machine.hpp" in python_source(machine)
+    for name, module in (("merge.hpp", merge), ("added.hpp", special)):
+        assert f"{module.__name__.replace('.', '/')}.py" in source(name)
+        assert f"cpp/core/{name}" in python_source(module)
+    assert "_core.Encoder" in python_source(encoder)
 
 
 def test_only_bindings_know_python() -> None:

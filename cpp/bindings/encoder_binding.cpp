@@ -195,12 +195,12 @@ public:
         return py::none();
       return py::bytes(bytes);
     }
-    const auto fast = py::reinterpret_steal<py::object>(PySequence_Fast(ids.ptr(), "ids"));
-    if (!fast)
+    // A copy: what an item's __index__ does to the list does not matter.
+    const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
+    if (!items)
       throw py::error_already_set();
-    PyObject **items = PySequence_Fast_ITEMS(fast.ptr());
-    for (py::ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.ptr()); ++i) {
-      const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(items[i]));
+    for (const py::handle item : items) {
+      const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
       int overflow = 0;
       const long long id = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
       PyErr_Clear();

@@ -1,6 +1,7 @@
 // pretok._core: the native backend. Only this folder names pybind11 or Python.
 #include "encoder_binding.hpp"
 #include "native_machine.hpp"
+#include "training.hpp"
 
 #include "presets.hpp"
 
@@ -47,4 +48,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
       .def("run_length", &NativeMachine::run_length, py::arg("chars"), py::arg("mask"))
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
   pretok::bind_encoder(module);
+  pretok::bind_training(module);
 }

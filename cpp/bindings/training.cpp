@@ -18,8 +18,6 @@
 #include <utility>
 #include <vector>
 
-namespace py = pybind11;
-
 namespace pretok {
 namespace {
 
@@ -49,9 +47,9 @@ public:
   }
 
   py::list take() {
-    const WordTable table = counts_.take();
+    WordTable table = counts_.take();
     py::list result;
-    for (const WordTable::Word &word : table.words())
+    for (const WordTable::Word &word : table.finish())
       result.append(py::make_tuple(
           py::bytes(reinterpret_cast<const char *>(word.data), word.size), word.count));
     return result;
@@ -96,17 +94,20 @@ public:
 
   std::size_t tokens() const { return trainer_.tokens(); }
 
-  py::array_t<std::uint32_t> merges() const {
+  py::array_t<std::uint32_t> merges() const { return rows(trainer_.merges()); }
+  py::array_t<std::uint32_t> origins() const { return rows(trainer_.origins()); }
+
+private:
+  static py::array_t<std::uint32_t> rows(const std::vector<Trainer::Merge> &merges) {
     static_assert(sizeof(Trainer::Merge) == 3 * sizeof(std::uint32_t));
-    const std::vector<Trainer::Merge> merges = trainer_.merges();
     return py::array_t<std::uint32_t>({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}},
                                       reinterpret_cast<const std::uint32_t *>(merges.data()));
   }
 
-private:
   static Trainer make(NativeWordCounts &counts, const TrainerOptions &options) {
     const py::gil_scoped_release released;
-    return Trainer(counts.table(), options, Pulse());
+    WordTable table = counts.table();
+    return Trainer(table.finish(), options, Pulse());
   }
 
   static TieBreak tie_break_of(const std::string &name) {
@@ -142,7 +143,8 @@ void bind_training(py::module_ &module) {
            py::arg("max_token_length"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", &NativeTrainer::tokens)
-      .def("merges", &NativeTrainer::merges);
+      .def("merges", &NativeTrainer::merges)
+      .def("origins", &NativeTrainer::origins);
   module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));
 }
 

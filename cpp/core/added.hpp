@@ -105,6 +105,8 @@ private:
       }
       if (token->rstrip)
         last = skip(data, last, end);
+      if (first >= last)
+        continue;
       if (done < first) {
         const Refusal refusal = search(phase + 1, data, done, first, emit);
         if (refusal.token != nullptr)

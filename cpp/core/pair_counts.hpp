@@ -1,6 +1,8 @@
 // The pairs of neighbouring symbols that training counts, in one open-addressed table.
 #pragma once
 
+#include "prefetch.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -24,11 +26,13 @@ public:
   struct Pair {
     PairKey key = FREE;
     std::int64_t count = 0;
-    std::uint32_t touched = 0;   // its place among the pairs of the merge at hand, if it is one
     std::uint32_t bucket = NONE; // the last of its buckets
   };
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}
+
+  // Fetches what find will look at.
+  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[first_place(key)]); }
 
   // Returns nullptr if there is no such pair. Good until the next find_or_add.
   Pair *find(PairKey key) {
@@ -50,13 +54,16 @@ public:
 private:
   static constexpr PairKey FREE = static_cast<PairKey>(-1);
 
+  std::size_t first_place(PairKey key) const {
+    const std::uint64_t mixed = (key ^ key >> 29) * 0x9E3779B97F4A7C15;
+    return (mixed ^ mixed >> 32) & (pairs_.size() - 1);
+  }
+
   // Where `key` is, or would be put.
   std::size_t place_of(PairKey key) const {
-    const std::size_t mask = pairs_.size() - 1;
-    const std::uint64_t mixed = (key ^ key >> 29) * 0x9E3779B97F4A7C15;
-    std::size_t place = (mixed ^ mixed >> 32) & mask;
+    std::size_t place = first_place(key);
     while (pairs_[place].key != key && pairs_[place].key != FREE)
-      place = (place + 1) & mask;
+      place = (place + 1) & (pairs_.size() - 1);
     return place;
   }
 

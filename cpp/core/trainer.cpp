@@ -16,6 +16,10 @@ using Symbol = Trainer::Symbol;
 constexpr Symbol BETWEEN = static_cast<Symbol>(-1);
 constexpr Symbol INSIDE = static_cast<Symbol>(-2);
 
+constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
+// How many places ahead memory is fetched.
+constexpr std::size_t AHEAD = 8;
+
 // The bytes in the order that Hugging Face's trainer compares them in, which is that of the
 // characters GPT-2 writes them as: first those that are written as themselves.
 std::array<std::uint8_t, 256> byte_order() {
@@ -49,7 +53,7 @@ private:
 };
 
 // What std::push_heap has at the front is the greatest.
-bool Trainer::less(const Entry &a, const Entry &b) {
+bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
   if (a.order != b.order)
@@ -57,7 +61,7 @@ bool Trainer::less(const Entry &a, const Entry &b) {
   return a.bucket > b.bucket;
 }
 
-Trainer::Trainer(const WordTable &words, const TrainerOptions &options,
+Trainer::Trainer(const std::vector<WordTable::Word> &words, const TrainerOptions &options,
                  const std::function<void()> &pulse)
     : options_(options), tokens_(byte_order()) {
   Pulse beating(pulse);
@@ -65,14 +69,14 @@ Trainer::Trainer(const WordTable &words, const TrainerOptions &options,
   count_pairs(beating);
 }
 
-void Trainer::load(const WordTable &words, Pulse &pulse) {
+void Trainer::load(const std::vector<WordTable::Word> &words, Pulse &pulse) {
   std::size_t size = 1;
-  for (const WordTable::Word &word : words.words())
+  for (const WordTable::Word &word : words)
     size += word.size + std::size_t{1};
   if (size >= NONE)
     throw std::length_error("4 GiB of distinct pre-tokens");
   slots_.reserve(size);
-  word_counts_.reserve(words.words().size());
+  word_counts_.reserve(words.size());
   std::array<Symbol, 256> symbols{};
   const auto order = byte_order();
   for (Symbol symbol = 0; symbol < 256; ++symbol)
@@ -80,7 +84,7 @@ void Trainer::load(const WordTable &words, Pulse &pulse) {
   const std::uint8_t between = 0;
   bytes_start_ = tokens_.keep(&between, 1);
   slots_.push_back({BETWEEN, 0});
-  for (const WordTable::Word &word : words.words()) {
+  for (const WordTable::Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
     tokens_.keep(word.data, word.size);
@@ -93,69 +97,106 @@ void Trainer::load(const WordTable &words, Pulse &pulse) {
 }
 
 void Trainer::count_pairs(Pulse &pulse) {
+  std::vector<std::uint32_t> indices(std::size_t{1} << 16, NONE);
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
     const Slot left = slots_[at];
     const Slot right = slots_[at + 1];
     if (left.symbol != BETWEEN && right.symbol != BETWEEN)
-      gain(pair_key(left.symbol, right.symbol), word_counts_[left.word],
-           static_cast<Place>(at));
+      gain(change_at(indices[left.symbol << 8 | right.symbol],
+                     pair_key(left.symbol, right.symbol), NO_PAIR),
+           word_counts_[left.word], static_cast<Place>(at));
     pulse();
   }
-  push_touched(pulse);
+  apply_changes(pulse);
   found_.shrink_to_fit();
 }
 
-void Trainer::gain(PairKey key, std::int64_t count, Place place) {
-  PairCounts::Pair &pair = pairs_.find_or_add(key);
-  pair.count += count;
-  if (pair.touched >= touched_.size() || touched_[pair.touched].key != key) {
-    pair.touched = static_cast<std::uint32_t>(touched_.size());
-    touched_.push_back({key, 0, NONE});
+// Returns the change of this index, or adds one. Good until the next call.
+Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
+  if (index == NONE) {
+    index = static_cast<std::uint32_t>(changes_.size());
+    changes_.push_back({gained, lost, 0, 0, 0, NONE});
   }
-  ++touched_[pair.touched].size;
-  found_.push_back({pair.touched, place});
+  return changes_[index];
 }
 
-void Trainer::lose(PairKey key, std::int64_t count) {
-  // A pair that is longer than a token may be was never counted.
-  if (PairCounts::Pair *pair = pairs_.find(key))
-    pair->count -= count;
+void Trainer::gain(Change &change, std::int64_t count, Place place) {
+  change.gained_count += count;
+  ++change.size;
+  found_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
 }
 
-// Puts the pairs that were touched into the heap, each with its places, which come in order.
-void Trainer::push_touched(Pulse &pulse) {
-  const bool is_first = buckets_.empty();
+// Counts the pairs that came and went, and puts those that came into the heap, each with its
+// places, which are in order.
+void Trainer::apply_changes(Pulse &pulse) {
+  for (const Change &change : changes_) {
+    pairs_.prefetch(change.gained);
+    pairs_.prefetch(change.lost);
+  }
+  for (const Change &change : changes_)
+    if (change.size != 0)
+      pairs_.find_or_add(change.gained).count += change.gained_count;
+  // Behind that, for what came may have gone again.
+  for (const Change &change : changes_)
+    if (change.lost != NO_PAIR)
+      // A pair that is too long for a token was never counted.
+      if (PairCounts::Pair *pair = pairs_.find(change.lost))
+        pair->count -= change.lost_count;
   const std::size_t known = buckets_.size();
   std::size_t end = places_.size();
-  for (Touched &touched : touched_) {
-    PairCounts::Pair &pair = *pairs_.find(touched.key);
+  for (Change &change : changes_) {
+    if (change.size == 0)
+      continue;
+    PairCounts::Pair &pair = *pairs_.find(change.gained);
     if (pair.count <= 0)
       continue;
     if (buckets_.size() >= NONE)
       throw std::length_error("4 billion pairs");
-    touched.bucket = static_cast<std::uint32_t>(buckets_.size());
-    buckets_.push_back({touched.key, end, 0, std::exchange(pair.bucket, touched.bucket)});
-    end += touched.size;
+    change.bucket = static_cast<std::uint32_t>(buckets_.size());
+    buckets_.push_back({change.gained, end, 0, std::exchange(pair.bucket, change.bucket)});
+    end += change.size;
   }
   places_.resize(end);
   for (const Found &found : found_) {
-    const std::uint32_t index = touched_[found.touched].bucket;
+    const std::uint32_t index = changes_[found.change].bucket;
     if (index != NONE) {
       Bucket &bucket = buckets_[index];
       places_[bucket.start + bucket.size++] = found.place;
     }
   }
-  for (std::size_t i = known; i < buckets_.size(); ++i) {
-    const std::int64_t count = pairs_.find(buckets_[i].key)->count;
-    heap_.push_back({count, order_of(buckets_[i]), static_cast<std::uint32_t>(i)});
-    if (!is_first)
-      std::push_heap(heap_.begin(), heap_.end(), less);
-  }
-  if (is_first)
-    std::make_heap(heap_.begin(), heap_.end(), less);
+  for (std::size_t i = known; i < buckets_.size(); ++i)
+    push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
+          static_cast<std::uint32_t>(i)});
   pulse(found_.size());
-  touched_.clear();
+  changes_.clear();
   found_.clear();
+}
+
+void Trainer::push(const Entry &entry) {
+  if (entry.count < least_) {
+    waiting_.push_back(entry);
+    return;
+  }
+  heap_.push_back(entry);
+  std::push_heap(heap_.begin(), heap_.end(), Less());
+}
+
+// Makes a heap of the greatest of the entries that wait: most never get that far, and a small
+// heap is a fast one. Returns false if none waits.
+bool Trainer::refill() {
+  if (waiting_.empty())
+    return false;
+  const auto by_count = [](const Entry &a, const Entry &b) { return a.count > b.count; };
+  const auto middle = waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_.size() / 8);
+  std::nth_element(waiting_.begin(), middle, waiting_.end(), by_count);
+  least_ = middle->count;
+  const auto first =
+      std::partition(waiting_.begin(), waiting_.end(),
+                     [this](const Entry &entry) { return entry.count < least_; });
+  heap_.assign(first, waiting_.end());
+  waiting_.erase(first, waiting_.end());
+  std::make_heap(heap_.begin(), heap_.end(), Less());
+  return true;
 }
 
 bool Trainer::is_at(PairKey key, Place place) const {
@@ -177,24 +218,28 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
 
 bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
   Pulse beating(pulse);
+  const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
   const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
-    if (heap_.empty())
+    if (heap_.empty() && !refill())
       return false;
     const Entry top = heap_.front();
     Bucket &bucket = buckets_[top.bucket];
-    const Entry now = {pairs_.find(bucket.key)->count, order_of(bucket), top.bucket};
+    prefetch(&bucket);
+    const PairKey key = is_by_pair ? top.order : bucket.key;
+    const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
+                       top.bucket};
     const bool changed = now.count != top.count || now.order != top.order;
     if (!changed && now.count < least)
       return false;
-    std::pop_heap(heap_.begin(), heap_.end(), less);
-    if (changed) {
-      heap_.back() = now;
-      std::push_heap(heap_.begin(), heap_.end(), less);
-    } else {
-      heap_.pop_back();
+    std::pop_heap(heap_.begin(), heap_.end(), Less());
+    heap_.pop_back();
+    if (is_by_pair && !heap_.empty())
+      pairs_.prefetch(heap_.front().order);
+    if (changed)
+      push(now);
+    else
       merge(Bucket(bucket), beating);
-    }
     beating();
   }
   return true;
@@ -245,12 +290,20 @@ void Trainer::merge(const Bucket &bucket, Pulse &pulse) {
   const std::vector<Place> places = places_of(bucket);
   const Symbol result = token_of(bucket.key, places);
   merges_.push_back({left_of(bucket.key), right_of(bucket.key), result});
-  for (const Place place : places) {
-    if (is_at(bucket.key, place))
-      replace(bucket.key, place, result);
+  before_.resize(tokens_.size(), NONE);
+  after_.resize(tokens_.size(), NONE);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i + AHEAD < places.size())
+      prefetch(&slots_[places[i + AHEAD]]);
+    if (i + AHEAD / 2 < places.size())
+      prefetch(&word_counts_[slots_[places[i + AHEAD / 2]].word]);
+    if (is_at(bucket.key, places[i]))
+      replace(bucket.key, places[i], result);
     pulse();
   }
-  push_touched(pulse);
+  for (const Change &change : changes_)
+    before_[left_of(change.gained)] = after_[right_of(change.gained)] = NONE;
+  apply_changes(pulse);
 }
 
 void Trainer::replace(PairKey key, Place place, Symbol result) {
@@ -265,30 +318,50 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
   };
   const Symbol before = slots_[place - 1].symbol;
   if (before != BETWEEN) {
-    lose(pair_key(before, left), count);
+    Change &change =
+        change_at(before_[before], pair_key(before, result), pair_key(before, left));
+    change.lost_count += count;
     if (is_counted_with(before))
-      gain(pair_key(before, result), count, place - tokens_.length(before));
+      gain(change, count, place - tokens_.length(before));
   }
   slots_[middle - 1].symbol = slots_[middle].symbol = INSIDE;
   slots_[place].symbol = slots_[end - 1].symbol = result;
   const Symbol after = slots_[end].symbol;
   if (after != BETWEEN) {
-    lose(pair_key(right, after), count);
+    Change &change = change_at(after_[after], pair_key(result, after), pair_key(right, after));
+    change.lost_count += count;
+    // A pair of two results may be found from either; it is one.
     if (is_counted_with(after))
-      gain(pair_key(result, after), count, place);
+      gain(after != result
+               ? change
+               : change_at(before_[after], pair_key(result, after), pair_key(after, left)),
+           count, place);
   }
 }
 
+// Returns a merge with bytes for the symbols that stand for them.
+Trainer::Merge Trainer::named(const Merge &merge) {
+  static const auto order = byte_order();
+  const auto name = [](Symbol symbol) { return symbol < 256 ? order[symbol] : symbol; };
+  return {name(merge.left), name(merge.right), merge.result};
+}
+
 std::vector<Trainer::Merge> Trainer::merges() const {
-  const auto order = byte_order();
-  const auto symbol = [&order](Symbol of) { return of < 256 ? order[of] : of; };
   // Where a pair was merged again, what counts is the last time, as in Hugging Face's trainer.
   std::vector<Merge> result;
   std::unordered_set<PairKey> seen;
   for (auto merge = merges_.rbegin(); merge != merges_.rend(); ++merge)
     if (seen.insert(pair_key(merge->left, merge->right)).second)
-      result.push_back({symbol(merge->left), symbol(merge->right), merge->result});
+      result.push_back(named(*merge));
   std::reverse(result.begin(), result.end());
+  return result;
+}
+
+std::vector<Trainer::Merge> Trainer::origins() const {
+  std::vector<Merge> result;
+  for (const Merge &merge : merges_)
+    if (merge.result == 256 + result.size())
+      result.push_back(named(merge));
   return result;
 }
 

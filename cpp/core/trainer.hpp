@@ -39,7 +39,7 @@ public:
   // `pulse` is called every few milliseconds, here and in `step`; what it throws goes to the
   // caller, and the trainer is of no use any more. Throws std::length_error for 4 GiB of
   // distinct pre-tokens.
-  Trainer(const WordTable &words, const TrainerOptions &options,
+  Trainer(const std::vector<WordTable::Word> &words, const TrainerOptions &options,
           const std::function<void()> &pulse);
 
   // Merges until `tokens` have been made in all. Returns false if no pair is left for that.
@@ -47,6 +47,9 @@ public:
   std::size_t tokens() const { return tokens_.size() - 256; }
   // The merges in order, over symbols: the 256 bytes, and 256 + k for the k-th token made.
   std::vector<Merge> merges() const;
+  // The merge that made each token, in order. It may come late in merges(), if the same pair
+  // was merged again.
+  std::vector<Merge> origins() const;
 
 private:
   using Place = std::uint32_t;
@@ -69,30 +72,38 @@ private:
     std::uint64_t order; // of equal counts the least wins
     std::uint32_t bucket;
   };
-  // What the merge at hand brings: pairs, and their places.
-  struct Touched {
-    PairKey key;
-    std::uint32_t size;
+  // What the merge at hand does beside one symbol: a pair comes, with its places, and one goes.
+  struct Change {
+    PairKey gained;
+    PairKey lost;
+    std::int64_t gained_count;
+    std::int64_t lost_count;
+    std::uint32_t size; // how many places
     std::uint32_t bucket;
   };
   struct Found {
-    std::uint32_t touched;
+    std::uint32_t change;
     Place place;
   };
   class Pulse;
 
-  static bool less(const Entry &a, const Entry &b);
-  void load(const WordTable &words, Pulse &pulse);
+  struct Less {
+    bool operator()(const Entry &a, const Entry &b) const;
+  };
+  void load(const std::vector<WordTable::Word> &words, Pulse &pulse);
   void count_pairs(Pulse &pulse);
-  void gain(PairKey key, std::int64_t count, Place place);
-  void lose(PairKey key, std::int64_t count);
-  void push_touched(Pulse &pulse);
+  Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
+  void gain(Change &change, std::int64_t count, Place place);
+  void apply_changes(Pulse &pulse);
+  void push(const Entry &entry);
+  bool refill();
   bool is_at(PairKey key, Place place) const;
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket);
   Symbol token_of(PairKey key, const std::vector<Place> &places);
   void merge(const Bucket &bucket, Pulse &pulse);
   void replace(PairKey key, Place place, Symbol result);
+  static Merge named(const Merge &merge);
 
   TrainerOptions options_;
   MadeTokens tokens_;
@@ -102,10 +113,15 @@ private:
   PairCounts pairs_;
   std::vector<Place> places_;
   std::vector<Bucket> buckets_;
-  std::vector<Entry> heap_;
+  std::vector<Entry> heap_; // all entries of `least_` or more; the others wait
+  std::vector<Entry> waiting_;
+  std::int64_t least_ = 0;
   std::vector<Merge> merges_;
-  std::vector<Touched> touched_;
+  std::vector<Change> changes_;
   std::vector<Found> found_;
+  // For each symbol, which of changes_ is before it, and behind it, or NONE.
+  std::vector<std::uint32_t> before_;
+  std::vector<std::uint32_t> after_;
 };
 
 } // namespace pretok

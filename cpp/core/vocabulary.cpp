@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 namespace pretok {
@@ -13,6 +11,17 @@ namespace {
 std::size_t longest(const VocabularyData &data) {
   return *std::max_element(data.lengths.begin(), data.lengths.end());
 }
+
+// The ids of what can be merged, ascending.
+std::vector<std::uint32_t> in_order(const VocabularyData &data) {
+  const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
+  std::vector<std::uint32_t> ids(data.ids.begin(), end);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+// Trainers that see only text may leave out the bytes that no UTF-8 has.
+bool is_in_utf8(std::size_t byte) { return byte != 0xC0 && byte != 0xC1 && byte < 0xF5; }
 
 } // namespace
 
@@ -28,10 +37,10 @@ const char *Vocabulary::build(VocabularyData &&data) {
     return wrong;
   whole_.reset(data.mergeable);
   std::vector<std::uint32_t> parts(longest(data));
-  for (std::size_t i = 0; i < data.mergeable; ++i) {
-    const TokenView token = tokens_[data.ids[i]];
+  for (const std::uint32_t id : in_order(data)) {
+    const TokenView token = tokens_[id];
     if (data.ignore_merges) {
-      whole_.insert(token.bytes, token.size, data.ids[i]);
+      whole_.insert(token.bytes, token.size, id); // the lowest of equal tokens
       continue;
     }
     // Looking up is for speed only here: merging must come to the same.
@@ -62,20 +71,20 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
       byte_ids_[bytes_[start]] = std::min(byte_ids_[bytes_[start]], id);
     start += size;
   }
-  if (std::count(byte_ids_.begin(), byte_ids_.end(), NO_ID) != 0)
-    return "a byte has no token";
+  for (std::size_t byte = 0; byte < byte_ids_.size(); ++byte)
+    if (byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_utf8(byte)))
+      return "a byte has no token";
   return nullptr;
 }
 
 void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
   whole_.reset(data.mergeable);
-  for (std::size_t i = 0; i < data.mergeable; ++i)
-    whole_.insert(tokens_[data.ids[i]].bytes, tokens_[data.ids[i]].size, data.ids[i]);
-  std::vector<std::uint32_t> order(
-      data.ids.begin(), data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable));
-  std::sort(order.begin(), order.end());
+  const std::vector<std::uint32_t> order = in_order(data);
+  for (const std::uint32_t id : order)
+    whole_.insert(tokens_[id].bytes, tokens_[id].size, id);
   pairs_.reset(data.mergeable);
   std::vector<std::uint32_t> parts(longest(data));
+  std::vector<std::uint8_t> both;
   for (const std::uint32_t id : order) {
     const TokenView token = tokens_[id];
     if (token.size == 1)
@@ -88,14 +97,25 @@ void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
       insert(parts[0], parts[1], {id, id});
       continue;
     }
-    for (std::uint32_t cut = 1; cut < token.size; ++cut) {
-      const std::uint8_t *end = token.bytes + token.size;
-      const std::uint32_t left = whole_.find(token.bytes, cut, end);
-      const std::uint32_t right = whole_.find(token.bytes + cut, token.size - cut, end);
-      if (left != NO_ID && right != NO_ID)
-        insert(left, right, {id, id});
-    }
+    // Otherwise, of the two that its bytes come to with all ranks but its own, if they are two.
+    std::vector<std::uint32_t> symbols(token.size);
+    for (std::uint32_t i = 0; i < token.size; ++i)
+      symbols[i] = byte_ids_[token.bytes[i]];
+    merge_long(symbols, [&](std::uint32_t left, std::uint32_t right) {
+      const std::uint32_t result = joined(left, right, both);
+      return result == NO_ID || result == id ? Merged{NO_RANK, NO_ID} : Merged{result, result};
+    });
+    if (symbols.size() == 2)
+      insert(symbols[0], symbols[1], {id, id});
   }
+}
+
+// The token that has the bytes of both, or NO_ID.
+std::uint32_t Vocabulary::joined(std::uint32_t left, std::uint32_t right,
+                                 std::vector<std::uint8_t> &both) const {
+  both.assign(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
+  both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
+  return whole_.find(both.data(), both.size(), both.data() + both.size());
 }
 
 const char *Vocabulary::pairs_from_merges(const VocabularyData &data) {
@@ -128,12 +148,8 @@ std::vector<Merge> Vocabulary::merges() const {
   for (const PairTable::Entry &entry : pairs_.entries())
     if (!PairTable::is_free(entry))
       found.push_back(entry);
-  const auto order = [this](const PairTable::Entry &entry) {
-    return std::make_tuple(entry.merged.rank,
-                           token(static_cast<std::uint32_t>(entry.pair >> 32)).size);
-  };
   std::sort(found.begin(), found.end(),
-            [&order](const auto &a, const auto &b) { return order(a) < order(b); });
+            [](const auto &a, const auto &b) { return a.merged.rank < b.merged.rank; });
   std::vector<Merge> result;
   result.reserve(found.size());
   for (const PairTable::Entry &entry : found)
@@ -171,7 +187,7 @@ std::size_t Vocabulary::merge_many(const std::uint8_t *bytes, std::size_t size,
     std::size_t length = 0;
     std::size_t longest_kept = 0;
     while (kept < ids.size()) {
-      const std::size_t next = tokens_[ids[kept]].size;
+      const std::size_t next = width(ids[kept]);
       if (!at_end && length + next > window / 4 * 3)
         break;
       longest_kept = std::max(longest_kept, next);
@@ -188,7 +204,7 @@ std::size_t Vocabulary::merge_many(const std::uint8_t *bytes, std::size_t size,
     if (kept == 0) {
       settled = std::max(settled, done + taken);
       for (const std::size_t back = done - std::min(done, window / 2); done > back;)
-        done -= tokens_[to[--count]].size;
+        done -= width(to[--count]);
       window *= 2;
       continue;
     }
@@ -211,11 +227,15 @@ void Vocabulary::merge_window(const std::uint8_t *bytes, std::size_t size,
   if (size <= SHORT)
     ids.resize(merge_short(bytes, ids.data(), size, pairs_));
   else
-    merge_long(ids, pairs_);
+    merge_long(ids, [this](std::uint32_t left, std::uint32_t right) {
+      return pairs_.find(left, right);
+    });
 }
 
 // Whether the bytes of the two merge into the two.
 bool Vocabulary::stay_apart(std::uint32_t left, std::uint32_t right) const {
+  if (left == NO_ID || right == NO_ID)
+    return true;
   std::vector<std::uint8_t> both(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
   both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
   std::vector<std::uint32_t> ids;

@@ -91,6 +91,10 @@ private:
   std::size_t merge_many(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
   void merge_window(const std::uint8_t *bytes, std::size_t size,
                     std::vector<std::uint32_t> &ids) const;
+  std::uint32_t joined(std::uint32_t left, std::uint32_t right,
+                       std::vector<std::uint8_t> &both) const;
+  // How many bytes an id stands for.
+  std::size_t width(std::uint32_t id) const { return id == NO_ID ? 1 : tokens_[id].size; }
   bool stay_apart(std::uint32_t left, std::uint32_t right) const;
 
   std::vector<std::uint8_t> bytes_;

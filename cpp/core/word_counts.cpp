@@ -1,11 +1,14 @@
 #include "word_counts.hpp"
 
 #include "batch.hpp"
+#include "prefetch.hpp"
 #include "safe_cut.hpp"
 #include "sources.hpp"
 #include "splitter.hpp"
+#include "token_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -27,64 +30,96 @@ std::uint64_t load8(const std::uint8_t *from) {
   return value;
 }
 
-std::uint64_t load4(const std::uint8_t *from) {
-  std::uint32_t value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-// Up to 8 bytes, `size` of them, as a number that tells those of one size apart.
-std::uint64_t load_short(const std::uint8_t *from, std::size_t size) {
-  if (size >= 4)
-    return load4(from) | load4(from + size - 4) << 32;
-  if (size == 0)
-    return 0;
-  return from[0] | std::uint64_t{from[size / 2]} << 8 | std::uint64_t{from[size - 1]} << 16;
-}
-
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   a = (a ^ b) * 0x9E3779B97F4A7C15;
   a = (a ^ a >> 32) * 0xD6E8FEB86659FD93;
   return a ^ a >> 32;
 }
 
-std::uint64_t hash_of(const std::uint8_t *data, std::size_t size, std::uint64_t seed) {
-  std::uint64_t hash = seed ^ size;
-  std::size_t at = 0;
-  for (; size - at > 8; at += 8)
-    hash = mix(hash, load8(data + at));
-  return mix(hash, load_short(data + at, size - at));
-}
-
-bool same(const std::uint8_t *a, const std::uint8_t *b, std::size_t size) {
-  if (size > 8)
-    return std::memcmp(a, b, size) == 0;
-  return load_short(a, size) == load_short(b, size);
-}
+// Words of more bytes have a key that others may have too.
+constexpr std::size_t SHORT = 15;
+constexpr std::uint64_t LONG = 0xFF;
 
 } // namespace
 
-WordTable::WordTable(std::uint64_t seed) : seed_(seed), places_(1024) {}
+WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) const {
+  const std::size_t size = bytes.size;
+  Key key{};
+  if (size > SHORT) {
+    key.low = seed_ ^ size;
+    for (std::size_t at = 0; at + 8 < size; at += 8)
+      key.low = mix(key.low, load8(bytes.data + at));
+    key.low = mix(key.low, load8(bytes.data + size - 8));
+    key.high = LONG << 56;
+  } else if (LITTLE_ENDIAN_BYTES && limit - bytes.data > static_cast<std::ptrdiff_t>(SHORT)) {
+    // Without branches: sizes cannot be foretold.
+    constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
+    const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
+    key.low = load8(bytes.data) & (size < 8 ? beyond : all);
+    key.high = (load8(bytes.data + 8) & (size > 8 ? beyond : 0)) | std::uint64_t{size} << 56;
+  } else {
+    std::uint64_t both[2] = {0, 0};
+    std::memcpy(both, bytes.data, size);
+    key.low = both[0];
+    key.high = (LITTLE_ENDIAN_BYTES ? both[1] : both[1] >> 8) | std::uint64_t{size} << 56;
+  }
+  prefetch(&places_[place_of(key)]);
+  return key;
+}
 
-void WordTable::add(ByteView bytes, std::int64_t count, std::uint64_t first) {
-  const auto hash = static_cast<std::uint32_t>(hash_of(bytes.data, bytes.size, seed_) >> 32);
-  const std::size_t mask = places_.size() - 1;
-  for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
-    const std::uint64_t found = places_[place];
-    if (found == 0)
-      break;
-    if (found >> 32 != hash)
+WordTable::Place &WordTable::place_for(ByteView bytes, const Key &key, std::uint64_t first) {
+  std::size_t at = place_of(key);
+  for (; places_[at].word != 0; at = (at + 1) & (places_.size() - 1)) {
+    if (!(places_[at].key == key))
       continue;
-    Word &word = words_[static_cast<std::uint32_t>(found) - 1];
-    if (word.size == bytes.size && same(word.data, bytes.data, bytes.size)) {
-      word.count += count;
-      return;
-    }
+    const Word &word = words_[places_[at].word - 1];
+    if (bytes.size <= SHORT ||
+        (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
+      return places_[at];
   }
   if (bytes.size > UINT32_MAX || words_.size() >= UINT32_MAX - 1)
     throw std::length_error("a pre-token of 4 GiB, or as many distinct ones");
-  words_.push_back({keep(bytes), static_cast<std::uint32_t>(bytes.size), hash, count, first});
-  grow();
+  if ((words_.size() + 1) * 2 > places_.size()) {
+    grow();
+    return place_for(bytes, key, first);
+  }
+  words_.push_back({keep(bytes), first, 0, static_cast<std::uint32_t>(bytes.size)});
+  places_[at] = {key, 0, static_cast<std::uint32_t>(words_.size())};
+  return places_[at];
+}
+
+void WordTable::add(WordTable &other) {
+  constexpr std::size_t AHEAD = 8;
+  const std::vector<Word> &words = other.settle();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i + AHEAD < words.size())
+      prepare({words[i + AHEAD].data, words[i + AHEAD].size}, words[i + AHEAD].data);
+    const Word &word = words[i];
+    const ByteView bytes = {word.data, word.size};
+    Place &place = place_for(bytes, prepare(bytes, word.data), word.first);
+    place.count += word.count;
+    std::uint64_t &first = words_[place.word - 1].first;
+    first = std::min(first, word.first);
+  }
+}
+
+std::vector<WordTable::Word> &WordTable::settle() {
+  for (const Place &place : places_)
+    if (place.word != 0)
+      words_[place.word - 1].count = place.count;
+  return words_;
+}
+
+const std::vector<WordTable::Word> &WordTable::finish() {
+  settle();
+  places_ = {};
+  std::sort(words_.begin(), words_.end(),
+            [](const Word &a, const Word &b) { return a.first < b.first; });
+  return words_;
+}
+
+std::size_t WordTable::place_of(const Key &key) const {
+  return mix(key.low ^ key.high, seed_ ^ key.high) & (places_.size() - 1);
 }
 
 const std::uint8_t *WordTable::keep(ByteView bytes) {
@@ -107,21 +142,52 @@ const std::uint8_t *WordTable::keep(ByteView bytes) {
   return kept;
 }
 
-// Enters the word that was added last, and keeps at least half of the places free.
 void WordTable::grow() {
-  std::size_t from = words_.size() - 1;
-  if (words_.size() * 2 > places_.size()) {
-    places_.assign(places_.size() * 2, 0);
-    from = 0;
-  }
-  const std::size_t mask = places_.size() - 1;
-  for (std::size_t index = from; index < words_.size(); ++index) {
-    std::size_t place = words_[index].hash & mask;
-    while (places_[place] != 0)
-      place = (place + 1) & mask;
-    places_[place] = std::uint64_t{words_[index].hash} << 32 | (index + 1);
+  const std::vector<Place> old = std::exchange(places_, std::vector<Place>(places_.size() * 2));
+  for (const Place &place : old) {
+    if (place.word == 0)
+      continue;
+    std::size_t at = place_of(place.key);
+    while (places_[at].word != 0)
+      at = (at + 1) & (places_.size() - 1);
+    places_[at] = place;
   }
 }
+
+namespace {
+
+// Words on the way into a table, while memory is fetched.
+class Waiting {
+public:
+  explicit Waiting(WordTable &table) : table_(table) {}
+
+  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
+    Word &word = words_[next_++ % words_.size()];
+    if (next_ > words_.size())
+      table_.add(word.bytes, word.key, 1, word.first);
+    word = {bytes, table_.prepare(bytes, limit), first};
+  }
+
+  void finish() {
+    for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
+      const Word &word = words_[i % words_.size()];
+      table_.add(word.bytes, word.key, 1, word.first);
+    }
+  }
+
+private:
+  struct Word {
+    ByteView bytes;
+    WordTable::Key key;
+    std::uint64_t first;
+  };
+
+  WordTable &table_;
+  std::array<Word, 16> words_{};
+  std::size_t next_ = 0;
+};
+
+} // namespace
 
 WordCounts::WordCounts()
     : seed_(mix(static_cast<std::uint64_t>(
@@ -151,20 +217,24 @@ void WordCounts::add(const Machine &machine, const std::vector<ByteView> &texts,
   }
   std::atomic<std::size_t> next{0};
   const auto share = [&](WordTable &table) {
+    Waiting waiting(table);
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       const auto [text, position] = tasks[i];
       std::size_t begin = 0;
       split(machine, Utf8(text.data, text.size, machine.classes()),
-            [&, data = text.data, start = position](std::size_t end) {
-              table.add({data + begin, end - begin}, 1, start + begin);
+            [&, data = text.data, limit = text.data + text.size,
+             start = position](std::size_t end) {
+              waiting.add({data + begin, end - begin}, start + begin, limit);
               begin = end;
             });
     }
+    waiting.finish();
   };
-  while (tables_.size() < threads)
+  const std::size_t shares = std::min<std::size_t>(threads, tasks.size());
+  while (tables_.size() < shares)
     tables_.emplace_back(seed_);
   std::vector<std::function<void()>> work;
-  for (std::size_t i = 0; i < std::max(threads, 1U); ++i)
+  for (std::size_t i = 0; i < shares; ++i)
     work.emplace_back([&share, &table = tables_[i]] { share(table); });
   run_all(work, threads);
 }
@@ -178,20 +248,9 @@ WordTable WordCounts::take() {
   std::vector<WordTable> tables = std::exchange(tables_, {});
   tables_.emplace_back(seed_);
   position_ = 0;
-  // A thread takes its tasks in order, so in each table the words are.
-  if (std::all_of(tables.begin() + 1, tables.end(),
-                  [](const WordTable &table) { return table.words().empty(); }))
-    return std::move(tables[0]);
-  std::vector<const WordTable::Word *> all;
-  for (const WordTable &table : tables)
-    for (const WordTable::Word &word : table.words())
-      all.push_back(&word);
-  std::sort(all.begin(), all.end(),
-            [](const auto *a, const auto *b) { return a->first < b->first; });
-  WordTable merged(seed_);
-  for (const WordTable::Word *word : all)
-    merged.add({word->data, word->size}, word->count, word->first);
-  return merged;
+  for (std::size_t i = 1; i < tables.size(); ++i)
+    tables[0].add(tables[i]);
+  return std::move(tables[0]);
 }
 
 } // namespace pretok

@@ -1,4 +1,5 @@
-"""The command line: `pretok split`, `explain`, `presets`, `diff`, `fuzz` and `bench`.
+"""The command line: `pretok split`, `explain`, `presets`, `diff`, `fuzz` and `bench`; and, over
+vocabularies, `encode`, `decode`, `count`, `train`, `inspect` and `fetch`.
 
 Every error is one line on standard error and exit status 2, whatever raised it; `main` sees to it.
 """
@@ -100,7 +101,7 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
     help="Show the version and the backend, and exit.",
 )
 def commands() -> None:
-    """Split text into pre-tokens exactly as LLM tokenizers do."""
+    """Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do."""
 
 
 for _command in (
@@ -108,11 +109,13 @@ for _command in (
     explain_command,
     presets_command,
     diff_command,
+    Later("encode", "pretok.cli.encode:encode_command", "Encode a text as the ids of tokens."),
+    Later("decode", "pretok.cli.decode:decode_command", "Decode ids to text."),
+    Later("count", "pretok.cli.encode:count_command", "Count the tokens of texts."),
+    Later("train", "pretok.cli.train:train_command", "Train a vocabulary on texts."),
+    Later("inspect", "pretok.cli.inspect:inspect_command", "Show what is in a vocabulary."),
+    Later("fetch", "pretok.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     Later("fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."),
-    Later(
-        "bench",
-        "pretok.cli.bench:bench_command",
-        "Measure speed against that of peers.",
-    ),
+    Later("bench", "pretok.cli.bench:bench_command", "Measure speed against that of peers."),
 ):
     commands.add_command(_command)

@@ -7,9 +7,9 @@ import io
 import os
 import reprlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import click
 
@@ -17,8 +17,18 @@ BLOCK = 1 << 18
 """How many bytes are read at a time: enough for speed, and a block of one-byte pre-tokens, at some
 200 bytes each while they are printed, still takes little memory."""
 
+ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
+"""What options that stand for an input have."""
+
 _names = reprlib.Repr()
 _names.maxstring = 120
+
+
+class Input(NamedTuple):
+    """An open input: what messages call it, and its blocks of bytes, the last one empty."""
+
+    name: str
+    blocks: Iterator[bytes]
 
 
 @contextmanager
@@ -30,16 +40,42 @@ def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iter
     click.ClickException, which says what to do, if there is no such input, it is empty, or it is
     not text; what is printed before that came from earlier blocks.
     """
+    with open_bytes(file, text) as given:
+        yield decoded(given, binary)
+
+
+@contextmanager
+def open_bytes(file: str | None, text: str | None, option: str = "--text") -> Iterator[Input]:
+    """Open the input as `open_text` does and yield its bytes; `option` is where `text` is from."""
     if text is not None:
         if file is not None:
-            raise click.UsageError("both FILE and --text are given; give one of them")
-        name, opened = "--text", cast("AbstractContextManager[Any]", io.BytesIO(_encode(text)))
+            raise click.UsageError(f"both FILE and {option} are given; give one of them")
+        name, opened = option, cast("AbstractContextManager[Any]", io.BytesIO(_encode(text)))
     elif file is None or file == "-":
-        name, opened = "standard input", nullcontext(_standard_input())
+        name, opened = "standard input", nullcontext(_standard_input(option))
     else:
-        name, opened = _names.repr(file), _open(file)
+        name, opened = shown_path(file), _open(file, option)
     with opened as stream, _progress(stream) as advance:
-        yield _decode(_blocks(stream, name, advance), name, binary)
+        yield Input(name, _blocks(stream, name, advance))
+
+
+def shown_path(path: str) -> str:
+    """Return `path` in quotes, shortened, as messages have it."""
+    return _names.repr(path)
+
+
+def lines_of(chunks: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the lines of a text without their LF or CRLF, those that end in each chunk together."""
+    begun: list[str] = []
+    for chunk in chunks:
+        ended, found, rest = chunk.rpartition("\n")
+        if found:
+            whole = "".join([*begun, ended, "\n"])
+            yield whole.replace("\r\n", "\n").split("\n")[:-1]
+            begun = []
+        begun.append(rest)
+    if any(begun):
+        yield ["".join(begun)]
 
 
 def _encode(text: str) -> bytes:
@@ -47,20 +83,20 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass" if os.name == "nt" else "surrogateescape")
 
 
-def _open(path: str) -> AbstractContextManager[Any]:
+def _open(path: str, option: str) -> AbstractContextManager[Any]:
     try:
         return open(path, "rb", buffering=0)
     except OSError as error:
         raise click.ClickException(
-            f"cannot open {_names.repr(path)}: {error.strerror}; give a file that can be read, "
-            "'-' for standard input, or the text itself with --text"
+            f"cannot open {shown_path(path)}: {error.strerror}; give a file that can be read, "
+            f"'-' for standard input, or {ITSELF[option]} with {option}"
         ) from None
 
 
-def _standard_input() -> Any:
+def _standard_input(option: str) -> Any:
     if sys.stdin is None:
         raise click.ClickException(
-            "standard input is closed; name a FILE, or give the text itself with --text"
+            f"standard input is closed; name a FILE, or give {ITSELF[option]} with {option}"
         )
     if sys.stdin.isatty() and sys.stderr is not None:
         click.echo("pretok: reading text from the terminal until end of file", err=True)
@@ -86,11 +122,13 @@ def _blocks(stream: BinaryIO, name: str, advance: Callable[[int], object]) -> It
         yield block
 
 
-def _decode(blocks: Iterator[bytes], name: str, binary: bool) -> Iterator[str]:
+def decoded(given: Input, binary: bool, may_be_empty: bool = False) -> Iterator[str]:
+    """Yield the text of `given`, checked as `open_text` says."""
+    name, blocks = given
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if binary else "strict")
     position = 0
     for block in blocks:
-        if not block and not position:
+        if not block and not position and not may_be_empty:
             raise click.ClickException(f"{name} is empty; give some text to split")
         nul = -1 if binary else block.find(0)
         begun = len(decoder.getstate()[0])
@@ -111,7 +149,7 @@ def _decode(blocks: Iterator[bytes], name: str, binary: bool) -> Iterator[str]:
 def _not_text(name: str, position: int, what: str) -> click.ClickException:
     return click.ClickException(
         f"{name}, byte {position}: {what}; expected UTF-8 text: convert it to UTF-8, or pass "
-        "--binary to split any bytes"
+        "--binary to take any bytes"
     )
 
 

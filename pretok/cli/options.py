@@ -9,10 +9,14 @@ import click
 
 from pretok.unicode import VERSIONS
 
-ESCAPES = r"""
+_ESCAPED = r"""
 Escapes: \\ \n \r \t; \xNN for any other ASCII control; \uNNNN or \UNNNNNNNN for white space other
-than U+0020, controls, format characters, private use and unassigned code points. With --binary, a
+than U+0020, controls, format characters, private use and unassigned code points."""
+ESCAPES = rf"""{_ESCAPED} With --binary, a
 byte that is not UTF-8 is \xNN, always 80 or more, which no character is.
+"""
+TOKEN_ESCAPES = rf"""{_ESCAPED} Each byte
+of a token that is not a whole character is \xNN, always 80 or more, which no character is.
 """
 
 
@@ -28,9 +32,9 @@ def options(*given: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def form_option(*names: str) -> Callable[[Any], Any]:
-    """Return the option --format, one of `names`, by default text."""
+    """Return the option --format, one of `names`, by default the first."""
     return click.option(
-        "--format", "-f", "form", type=click.Choice(names), default="text", show_default=True
+        "--format", "-f", "form", type=click.Choice(names), default=names[0], show_default=True
     )
 
 
@@ -45,11 +49,13 @@ unicode_option = click.option(
 colour_option = click.option(
     "--color/--no-color", "color", default=None, help="[default: on a terminal, not if $NO_COLOR]"
 )
-input_options = options(
-    click.argument("file", required=False),
+backend_option = click.option(
+    "--backend", type=click.Choice(["native", "python"]), help="[default: the best there is]"
+)
+file_argument = click.argument("file", required=False)
+text_options = options(
     click.option("--text", "-t", metavar="TEXT", help="The text itself, instead of FILE."),
     click.option("--binary", is_flag=True, help="Take any bytes, not only UTF-8 text."),
-    click.option(
-        "--backend", type=click.Choice(["native", "python"]), help="[default: the best there is]"
-    ),
+    backend_option,
 )
+input_options = options(file_argument, text_options)

@@ -114,13 +114,13 @@ def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
     yield "]\n" if before == separator else "[]\n"
 
 
-def write(texts: Iterable[str]) -> None:
-    """Write `texts` to standard output, each at once."""
+def write(texts: Iterable[str | bytes]) -> None:
+    """Write `texts` to standard output, each at once; bytes as they are."""
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; redirect it to a file or a pipe")
     for text in texts:
         try:
-            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.write(text.encode() if isinstance(text, str) else text)
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             raise

@@ -1,0 +1,1 @@
+"""Stand-ins for the Python API of other tokenizers."""

@@ -1,0 +1,394 @@
+"""Encoding: tiktoken's class, over a Tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.backends import SupportsOffsets
+from bpe.compat._specials import Allowed, Disallowed, SpecialTokens, refuse
+from bpe.compat._unstable import OpenEnd
+from bpe.errors import UnknownTokenError
+from bpe.once import once
+from bpe.special import AddedToken
+from bpe.tokenizer import Tokenizer
+from bpe.vocabulary import Vocabulary
+from pretok.patterns import find, pattern_for
+from pretok.preset import Preset
+from pretok.pretokenizer import BackendName, PreTokenizer
+
+ID_LIMIT = 1 << 32
+"""What ids are below in tiktoken; another number is an OverflowError there, not a KeyError."""
+
+E = TypeVar("E", bound="Encoding")
+
+NONE: frozenset[str] = frozenset()
+
+
+class Encoding:
+    """A vocabulary with a split and special tokens, as tiktoken.Encoding has them.
+
+    `pat_str` is a pattern whose split pretok knows, as tiktoken reads it; for any other split give
+    `preset`, a preset, its name, or an object with offsets(text). `mergeable_ranks` are the tokens
+    and their ids, which say what merges first; `special_tokens` the ids of those.
+    `explicit_n_vocab` is how many ids there are, if that is to be checked. Raises ValueError, also
+    as VocabularyError; AssertionError if the check fails.
+
+    `allowed_special` of a call is the set of special tokens that become their ids, or "all" of
+    them. `disallowed_special` is some str that a text must not hold, wherever it stands, else it
+    is a ValueError: by default "all" special tokens that are not allowed. Others are ordinary text.
+    A text is a str, else it is a TypeError. Ids are ints; an unknown one is a KeyError, one that is
+    negative or not below 2**32 an OverflowError.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: Mapping[bytes, int],
+        special_tokens: Mapping[str, int],
+        explicit_n_vocab: int | None = None,
+        preset: PreTokenizer | SupportsOffsets | Preset | str | None = None,
+        backend: BackendName | None = None,
+    ) -> None:
+        vocabulary = Vocabulary({id: token for token, id in mergeable_ranks.items()})
+        if len(vocabulary.token_bytes) != len(mergeable_ranks):
+            raise ValueError("two of mergeable_ranks are the same; expected one for each token")
+        added = [AddedToken(content, id) for content, id in special_tokens.items()]
+        split = _split_of(pat_str) if preset is None else preset
+        tokenizer = Tokenizer(vocabulary, split, added_tokens=added, name=name, backend=backend)
+        self._set(name, pat_str, tokenizer)
+        if explicit_n_vocab:
+            assert len(mergeable_ranks) + len(special_tokens) == explicit_n_vocab, (
+                f"{len(mergeable_ranks)} tokens and {len(special_tokens)} special ones are not "
+                f"explicit_n_vocab={explicit_n_vocab}"
+            )
+            assert self.n_vocab == explicit_n_vocab, (
+                f"the largest id is {self.max_token_value}; expected explicit_n_vocab - 1"
+            )
+
+    @classmethod
+    def from_tokenizer(cls: type[E], tokenizer: Tokenizer, name: str | None = None) -> E:
+        """Return an Encoding over `tokenizer`; its name is that of the tokenizer, or `name`.
+
+        Added tokens that are not special always become their ids. Raises ValueError if the
+        tokenizer changes text before it encodes it, for which tiktoken's API has no place.
+        """
+        if tokenizer.normalizer is not None or tokenizer.add_prefix_space:
+            change = tokenizer.normalizer or "a space before it"
+            raise ValueError(
+                f"{tokenizer!r} encodes text with {change}; expected one that encodes it as it is"
+            )
+        self = cls.__new__(cls)
+        pattern = None if tokenizer.preset is None else pattern_for(tokenizer.preset, "tiktoken")
+        self._set(name or tokenizer.name or "unnamed", pattern or "", tokenizer)
+        return self
+
+    def _set(self, name: str, pat_str: str, tokenizer: Tokenizer) -> None:
+        self.name = name
+        self._pat_str = pat_str
+        self._tokenizer = tokenizer
+        self._special_tokens = dict(tokenizer.special_tokens)
+        self._specials = SpecialTokens(self._special_tokens)
+        self._special_token_bytes = {
+            token.id: token.content.encode() for token in reversed(tokenizer.added_tokens)
+        }
+        self.max_token_value = tokenizer.vocab_size - 1
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The Tokenizer that does the work."""
+        return self._tokenizer
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> list[int]:
+        """Return the ids of `text`; a pair of surrogates is one character, a lone one U+FFFD.
+
+        Raises ValueError and TypeError, see the class.
+        """
+        allowed = self._checked((text,), allowed_special, disallowed_special)
+        return self._tokenizer.encode(text, allowed or "text")
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Return the ids of `text`, with special tokens as ordinary text."""
+        refuse(text, NONE)
+        return self._tokenizer.encode(text, "text")
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> NDArray[np.uint32]:
+        """Return the ids of `text` as an array: uint32, shape (n,).
+
+        Raises what `encode` does, and UnicodeEncodeError for any surrogate.
+        """
+        allowed = self._checked((text,), allowed_special, disallowed_special)
+        return self._tokenizer.encode_array(text, allowed or "text", errors="strict")
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """Return the ids of each of `text`, some str, with special tokens as ordinary text."""
+        return self.encode_batch(text, num_threads=num_threads, disallowed_special=())
+
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: Allowed = NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> list[list[int]]:
+        """Return the ids of each of `text`, some str; raises what `encode` does.
+
+        Takes up to `num_threads` threads. Raises ValueError if that is less than 1.
+        """
+        threads = _threads(num_threads)
+        texts = list(text)
+        allowed = self._checked(texts, allowed_special, disallowed_special)
+        return self._tokenizer.encode_batch(texts, allowed or "text", threads=threads)
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: Allowed = NONE,
+        disallowed_special: Disallowed = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """Return the ids that stay whatever follows `text`, and what ids can come next, sorted.
+
+        Each of the latter covers the rest of the text, and may go beyond it. Raises what `encode`
+        does, and UnicodeEncodeError for any surrogate. Takes time that grows with the square of
+        the last pre-token's length.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
+        >>> Encoding.from_tokenizer(tok).encode_with_unstable("x ab")
+        ([120], [[32, 256], [32, 257], [32, 258]])
+        """
+        allowed = self._checked((text,), allowed_special, disallowed_special)
+        return self._open_end.completions(text, allowed)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """Return the id of a token, special or not; raises KeyError if there is none."""
+        token = _utf8(text_or_bytes)
+        id = self._mergeable_ranks.get(token)
+        if id is None:
+            id = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
+        if id is None:
+            raise KeyError(f"no token is {token!r}")
+        return id
+
+    def decode_bytes(self, tokens: Iterable[int]) -> bytes:
+        """Return the bytes of `tokens`, some ids; raises KeyError, OverflowError, TypeError."""
+        if not isinstance(tokens, (list, tuple, np.ndarray)):
+            tokens = list(tokens)
+        try:
+            return self._tokenizer.decode_bytes(tokens)
+        except UnknownTokenError as error:
+            for id in tokens:
+                _check_range(index(id))
+            raise KeyError(str(error)) from None
+
+    def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
+        """Return the text of `tokens`, some ids; raises what `decode_bytes` does.
+
+        What is not UTF-8 becomes what Python's error handler `errors` makes of it.
+        """
+        return self.decode_bytes(tokens).decode("utf-8", errors)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """Return the bytes of the token with this id; raises what `decode_bytes` does."""
+        id = index(token)
+        found = self._token_bytes.get(id) or self._special_token_bytes.get(id)
+        if found is None:
+            _check_range(id)
+            raise KeyError(f"no token has id {id}; the largest is {self.max_token_value}")
+        return found
+
+    def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
+        """Return the bytes of each of `tokens`, some ids; raises what `decode_bytes` does."""
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
+        """Return the text of `tokens`, and at which of its code points each of them begins.
+
+        A token that begins within a code point counts as beginning with it. Raises what
+        `decode_bytes` does, and UnicodeDecodeError if the bytes are no UTF-8.
+
+        >>> import bpe
+        >>> tok = bpe.train(["ab"], vocab_size=257)
+        >>> Encoding.from_tokenizer(tok).decode_with_offsets([256, 0xC3, 0xA9, 256])
+        ('abéab', [0, 2, 2, 3])
+        """
+        parts = self.decode_tokens_bytes(tokens)
+        offsets = []
+        # How many code points have begun before the token.
+        begun = 0
+        for part in parts:
+            within = _continues(part[0])
+            offsets.append(max(begun - within, 0))
+            begun += len(part) - sum(map(_continues, part))
+        return b"".join(parts).decode(), offsets
+
+    def decode_batch(
+        self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+    ) -> list[str]:
+        """Return the text of each of `batch`; raises what `decode` does.
+
+        `num_threads` is checked as in `encode_batch`, and of no other effect.
+        """
+        _threads(num_threads)
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(
+        self, batch: Iterable[Sequence[int]], *, num_threads: int = 8
+    ) -> list[bytes]:
+        """Return the bytes of each of `batch`. Otherwise as `decode_batch`."""
+        _threads(num_threads)
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    def token_byte_values(self) -> list[bytes]:
+        """Return the bytes of every token that is not special, in ascending order."""
+        return list(self._sorted_tokens)
+
+    @property
+    def eot_token(self) -> int:
+        """The id of <|endoftext|>; raises KeyError if there is none."""
+        return self._special_tokens["<|endoftext|>"]
+
+    @once
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special_tokens)
+
+    def is_special_token(self, token: int) -> bool:
+        """Return whether this id, an int, is that of a special token."""
+        assert isinstance(token, int), f"expected an int, got {type(token).__name__}"
+        return token in self._special_token_values
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
+        """Return the ids of a pre-token, which is not split and has no special tokens."""
+        pre_token = _utf8(text_or_bytes)
+        if not pre_token:
+            raise ValueError("expected a pre-token, got nothing")
+        return self._open_end.merge_whole(pre_token)
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        """Return the ids of `text`, as `encode_ordinary`; UnicodeEncodeError for any surrogate."""
+        refuse(text, NONE)
+        return self._tokenizer.encode(text, "text", errors="strict")
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        """Return the ids of `text`, bytes that may be no UTF-8.
+
+        What is not, all behind it, and the pre-token before it are merged without a split.
+        """
+        if not isinstance(text, bytes):
+            raise TypeError(f"expected bytes, got {type(text).__name__}")
+        return self._open_end.encode_bytes(text)
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        return self._tokenizer.vocabulary.ids
+
+    @property
+    def _token_bytes(self) -> dict[int, bytes]:
+        return self._tokenizer.vocabulary.token_bytes
+
+    @once
+    def _special_token_values(self) -> set[int]:
+        return set(self._special_tokens.values())
+
+    @once
+    def _sorted_tokens(self) -> list[bytes]:
+        return sorted(self._mergeable_ranks)
+
+    @once
+    def _open_end(self) -> OpenEnd:
+        return OpenEnd(self._tokenizer, self._sorted_tokens)
+
+    def _checked(
+        self, texts: Iterable[str], allowed_special: Allowed, disallowed_special: Disallowed
+    ) -> frozenset[str]:
+        """Return the special tokens that are allowed; raises if a text has one that is not."""
+        allowed = self._specials.allowed(allowed_special)
+        disallowed = self._specials.disallowed(allowed, disallowed_special)
+        for text in texts:
+            refuse(text, disallowed)
+        return allowed
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    def __getstate__(self) -> object:
+        from bpe.compat import _registry
+
+        # Known encodings go by name: another process has the vocabulary as well.
+        if _registry.loaded(self.name) is self:
+            return self.name
+        return {"name": self.name, "pat_str": self._pat_str, "tokenizer": self._tokenizer}
+
+    def __setstate__(self, state: Any) -> None:
+        from bpe.compat import _registry
+
+        if isinstance(state, str):
+            self.__dict__.update(_registry.get_encoding(state).__dict__)
+        else:
+            self._set(**state)
+
+
+def _split_of(pattern: str) -> Preset:
+    """Return the preset that splits as tiktoken does with `pattern`."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"pat_str is of type {type(pattern).__name__}; expected str")
+    preset = find(pattern, "tiktoken")
+    if preset is None:
+        raise ValueError(
+            f"pat_str={pattern!r} is no pattern that pretok knows; pass preset= as well: the name "
+            "of a preset of pretok.presets() that splits alike, a pretok.Preset of your own, or an "
+            "object with offsets(text)"
+        )
+    return preset
+
+
+def _utf8(text_or_bytes: str | bytes) -> bytes:
+    if isinstance(text_or_bytes, str):
+        return text_or_bytes.encode()
+    if isinstance(text_or_bytes, bytes):
+        return text_or_bytes
+    raise TypeError(f"expected str or bytes, got {type(text_or_bytes).__name__}")
+
+
+def _check_range(id: int) -> None:
+    if not 0 <= id < ID_LIMIT:
+        raise OverflowError(f"id {id} is no id; expected an int from 0 to {ID_LIMIT - 1}")
+
+
+def _continues(byte: int) -> bool:
+    """Return whether a byte of UTF-8 is one that does not begin a code point."""
+    return byte & 0xC0 == 0x80
+
+
+def _threads(asked: int | None) -> int | None:
+    if asked is None:
+        return None
+    if asked <= 0:
+        raise ValueError(f"num_threads={asked!r}; expected at least 1")
+    return max(1, int(asked))

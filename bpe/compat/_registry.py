@@ -1,0 +1,44 @@
+"""Encodings by name, each made once."""
+
+from __future__ import annotations
+
+from threading import RLock
+
+from bpe.compat._encoding import Encoding
+from bpe.compat._models import ENCODING_NAMES, encoding_name_for_model
+
+_lock = RLock()
+_loaded: dict[str, Encoding] = {}
+
+
+def get_encoding(encoding_name: str) -> Encoding:
+    """Return the encoding of this name; the same object each time.
+
+    Its vocabulary is looked for as by `bpe.load`, never on the network. Raises ValueError if there
+    is no such encoding, UnknownVocabularyError if its vocabulary is not on this machine.
+    """
+    if encoding_name not in ENCODING_NAMES:
+        raise ValueError(
+            f"unknown encoding {encoding_name!r}; expected one of {', '.join(ENCODING_NAMES)}"
+        )
+    with _lock:
+        if encoding_name not in _loaded:
+            from bpe import load
+
+            _loaded[encoding_name] = Encoding.from_tokenizer(load(encoding_name), encoding_name)
+        return _loaded[encoding_name]
+
+
+def encoding_for_model(model_name: str) -> Encoding:
+    """Return the encoding of a model; raises KeyError if it is unknown, and as `get_encoding`."""
+    return get_encoding(encoding_name_for_model(model_name))
+
+
+def list_encoding_names() -> list[str]:
+    """Return the names that `get_encoding` knows."""
+    return list(ENCODING_NAMES)
+
+
+def loaded(name: str) -> Encoding | None:
+    """Return the encoding of this name, if `get_encoding` has made it."""
+    return _loaded.get(name)

@@ -1,0 +1,110 @@
+"""The special tokens that a call of tiktoken's API allows, and those that it must not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
+Disallowed: TypeAlias = Literal["all"] | Collection[str]
+
+
+class SpecialTokens:
+    """The special tokens of one encoding: what `allowed_special` and `disallowed_special` mean."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._all = frozenset(names)
+
+    def allowed(self, allowed: Allowed) -> frozenset[str]:
+        """Return which special tokens `allowed` names; others that it names are of no effect.
+
+        Raises TypeError if it is neither "all" nor a set of str.
+        """
+        if isinstance(allowed, str) and allowed == "all":
+            return self._all
+        if not isinstance(allowed, AbstractSet):
+            raise TypeError(
+                f"allowed_special is of type {type(allowed).__name__}; expected 'all' or a set "
+                "of str"
+            )
+        if not allowed:
+            return frozenset()
+        _check_names("allowed_special", allowed)
+        return self._all.intersection(allowed)
+
+    def disallowed(self, allowed: frozenset[str], disallowed: Disallowed) -> frozenset[str]:
+        """Return what a text must not hold, any str, given what `allowed` returned.
+
+        Raises TypeError if `disallowed` is neither "all" nor some str.
+        """
+        if isinstance(disallowed, str) and disallowed == "all":
+            return self._all - allowed if allowed else self._all
+        found = frozenset(disallowed or ())
+        _check_names("disallowed_special", found)
+        return found
+
+
+def refuse(text: str, disallowed: frozenset[str]) -> None:
+    """Raise ValueError, which says what to do, if `text` holds any of `disallowed`.
+
+    Time is linear in the text, however many tokens there are. TypeError if it is no str.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a str, got {type(text).__name__}")
+    if not disallowed:
+        return
+    found = _first_of(text, disallowed)
+    if found is not None:
+        at, token = found
+        raise ValueError(
+            f"the text holds the special token {token!r} at offset {at}, and this call disallows "
+            f"it. Pass allowed_special={{{token!r}}} to encode it as its id, "
+            f"disallowed_special=enc.special_tokens_set - {{{token!r}}} to encode it as ordinary "
+            "text, or disallowed_special=() to encode every special token as ordinary text."
+        )
+
+
+def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
+    """Return where the first of `tokens` stands in `text`, and which: the longest that does."""
+    if "" in tokens:
+        return 0, ""
+    found: tuple[int, str] | None = None
+    for start, lengths in _groups(tokens):
+        # Only what stands before the one already found counts.
+        end = len(text) if found is None else found[0] + len(start) - 1
+        at = text.find(start, 0, end)
+        while at >= 0:
+            token = next((part for n in lengths if (part := text[at : at + n]) in tokens), None)
+            if token is not None:
+                found = at, token
+                break
+            at = text.find(start, at + 1, end)
+    return found
+
+
+@lru_cache(maxsize=128)
+def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
+    """Return, for tokens with the same first code point, how all start, and how long they are."""
+    groups: dict[str, list[str]] = {}
+    for token in tokens:
+        groups.setdefault(token[0], []).append(token)
+    return [
+        (_common_start(group), sorted({len(token) for token in group}, reverse=True))
+        for group in groups.values()
+    ]
+
+
+def _common_start(tokens: Collection[str]) -> str:
+    first, last = min(tokens), max(tokens)
+    same = 0
+    while first[same : same + 1] == last[same : same + 1] != "":
+        same += 1
+    return first[:same]
+
+
+def _check_names(argument: str, names: Collection[object]) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{argument} holds {name!r}; expected str")

@@ -1,0 +1,137 @@
+"""Where the end of a text is open: bytes that are cut off, and how the text could go on.
+
+Follows tiktoken, rough edges and all: the ids that more text would change are taken to be those of
+the last pre-token, and of the white space before it if that is white space.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from bpe.merge import finder, merge
+from bpe.special import AddedTokens, word_ranges
+from bpe.tokenizer import Tokenizer
+from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
+
+_WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
+
+
+class OpenEnd:
+    """Encodes, with one tokenizer, text that may go on."""
+
+    def __init__(self, tokenizer: Tokenizer, sorted_tokens: Sequence[bytes]) -> None:
+        self._tokenizer = tokenizer
+        self._tokens = tokenizer.vocabulary.token_bytes
+        self._ids = tokenizer.vocabulary.ids
+        self._sorted = sorted_tokens
+        self._find = finder(tokenizer.vocabulary)
+        # Of a pre-token that is a token as a whole, that one.
+        self.merge_whole = tokenizer.merge
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Return the ids of `data`, which may be no UTF-8.
+
+        What is not, all behind it, and the pre-token before it are merged without a split.
+        """
+        try:
+            return self._tokenizer.encode(data.decode(), "text")
+        except UnicodeDecodeError as error:
+            valid = error.start
+        text = data[:valid].decode()
+        ids, count = self._grown(
+            self._tokenizer.encode(text, "text"), self._last_count(text, frozenset())
+        )
+        start = len(ids) - count
+        return ids[:start] + self.merge_whole(self._bytes_of(ids[start:]) + data[valid:])
+
+    def completions(self, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
+        """Return the ids that stay whatever follows `text`, and what ids could come next, sorted.
+
+        `allowed` are special tokens. Raises UnicodeEncodeError for lone surrogates.
+        """
+        ids = self._tokenizer.encode(text, allowed or "text", errors="strict")
+        ids, count = self._grown(ids, self._last_count(text, allowed))
+        start = len(ids) - count
+        rest = self._bytes_of(ids[start:])
+        if not rest:
+            return ids, []
+        found: set[tuple[int, ...]] = {(self._ids[token],) for token in self._starting_with(rest)}
+        for cut in range(1, len(rest)):
+            found.update(self._straddling(rest, cut))
+        found.update(self._parted(rest))
+        return ids[:start], [list(completion) for completion in sorted(found)]
+
+    def _merge(self, data: bytes) -> tuple[int, ...]:
+        """Return the ids of `data` merged from its bytes, even if it is a token."""
+        if data not in self._ids:
+            return tuple(self.merge_whole(data))
+        symbols = [self._ids[data[at : at + 1]] for at in range(len(data))]
+        return tuple(merge(symbols, self._find))
+
+    def _last_count(self, text: str, allowed: frozenset[str]) -> int:
+        """Return how many ids the last pre-token of `text` has; 0 if an added token ends it."""
+        added = [
+            token
+            for token in self._tokenizer.added_tokens
+            if token.content in allowed or not token.special
+        ]
+        words = word_ranges() if any(token.single_word for token in added) else ()
+        data = text.encode()
+        start = 0
+        for segment in AddedTokens(added, (), words).split(data):
+            start = segment.start if segment.token is None else segment.end
+        if start == len(data):
+            return 0
+        behind = data[start:].decode()
+        last = int(self._tokenizer.pre_tokenizer.offsets(behind)[-2])
+        return len(self.merge_whole(behind[last:].encode()))
+
+    def _grown(self, ids: list[int], count: int) -> tuple[list[int], int]:
+        """Return `ids`, and how many of the last can change: `count`, or more if white space."""
+        if count and self._is_space(ids[-count]):
+            while count < len(ids) and self._is_space(ids[-count - 1]):
+                count += 1
+        return ids, count
+
+    def _is_space(self, id: int) -> bool:
+        return not self._tokens.get(id, b"special").strip(b" \n\t")
+
+    def _bytes_of(self, ids: list[int]) -> bytes:
+        return b"".join([self._tokens[id] for id in ids])
+
+    def _starting_with(self, start: bytes) -> Iterator[bytes]:
+        for at in range(bisect_left(self._sorted, start), len(self._sorted)):
+            if not self._sorted[at].startswith(start):
+                return
+            yield self._sorted[at]
+
+    def _straddling(self, rest: bytes, cut: int) -> Iterator[tuple[int, ...]]:
+        """Yield what comes of each token that would begin at `cut` and reach the end of `rest`."""
+        texts = []
+        for token in self._starting_with(rest[cut:]):
+            data = rest[:cut] + token
+            try:
+                texts.append(data.decode())
+            except UnicodeDecodeError:
+                yield self._covering(self._merge(data), len(rest))
+        for ids in self._tokenizer.encode_batch(texts, "text"):
+            yield self._covering(ids, len(rest))
+
+    def _covering(self, ids: Sequence[int], size: int) -> tuple[int, ...]:
+        """Return the first of `ids` that have `size` bytes or more between them."""
+        for count, id in enumerate(ids, 1):
+            size -= len(self._tokens[id])
+            if size <= 0:
+                return tuple(ids[:count])
+        return tuple(ids)
+
+    def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
+        r"""Yield `rest` with a split before its last code point, if that is white space.
+
+        What follows can bring that split about: "\n\n" is one pre-token, "\n\n0" three.
+        """
+        last = rest.decode("utf-8", "replace")[-1]
+        size = len(last.encode())
+        if last in _WHITE_SPACE and size < len(rest):
+            yield self._merge(rest[:-size]) + self._merge(rest[-size:])

@@ -1,0 +1,154 @@
+"""Counting distinct pre-tokens, in C++ or in Python: all that training needs of its texts."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Protocol, cast
+
+from bpe.backends import SupportsOffsets, splitter
+from bpe.normal_parts import ESCAPE
+from bpe.trainer import Words
+from pretok.pretokenizer import BackendName, PreTokenizer, native_machine
+
+BATCH = 1 << 22
+"""How many bytes are counted in one go: what takes some ten milliseconds."""
+WORTH_A_THREAD = 1 << 19
+
+
+class WordCounts:
+    """Distinct words and their counts, in the order of first appearance."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[bytes] = Counter()
+
+    def add_words(self, words: Mapping[bytes, int]) -> None:
+        """Add to the count of each of `words`."""
+        self._counts.update(words)
+
+    def take(self) -> list[tuple[bytes, int]]:
+        """Return each word with its count, and start anew."""
+        counts, self._counts = self._counts, Counter()
+        return list(counts.items())
+
+
+class TextCounter(Protocol):
+    """Splits texts and counts their pre-tokens."""
+
+    def add(self, texts: list[bytes]) -> None:
+        """Count the pre-tokens of each of `texts`."""
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks."""
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        ...
+
+
+def text_counter(
+    pre_tokenizer: PreTokenizer | SupportsOffsets, backend: BackendName, threads: int | None
+) -> TextCounter:
+    """Return what counts the pre-tokens of texts; the result does not depend on `threads`."""
+    if backend == "python":
+        return _Counter(pre_tokenizer, WordCounts())
+    from pretok import _core
+
+    if isinstance(pre_tokenizer, PreTokenizer):
+        return _NativeCounter(pre_tokenizer, threads or os.cpu_count() or 1, threads is None)
+    return _Counter(pre_tokenizer, _core.WordCounts())
+
+
+class _Counter:
+    """Counts with anything that splits, one text after the other."""
+
+    def __init__(self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words) -> None:
+        self._words = words
+        self._stream = None
+        if isinstance(pre_tokenizer, PreTokenizer):
+            self._split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
+            self._stream = pre_tokenizer.stream
+        else:
+            self._split = splitter(pre_tokenizer)
+
+    def add(self, texts: list[bytes]) -> None:
+        """Count the pre-tokens of texts."""
+        self._words.add_words(Counter(chain.from_iterable(map(self._split, texts))))
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks.
+
+        Only a pre-tokenizer that knows no streams gets it as a whole.
+        """
+        if self._stream is None:
+            self.add([b"".join(blocks)])
+            return
+        stream = self._stream()
+        for block in blocks:
+            self._add_str(stream.feed(block))
+        self._add_str(stream.finish())
+
+    def _add_str(self, pre_tokens: list[str]) -> None:
+        counts = Counter(pre_tokens)
+        self._words.add_words({text.encode("utf-8", ESCAPE): counts[text] for text in counts})
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        return self._words
+
+
+class _NativeCounter:
+    """Counts in C++: batches of texts, on several threads."""
+
+    def __init__(self, pre_tokenizer: PreTokenizer, threads: int, only_if_worth: bool) -> None:
+        from pretok import _core
+
+        self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
+        self._safe_cut = _core.safe_cut
+        self._words = _core.WordCounts()
+        self._threads = threads
+        self._least = WORTH_A_THREAD if only_if_worth else 1
+        self._batch: list[bytes] = []
+        self._size = 0
+
+    def add(self, texts: list[bytes]) -> None:
+        """Count the pre-tokens of texts."""
+        self._batch += texts
+        self._size += sum(map(len, texts))
+        if self._size >= BATCH:
+            self._count_batch()
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks."""
+        for part in self._parts(blocks):
+            self.add([part])
+
+    def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the text of `blocks` in parts that are split by themselves as in the whole."""
+        held: list[bytes] = []
+        size = enough = 0
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size < enough:
+                continue
+            text = b"".join(held)
+            cut = self._safe_cut(self._machine, text)
+            if cut:
+                yield text[:cut]
+            held, size = [text[cut:]], size - cut
+            # A pre-token longer than that: twice as much next time, so that the whole is linear.
+            enough = 0 if cut else 2 * size
+        yield b"".join(held)
+
+    def _count_batch(self) -> None:
+        threads = max(1, min(self._threads, self._size // self._least))
+        self._words.add(self._machine, tuple(self._batch), threads)
+        self._batch, self._size = [], 0
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        self._count_batch()
+        return self._words

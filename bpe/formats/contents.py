@@ -1,0 +1,28 @@
+"""Contents: what a vocabulary file says, whatever its format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bpe.special import AddedToken
+from bpe.tokenizer import Template
+from bpe.vocabulary import Vocabulary
+from pretok.preset import Preset
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The vocabulary of a file and whatever else it says.
+
+    Where the file names no split that pretok has, `preset` is None and `why_no_preset` says what it
+    does say.
+    """
+
+    vocabulary: Vocabulary
+    preset: Preset | None = None
+    why_no_preset: str = ""
+    added_tokens: tuple[AddedToken, ...] = ()
+    normalizer: Literal["NFC"] | None = None
+    add_prefix_space: bool = False
+    template: Template = field(default_factory=Template)

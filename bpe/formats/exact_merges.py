@@ -1,0 +1,50 @@
+"""Whether the ids of a vocabulary, as ranks, would merge as its merges do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bpe.errors import VocabularyError
+from bpe.merge import recover_merges
+from bpe.vocabulary import Merge, Vocabulary
+
+
+def why_not_ranks(vocabulary: Vocabulary) -> str:
+    """Return why ranks would not merge as `vocabulary` does; "" if they would."""
+    if vocabulary.merges is None:
+        return ""
+    tokens = vocabulary.token_bytes
+    if len(vocabulary.ids) != len(tokens):
+        return "two of its tokens have the same bytes"
+    last = -1
+    for rank, merge in enumerate(vocabulary.merges):
+        if merge[2] == last:
+            return f"merges {rank - 1} and {rank} both make token {last}"
+        if merge[2] < last:
+            return (
+                f"merge {rank} makes token {merge[2]} and the one before it token {last}, but in "
+                "order of ids it would be the other way round"
+            )
+        last = merge[2]
+    listed = {merge[2]: merge for merge in vocabulary.merges}
+    try:
+        by_rank = {merge[2]: merge for merge in recover_merges(Vocabulary(tokens))}
+    except VocabularyError as error:
+        return str(error)
+    for id, token in tokens.items():
+        ours, theirs = listed.get(id), by_rank.get(id)
+        if ours != theirs:
+            return (
+                f"token {id}, {token!r}, is made of {_parts(ours, tokens)}, but ranks would make "
+                f"it of {_parts(theirs, tokens)}"
+            )
+        if ours is None and len(token) > 1 and not vocabulary.ignore_merges:
+            return (
+                f"no merge makes token {id}, {token!r}, which a vocabulary of ranks has for a "
+                "pre-token of these bytes"
+            )
+    return ""
+
+
+def _parts(merge: Merge | None, tokens: Mapping[int, bytes]) -> str:
+    return f"{tokens[merge[0]]!r} and {tokens[merge[1]]!r}" if merge else "nothing"

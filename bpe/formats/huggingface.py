@@ -1,0 +1,158 @@
+"""Reading the tokenizer.json of Hugging Face's tokenizers, as far as it is a byte-level BPE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats import pre_tokenizers, templates
+from bpe.formats.bpe_model import assigned_ids, build
+from bpe.formats.contents import Contents
+from bpe.formats.json_value import Value
+from bpe.special import AddedToken
+from bpe.vocabulary import ID_LIMIT
+
+_PARTS = ("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+          "post_processor", "decoder", "model")  # fmt: skip
+_OPTIONS = ("type", "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix",
+            "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def read(file: Value, need_preset: bool = True) -> Contents:
+    """Return the contents of a tokenizer.json.
+
+    Raises UnsupportedError for a part that bpe does not do, with its path in the file;
+    VocabularyError for one that is malformed. Without `need_preset` a pre_tokenizer that no preset
+    splits like is no error.
+    """
+    file.only(*_PARTS)
+    for name in ("truncation", "padding"):
+        if file[name].value is not None:
+            raise file[name].unsupported("bpe keeps texts as long as they are; set it to null")
+    model = file["model"]
+    _check_model(model)
+    normalizer = _normalizer(file["normalizer"])
+    preset, why, add_prefix_space = None, "", False
+    try:
+        preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
+    except UnsupportedError as error:
+        if need_preset:
+            raise
+        why = str(error)
+    _check_decoder(file["decoder"])
+    added = added_tokens(file["added_tokens"])
+    _check_ids(file["added_tokens"], added, model["vocab"].object())
+    merges = model["merges"]
+    vocabulary = build(
+        model["vocab"],
+        [_pair(merges, index) for index in range(len(list(merges.items())))],
+        lambda index: f"model.merges[{index}]",
+        model["ignore_merges"].flag(default=False),
+        added,
+    )
+    return Contents(
+        vocabulary,
+        preset,
+        why,
+        added,
+        normalizer,
+        add_prefix_space,
+        templates.read(file["post_processor"]),
+    )
+
+
+def added_tokens(listed: Value) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json, in its order."""
+    if listed.value is None:
+        return ()
+    return tuple(added_token(item, item["id"].number(), "id") for item in listed.items())
+
+
+def added_token(item: Value, id: int, *besides: str) -> AddedToken:
+    """Return the added token that an object with its content and flags describes."""
+    item.only("content", *_FLAGS, *besides)
+    if not 0 <= id < ID_LIMIT:
+        raise item.malformed(f"an id from 0 to {ID_LIMIT - 1}")
+    flags = {name: item[name].flag() for name in _FLAGS}
+    content = item["content"].text()
+    if not content:
+        raise item["content"].malformed("some text")
+    return AddedToken(content, id, **flags)
+
+
+def _check_model(model: Value) -> None:
+    kind = model["type"]
+    if kind.value is not None and kind.text() != "BPE":
+        raise kind.unsupported("bpe takes byte-level BPE")
+    model.only(*_OPTIONS)
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model[name].value not in (None, ""):
+            raise model[name].unsupported("a byte-level BPE has none")
+    dropout = model["dropout"]
+    if type(dropout.value) not in (type(None), int, float):
+        raise dropout.malformed("null or a number")
+    if dropout.value:
+        raise dropout.unsupported("with it ids are random; set it to null")
+    # Without effect where each byte is a token, which Vocabulary makes sure of.
+    if model["unk_token"].value is not None:
+        model["unk_token"].text()
+    for name in ("fuse_unk", "byte_fallback"):
+        model[name].flag(default=False)
+
+
+def _pair(merges: Value, index: int) -> tuple[str, str]:
+    merge = merges.value[index]
+    parts = merge.split(" ") if type(merge) is str else merge
+    if type(parts) is not list or list(map(type, parts)) != [str, str]:
+        raise Value(merge, f"model.merges[{index}]").malformed('two tokens, as "a b" or ["a", "b"]')
+    return parts[0], parts[1]
+
+
+def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]) -> None:
+    """Raise VocabularyError if tokenizers gives an added token another id than the file says."""
+    real = assigned_ids([token.content for token in added], vocab)
+    for index, (token, id) in enumerate(zip(added, real, strict=True)):
+        if token.id != id:
+            raise VocabularyError(
+                f"{listed.path}[{index}].id is {token.id}, but tokenizers gives {token.content!r} "
+                f"the id {id}, "
+                + (
+                    "which it has in model.vocab"
+                    if token.content in vocab
+                    else "the next one free; put it into model.vocab with the id that it is to have"
+                )
+            )
+
+
+def _normalizer(normalizer: Value) -> Literal["NFC"] | None:
+    pending = [normalizer]
+    found: Literal["NFC"] | None = None
+    while pending:
+        part = pending.pop()
+        if part.value is None:
+            continue
+        kind = part.kind()
+        if kind == "Sequence":
+            part.only("type", "normalizers")
+            pending += reversed(list(part["normalizers"].items()))
+        elif kind == "NFC":
+            part.only("type")
+            found = "NFC"
+        else:
+            raise part.unsupported("bpe knows NFC, or none (null)")
+    return found
+
+
+def _check_decoder(decoder: Value) -> None:
+    pending = [decoder]
+    while pending:
+        part = pending.pop()
+        if part.value is None:
+            continue
+        kind = part.kind()
+        if kind == "Sequence":
+            pending += reversed(list(part["decoders"].items()))
+        elif kind != "ByteLevel":
+            raise part.unsupported("bpe knows ByteLevel")

@@ -1,0 +1,103 @@
+"""Value: a part of a JSON file that knows where it is, so that errors can say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from bpe.errors import UnsupportedError, VocabularyError
+
+_Kind = TypeVar("_Kind")
+_KINDS = {
+    dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a whole number"
+}  # fmt: skip
+
+
+def parse(text: str) -> Value:
+    """Return the JSON value that `text` holds; raises VocabularyError with line and column."""
+    try:
+        return Value(json.loads(text), "")
+    except json.JSONDecodeError as error:
+        raise VocabularyError(
+            f"line {error.lineno} column {error.colno}: {error.msg}; the JSON is damaged, "
+            "or only a part of it is there"
+        ) from None
+    except RecursionError:
+        raise VocabularyError("the JSON is nested too deep for a vocabulary file") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise VocabularyError(f"the JSON has a value that cannot be read: {error}") from None
+
+
+class Value:
+    """A JSON value, and its path in the file."""
+
+    def __init__(self, value: Any, path: str) -> None:
+        self.value = value
+        self.path = path
+
+    def __getitem__(self, key: str) -> Value:
+        """Return a member of an object; its value is None if there is no such."""
+        return Value(self.object().get(key), f"{self.path}.{key}" if self.path else key)
+
+    def items(self) -> Iterator[Value]:
+        """Yield the values of a list."""
+        for index, value in enumerate(self._of(list)):
+            yield Value(value, f"{self.path}[{index}]")
+
+    def object(self) -> dict[str, Any]:
+        """Return the members of an object."""
+        return self._of(dict)
+
+    def text(self) -> str:
+        """Return a string."""
+        text = self._of(str)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise self.malformed("text without lone surrogates") from None
+        return text
+
+    def number(self) -> int:
+        """Return a whole number."""
+        return self._of(int)
+
+    def flag(self, default: bool | None = None) -> bool:
+        """Return true or false; where there is none, `default` if one is given."""
+        if self.value is None and default is not None:
+            return default
+        return self._of(bool)
+
+    def kind(self) -> str:
+        """Return the member "type", which says what the value is."""
+        return self["type"].text()
+
+    def only(self, *names: str) -> None:
+        """Raise UnsupportedError if the object has a member besides `names` that is not null."""
+        for name, value in self.object().items():
+            if name not in names and value is not None:
+                raise self[name].unsupported(
+                    f"of these bpe knows only {', '.join(names)}, and what this one changes it "
+                    "cannot say"
+                )
+
+    def malformed(self, expected: str) -> VocabularyError:
+        """Return the error for a value that the format does not allow."""
+        return VocabularyError(f"{self._named()}; expected {expected}")
+
+    def unsupported(self, advice: str) -> UnsupportedError:
+        """Return the error for a value that asks for what bpe does not do."""
+        return UnsupportedError(f"{self._named()} is not supported: {advice}")
+
+    def _named(self) -> str:
+        shown = json.dumps(self.value, default=str)
+        if len(shown) > 120:
+            shown = shown[:117] + "..."
+        return (
+            f"{self.path or 'the file'} is {shown if self.value is not None else 'missing or null'}"
+        )
+
+    def _of(self, kind: type[_Kind]) -> _Kind:
+        if type(self.value) is not kind:
+            raise self.malformed(_KINDS[kind])
+        return self.value

@@ -1,0 +1,198 @@
+"""The .model files of minbpe: a pattern, special tokens, and pairs of ids in order of merging.
+
+There the token of a byte has the byte's value as its id, and merges have ids from 256 on. Where
+bytes have other ids below 256, as in cl100k_base, the first line says which; minbpe itself takes
+only its own first line, so it refuses such a file instead of misreading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.contents import Contents
+from bpe.formats.files import utf8_text
+from bpe.merge import Merger
+from bpe.special import AddedToken
+from bpe.tokenizer import Template, Tokenizer
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.patterns import WHOLE, find, pattern_for
+from pretok.pretokenizer import PreTokenizer
+from pretok.unicode import DEFAULT_VERSION
+
+FIRST_LINE = "minbpe v1"
+_BYTES = " bytes="
+_LONGEST_TOKEN = 1 << 16
+"""Each line can double the longest token, so that a small file could fill the memory."""
+
+
+def parse(data: bytes) -> Contents:
+    """Return the contents of a minbpe .model; raises VocabularyError with the line."""
+    lines = [line.removesuffix("\r") for line in utf8_text(data).split("\n")]
+    if lines.pop():
+        raise VocabularyError(f"line {len(lines) + 1} has no end; the file is cut off")
+    if len(lines) < 3:
+        raise VocabularyError(
+            f"the file ends with line {len(lines)}; expected the pattern in line 2 and the number "
+            "of special tokens in line 3"
+        )
+    byte_ids = _byte_ids(lines[0])
+    pattern = lines[1]
+    preset = find(pattern, "tiktoken") if pattern else WHOLE
+    (specials,) = _numbers(lines, 2, 1)
+    if len(lines) < 3 + specials:
+        raise VocabularyError(
+            f"line 3 says that {specials} special tokens follow, but the file ends with line "
+            f"{len(lines)}"
+        )
+    added = [_special(lines, at) for at in range(3, 3 + specials)]
+    tokens = {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+    merges: list[Merge] = []
+    for at in range(3 + specials, len(lines)):
+        left, right = _numbers(lines, at, 2)
+        for id in (left, right):
+            if id not in tokens:
+                raise VocabularyError(f"line {at + 1} merges {id}, which no line before it makes")
+        id = 256 + len(merges)
+        tokens[id] = tokens[left] + tokens[right]
+        if len(tokens[id]) > _LONGEST_TOKEN or id >= ID_LIMIT:
+            raise VocabularyError(
+                f"line {at + 1} makes a token of {len(tokens[id])} bytes with id {id}; expected "
+                f"{_LONGEST_TOKEN} bytes at most and an id below {ID_LIMIT}"
+            )
+        merges.append((left, right, id))
+    why = "" if preset else f"line 2 has a pattern that no preset has, {pattern!r}"
+    return Contents(Vocabulary(tokens, merges), preset, why, tuple(added))
+
+
+def dump(tokenizer: Tokenizer) -> bytes:
+    """Return `tokenizer` as a minbpe .model; raises VocabularyError if that cannot hold it."""
+    try:
+        lines = _lines(tokenizer)
+    except VocabularyError as error:
+        raise VocabularyError(
+            f"a minbpe .model cannot hold this tokenizer: {error}; save it as .json"
+        ) from None
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _lines(tokenizer: Tokenizer) -> list[str]:
+    for what, value in (
+        ("a normalizer", tokenizer.normalizer),
+        ("a space put before texts", tokenizer.add_prefix_space),
+        ("a template", tokenizer.template != Template()),
+    ):
+        if value:
+            raise VocabularyError(f"it has no room for {what}")
+    vocabulary = tokenizer.vocabulary
+    byte_ids = list(vocabulary.byte_ids.values())
+    if sorted(byte_ids) != list(range(256)):
+        raise VocabularyError(
+            "there the tokens of bytes have the ids 0 to 255, here they reach from "
+            f"{min(byte_ids)} to {max(byte_ids)}"
+        )
+    first = FIRST_LINE
+    if byte_ids != list(range(256)):
+        first += _BYTES + bytes(byte_ids).hex()
+    merges = _merges(tokenizer)
+    return [
+        first,
+        _pattern(tokenizer),
+        str(len(tokenizer.added_tokens)),
+        *map(_special_line, tokenizer.added_tokens),
+        *(f"{left} {right}" for left, right, _ in merges),
+    ]
+
+
+def _merges(tokenizer: Tokenizer) -> Sequence[Merge]:
+    """Return the merges, if they make the ids from 256 on in order and there is nothing else."""
+    vocabulary = tokenizer.vocabulary
+    tokens = vocabulary.token_bytes
+    merges = tokenizer.merge_ids
+    if vocabulary.merges is None:
+        made = {id for _, _, id in merges}
+        for id, token in sorted(tokens.items()):
+            if len(token) > 1 and id not in made:
+                raise VocabularyError(f"token {id}, {token!r}, is made of no two others")
+    elif vocabulary.ignore_merges:
+        merger = Merger(Vocabulary(tokens, merges))
+        for id, token in tokens.items():
+            if merger.merge(token) != [id]:
+                raise VocabularyError(f"token {id}, {token!r}, is not what its bytes merge to")
+    for place, (_, _, id) in enumerate(merges):
+        if id != 256 + place:
+            raise VocabularyError(
+                f"there merges make the ids from 256 on in order, here merge {place} makes {id}"
+            )
+    if len(tokens) != 256 + len(merges):
+        id = next(id for id in sorted(tokens) if id >= 256 + len(merges))
+        raise VocabularyError(f"no merge makes token {id}, {tokens[id]!r}")
+    return merges
+
+
+def _pattern(tokenizer: Tokenizer) -> str:
+    split = tokenizer.pre_tokenizer
+    if not isinstance(split, PreTokenizer):
+        raise VocabularyError("a pre-tokenizer of your own has no pattern")
+    if split.unicode != DEFAULT_VERSION:
+        raise VocabularyError(f"it cannot say that text is split by Unicode {split.unicode}")
+    if split.preset == WHOLE:
+        return ""
+    pattern = pattern_for(split.preset, "tiktoken")
+    if not pattern:
+        raise VocabularyError(
+            f"preset {split.preset.name!r} has no pattern that reads as the same split there"
+        )
+    if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
+        raise VocabularyError(f"the pattern {pattern!r} does not go into one line")
+    return pattern
+
+
+def _special_line(token: AddedToken) -> str:
+    if token != AddedToken(token.content, token.id):
+        raise VocabularyError(
+            f"added token {token.content!r} is not special, or has flags, and there is no room "
+            "for that"
+        )
+    if token.content.split() != [token.content]:
+        raise VocabularyError(f"special token {token.content!r} has white space in it")
+    return f"{token.content} {token.id}"
+
+
+def _byte_ids(line: str) -> list[int]:
+    if line == FIRST_LINE:
+        return list(range(256))
+    text = line.removeprefix(FIRST_LINE + _BYTES)
+    if text == line:
+        raise UnsupportedError(f"line 1 is {line[:80]!r}; bpe knows {FIRST_LINE!r}")
+    try:
+        ids = list(bytes.fromhex(text))
+    except ValueError:
+        ids = []
+    if sorted(ids) != list(range(256)):
+        raise VocabularyError(
+            f"line 1: expected after {_BYTES.strip()!r} the id of each byte, 256 hexadecimal "
+            "numbers of two digits that are all different"
+        )
+    return ids
+
+
+def _special(lines: Sequence[str], at: int) -> AddedToken:
+    content, space, id = lines[at].rpartition(" ")
+    good = bool(space) and content.split() == [content]
+    if not good or not (id.isascii() and id.isdecimal()) or len(id) > 9:
+        raise VocabularyError(
+            f"line {at + 1} is {lines[at][:80]!r}; expected a special token without white space, a "
+            "space and its id"
+        )
+    return AddedToken(content, int(id))
+
+
+def _numbers(lines: Sequence[str], at: int, count: int) -> list[int]:
+    fields = lines[at].split(" ")
+    if len(fields) != count or not all(
+        field.isascii() and field.isdecimal() and len(field) <= 9 for field in fields
+    ):
+        expected = "a number" if count == 1 else "two ids with a space between"
+        raise VocabularyError(f"line {at + 1} is {lines[at][:80]!r}; expected {expected}")
+    return list(map(int, fields))

@@ -1,0 +1,122 @@
+"""Rank files of tiktoken: on each line a token in base64, a space, and its rank.
+
+The rank is the id and says when the token is merged. Special tokens and the split are not in the
+file.
+"""
+
+from __future__ import annotations
+
+from binascii import Error, a2b_base64, b2a_base64
+from typing import TYPE_CHECKING
+
+from bpe.errors import VocabularyError
+from bpe.formats.contents import Contents
+from bpe.formats.exact_merges import why_not_ranks
+from bpe.vocabulary import ID_LIMIT, Vocabulary
+
+if TYPE_CHECKING:
+    from bpe.tokenizer import Tokenizer
+
+_WHITE_SPACE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0"
+_NO_SPACE = bytes(byte for byte in range(256) if byte not in _WHITE_SPACE)
+_DIGITS = b"0123456789"
+
+
+def is_line(line: bytes) -> bool:
+    """Return whether `line` is one of a rank file."""
+    try:
+        _parse_line(line)
+    except VocabularyError:
+        return False
+    return True
+
+
+def parse(data: bytes) -> Contents:
+    """Return the vocabulary of a rank file; raises VocabularyError with the line."""
+    ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
+    return Contents(
+        Vocabulary(_parse_lines(data) if ranks is None else ranks),
+        why_no_preset="a rank file does not say how to split text",
+    )
+
+
+def dump(tokenizer: Tokenizer) -> bytes:
+    """Return `tokenizer` as a rank file, which holds the tokens and their ranks only.
+
+    Raises VocabularyError if ranks do not merge as the vocabulary does.
+    """
+    why_not = why_not_ranks(tokenizer.vocabulary)
+    if why_not:
+        raise VocabularyError(
+            f"a .tiktoken file cannot hold this vocabulary: {why_not}; save it as .json"
+        )
+    return b"".join(
+        b"%s %d\n" % (b2a_base64(token, newline=False), id)
+        for id, token in sorted(tokenizer.vocabulary.token_bytes.items())
+    )
+
+
+def _parse_plain(data: bytes) -> dict[int, bytes] | None:
+    """Return the tokens by rank, if all lines are as tiktoken writes them; None if one is not."""
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    fields = data.split()
+    texts, numbers = fields[::2], fields[1::2]
+    if data.translate(None, _NO_SPACE) != b" \n" * len(numbers):
+        return None
+    if b"".join(numbers).translate(None, _DIGITS) or max(map(len, numbers), default=0) > 9:
+        return None
+    try:
+        tokens = list(map(a2b_base64, texts))
+    except Error:
+        return None
+    # a2b_base64 passes over what is no base64.
+    if b"".join(map(b2a_base64, tokens)) != b"\n".join(texts) + b"\n":
+        return None
+    ranks = dict(zip(map(int, numbers), tokens, strict=True))
+    unique = len(ranks) == len(tokens) == len(set(tokens)) and b"" not in ranks.values()
+    return ranks if unique and max(ranks, default=0) < ID_LIMIT else None
+
+
+def _parse_lines(data: bytes) -> dict[int, bytes]:
+    """Return the tokens by rank, line by line, for files with a fault or another form."""
+    ranks: dict[int, bytes] = {}
+    lines: dict[int, int] = {}
+    seen: dict[bytes, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        line = line.removesuffix(b"\r")
+        if not line:
+            continue
+        try:
+            token, rank = _parse_line(line)
+            if rank in lines:
+                raise VocabularyError(f"rank {rank} is that of line {lines[rank]} too")
+            if token in seen:
+                raise VocabularyError(f"token {token!r} is that of line {seen[token]} too")
+        except VocabularyError as error:
+            raise VocabularyError(f"line {number}: {error}; the file is damaged") from None
+        lines[rank] = seen[token] = number
+        if token:  # Whisper's file has a line for no bytes at all; nothing becomes that
+            ranks[rank] = token
+    if not ranks:
+        raise VocabularyError("no line has a token and its rank; expected a rank file of tiktoken")
+    return ranks
+
+
+def _parse_line(line: bytes) -> tuple[bytes, int]:
+    text, space, number = line.partition(b" ")
+    if not space or not number:
+        raise VocabularyError(f"{_shown(line)} has no rank; expected base64, a space and a number")
+    if number.translate(None, _DIGITS) or len(number) > 9 or int(number) >= ID_LIMIT:
+        raise VocabularyError(f"rank {_shown(number)}; expected a number from 0 to {ID_LIMIT - 1}")
+    try:
+        token = a2b_base64(text)
+    except Error as error:
+        raise VocabularyError(f"{_shown(text)} is not base64 ({error})") from None
+    if b2a_base64(token, newline=False) != text and not (text == b"=" and not token):
+        raise VocabularyError(f"{_shown(text)} is not base64")
+    return token, int(number)
+
+
+def _shown(data: bytes) -> str:
+    return ascii(data[:40].decode("latin-1")) + (" ..." if len(data) > 40 else "")

@@ -1,0 +1,183 @@
+"""bpe.load: a Tokenizer from vocabulary files, or from the name of a vocabulary that is here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from bpe import names, search
+from bpe.backends import SupportsOffsets
+from bpe.errors import VocabularyError
+from bpe.formats import detect, gpt2, huggingface, minbpe, tiktoken
+from bpe.formats.contents import Contents
+from bpe.formats.files import named, read
+from bpe.names import Known
+from bpe.special import AddedToken
+from bpe.tokenizer import Tokenizer
+from pretok.preset import Preset
+from pretok.pretokenizer import BackendName, PreTokenizer
+
+PathLike: TypeAlias = str | os.PathLike[str]
+Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
+
+
+def load(
+    path_or_name: PathLike | tuple[PathLike, PathLike],
+    preset: Split | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    *,
+    normalizer: Literal["NFC"] | None = None,
+    backend: BackendName | None = None,
+) -> Tokenizer:
+    """Return the tokenizer that a vocabulary file holds, or one that this machine has by name.
+
+    The format is told from the content: tokenizer.json, a rank file of tiktoken, vocab.json with
+    its merges.txt (give one, or both as a tuple), or a minbpe .model; a folder may hold a
+    tokenizer.json, or those two. What is no path is a name, such as "cl100k_base" or "org/model",
+    and is looked for in $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of
+    tiktoken and huggingface_hub; never on the network.
+
+    `preset` says how text is split; by default the file does, or what is known of the name of a
+    published file. `special_tokens` are added to those that a tokenizer.json or .model lists; for
+    other files they replace what is known of the name. `normalizer` is for a file that has none.
+
+    Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
+    does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
+    no such path or name; OSError; what Tokenizer raises for the other arguments.
+    """
+    _checked(special_tokens)
+    paths, asked = _find(path_or_name)
+    known: Known | None = None
+    data, format, value = b"", "vocab", None
+    if len(paths) == 1:
+        data = read(paths[0])
+        with named(paths[0]):
+            format, value = detect(data)
+        if format in ("vocab", "merges"):
+            paths = gpt2.pair_of(paths[0], format == "vocab")
+    if format in ("vocab", "merges", "tiktoken"):
+        known = _published(asked or names.known_by_file(paths), paths, preset is None)
+    if special_tokens is None and known is not None:
+        special_tokens = known.special_tokens
+    added = tuple(AddedToken(content, id) for content, id in (special_tokens or {}).items())
+    with named(paths[0]):
+        if format == "huggingface" and value is not None:
+            contents = huggingface.read(value, need_preset=preset is None)
+            added = _joined(contents.added_tokens, added)
+        elif format == "minbpe":
+            contents = minbpe.parse(data)
+            added = _joined(contents.added_tokens, added)
+        elif format == "tiktoken":
+            contents = tiktoken.parse(data)
+    if format in ("vocab", "merges"):
+        vocab_path, merges_path = paths
+        contents = gpt2.load(vocab_path, merges_path, None if special_tokens is None else added)
+        added = contents.added_tokens
+    split = _split(preset, contents, known, paths[0])
+    with named(paths[0]):
+        return Tokenizer(
+            contents.vocabulary,
+            split,
+            added_tokens=added,
+            normalizer=normalizer or contents.normalizer,
+            add_prefix_space=contents.add_prefix_space,
+            template=contents.template,
+            name=asked.name if asked else known.name if known else None,
+            backend=backend,
+        )
+
+
+def _find(
+    path_or_name: PathLike | tuple[PathLike, PathLike],
+) -> tuple[tuple[Path, ...], Known | None]:
+    """Return the file, or the two, to load, and what is known of the name it was asked by."""
+    if isinstance(path_or_name, tuple):
+        vocab, merges = path_or_name
+        return (Path(vocab), Path(merges)), None
+    name = os.fspath(path_or_name)
+    if name and os.path.exists(name):
+        return _in_folder(Path(name)), None
+    paths = search.find(name)
+    return (_in_folder(paths[0]) if len(paths) == 1 else paths), names.KNOWN.get(name)
+
+
+def _in_folder(path: Path) -> tuple[Path, ...]:
+    """Return `path`, or if it is a folder the file or files of the vocabulary in it."""
+    if not path.is_dir():
+        return (path,)
+    for files in (("tokenizer.json",), (gpt2.VOCAB, gpt2.MERGES)):
+        paths = tuple(path / file for file in files)
+        if all(map(Path.is_file, paths)):
+            return paths
+    raise VocabularyError(
+        f"{path}: the folder has neither a tokenizer.json, nor a {gpt2.VOCAB} with a "
+        f"{gpt2.MERGES}; give the path of a file"
+    )
+
+
+def _published(known: Known | None, paths: tuple[Path, ...], needed: bool) -> Known | None:
+    """Return `known` if `paths` are what was published by its name, else None.
+
+    Raises VocabularyError instead if what is known of the name is `needed`.
+    """
+    if known is None:
+        return None
+    forms = [files for files in (known.files, *known.others) if len(files) == len(paths)]
+    for files in forms:
+        if all(file.is_in(path) for file, path in zip(files, paths, strict=True)):
+            return known
+    if not needed:
+        return None
+    raise VocabularyError(
+        f"{paths[0]}: the name says {known.name}, but this is not what was published by that name "
+        f"(sha256 {' or '.join(files[0].sha256 for files in forms)}): it is damaged, or another "
+        f"vocabulary; get the real one with `pretok fetch {known.name}`, or pass preset= and "
+        "special_tokens= to load it as it is"
+    )
+
+
+def _split(preset: Split | None, contents: Contents, known: Known | None, path: Path) -> Split:
+    split = preset if preset is not None else contents.preset
+    if split is not None:
+        return split
+    if known is not None:
+        return known.preset
+    raise VocabularyError(
+        f"{path}: {contents.why_no_preset}; pass preset= with the name of the split that the model "
+        'was trained with, such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists '
+        "them), or any object that has offsets(text)"
+    )
+
+
+def _checked(special_tokens: Mapping[str, int] | None) -> None:
+    if special_tokens is None:
+        return
+    if not isinstance(special_tokens, Mapping):
+        raise TypeError(
+            f"special_tokens is of type {type(special_tokens).__name__}; expected a mapping of "
+            "texts to ids"
+        )
+    by_id: dict[int, str] = {}
+    for content, id in special_tokens.items():
+        if type(content) is not str or type(id) is not int:
+            raise TypeError(f"special token {content!r} with id {id!r}; expected a str and an int")
+        if by_id.setdefault(id, content) != content:
+            raise ValueError(
+                f"special tokens {by_id[id]!r} and {content!r} both have id {id}; give each its own"
+            )
+
+
+def _joined(
+    listed: tuple[AddedToken, ...], given: tuple[AddedToken, ...]
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens that a file lists and those given, each once."""
+    ids = {token.content: token.id for token in listed}
+    for token in given:
+        if ids.get(token.content, token.id) != token.id:
+            raise VocabularyError(
+                f"special_tokens has {token.content!r} with id {token.id}, but the file says "
+                f"{ids[token.content]}; leave it out, or correct it"
+            )
+    return (*listed, *(token for token in given if token.content not in ids))

@@ -1,0 +1,243 @@
+"""Where the texts to train on come from: memory and files, with bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, cast
+
+from bpe.encoder import utf8
+from bpe.errors import TextFileError
+
+Text: TypeAlias = str | bytes
+Path: TypeAlias = os.PathLike[str]
+Source: TypeAlias = Iterable[Text] | Path | Iterable[Path]
+
+BLOCK = 1 << 20
+"""How much of a long text there is at a time: bytes of a file, code points of a str."""
+
+FORMATS = (".txt", ".jsonl")
+SUFFIXES = tuple(form + packed for form in FORMATS for packed in ("", ".gz", ".zst"))
+LAST = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
+LONGEST_NAME = 4096
+PER_TEXT = 64
+"""What a text takes besides its characters, about; empty ones do, too."""
+
+
+def read_texts(source: Source, field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
+    """Yield the texts of `source` as UTF-8: short ones in lists, a long one as its blocks.
+
+    Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
+    text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
+    unpacked. Raises TypeError if `source` is a single text, or an item is neither a text nor a
+    path; ValueError if a str is the name of a file that could be read; TextFileError, with the
+    file's name; OSError.
+    """
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"expected an iterable of texts or a path, got one {type(source).__name__}; "
+            "pass [text] to train on one text, pathlib.Path(name) to train on a file"
+        )
+    items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
+    if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
+        # A name that is wrong is better told now than hours later.
+        for path in items:
+            if isinstance(path, os.PathLike):
+                _form_of(_name(path))
+    return _batches(items, field)
+
+
+def _batches(items: Iterable[object], field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
+    batch: list[str | bytes] = []
+    size = 0
+    for item in items:
+        if isinstance(item, (str, bytes)) and len(item) <= BLOCK:
+            batch.append(item)
+            size += len(item) + PER_TEXT
+            if size >= BLOCK:
+                yield _encoded(batch)
+                batch, size = [], 0
+            continue
+        if batch:
+            yield _encoded(batch)
+            batch, size = [], 0
+        yield from _long(item, field)
+    if batch:
+        yield _encoded(batch)
+
+
+def _encoded(batch: list[str | bytes]) -> list[bytes]:
+    for item in batch:
+        if item[-1:] in LAST and isinstance(item, str) and _is_file_name(item):
+            raise ValueError(
+                f"text {item!r} is the name of a file: pass pathlib.Path({item!r}) to train on "
+                "the file, or the text as bytes to train on its name"
+            )
+    try:
+        return list(map(str.encode, batch))  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):  # there are bytes among them, or lone surrogates
+        return [utf8(text) for text in batch]
+
+
+def _long(item: object, field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
+    """Yield what is no short text."""
+    if isinstance(item, os.PathLike):
+        name = _name(item)
+        if _form_of(name) == ".txt":
+            yield _blocks_of_file(name)
+        else:
+            yield from _batches(_texts_of_lines(name, field), field)
+    elif isinstance(item, str):
+        yield _blocks_of_str(item)
+    elif isinstance(item, (bytes, bytearray, memoryview)):
+        data = bytes(item)
+        yield (data[start : start + BLOCK] for start in range(0, len(data), BLOCK))
+    else:
+        raise TypeError(
+            f"a text is of type {type(item).__name__}; expected str, bytes holding UTF-8, or a "
+            "path such as pathlib.Path"
+        )
+
+
+def _name(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
+    return os.fsdecode(path)
+
+
+def _is_file_name(text: str) -> bool:
+    return (
+        len(text) <= LONGEST_NAME
+        and text.lower().endswith(SUFFIXES)
+        and "\0" not in text
+        and os.path.isfile(text)
+    )
+
+
+def _blocks_of_str(text: str) -> Iterator[bytes]:
+    start = 0
+    while start < len(text):
+        end = start + BLOCK
+        if "\ud800" <= text[end - 1 : end] <= "\udbff":
+            end += 1  # the other half of a surrogate pair may follow
+        yield utf8(text[start:end])
+        start = end
+
+
+def _texts_of_lines(name: str, field: str) -> Iterator[Text]:
+    for number, line in enumerate(_lines(_blocks_of_file(name)), 1):
+        if line.strip():
+            # As bytes, for it may well be the name of a file.
+            yield utf8(_text_of_line(line, field, f"{name}, line {number}"))
+
+
+def _form_of(name: str) -> str:
+    """Return ".txt" or ".jsonl", whichever `name` has."""
+    stem = name.lower()
+    for packed in (".gz", ".zst"):
+        stem = stem.removesuffix(packed)
+    for form in FORMATS:
+        if stem.endswith(form) and name.lower().endswith(SUFFIXES):
+            open(name, "rb").close()
+            return form
+    raise TextFileError(
+        f"{name}: unknown kind of file; expected a name that ends in one of {', '.join(SUFFIXES)}"
+    )
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    for block in blocks:
+        first, *others = block.split(b"\n")
+        held.append(first)
+        for other in others:
+            yield b"".join(held)
+            held = [other]
+    yield b"".join(held)
+
+
+def _text_of_line(line: bytes, field: str, where: str) -> str:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise TextFileError(
+            f"{where}: not JSON in UTF-8 ({error}); expected an object with a text under {field!r}"
+        ) from None
+    if not isinstance(row, dict):
+        raise TextFileError(
+            f"{where}: a JSON {type(row).__name__}; expected an object with a text under {field!r}"
+        )
+    if field not in row:
+        raise TextFileError(
+            f"{where}: there is no {field!r} among {sorted(row)!r:.200}; say with field= which "
+            "one has the text"
+        )
+    text = row[field]
+    if not isinstance(text, str):
+        raise TextFileError(
+            f"{where}: {field!r} is of type {type(text).__name__}; expected a string"
+        )
+    return text
+
+
+def _blocks_of_file(name: str) -> Iterator[bytes]:
+    """Yield what is in a file, unpacked; damage is a TextFileError."""
+    try:
+        if name.lower().endswith(".zst"):
+            yield from _blocks_of_zstandard(name)
+        else:
+            opened = gzip.open if name.lower().endswith(".gz") else open
+            with cast("Callable[..., gzip.GzipFile]", opened)(name, "rb") as stream:
+                while block := stream.read(BLOCK):
+                    yield block
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: object) -> TextFileError:
+    return TextFileError(
+        f"{name}: truncated or damaged ({error}); get the file again, or unpack what there is"
+    )
+
+
+def _blocks_of_zstandard(name: str) -> Iterator[bytes]:
+    try:
+        from compression import zstd
+    except ImportError:
+        yield from _blocks_by_package(name)
+        return
+    try:
+        with zstd.open(name, "rb") as stream:
+            while block := stream.read(BLOCK):
+                yield block
+    except zstd.ZstdError as error:
+        raise _damaged(name, error) from None
+
+
+def _blocks_by_package(name: str) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise ModuleNotFoundError(
+            f"{name}: reading .zst needs Python 3.14 or the package zstandard; "
+            "install it with `pip install zstandard`, or unpack the file"
+        ) from None
+    unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    begun = None  # what unpacks the frame at hand
+    with open(name, "rb") as stream:
+        # Little at a time: a byte may stand for many, and all that it stands for comes at once.
+        while packed := stream.read(BLOCK >> 8):
+            while packed:
+                begun = begun or unpacker.decompressobj()
+                try:
+                    block = begun.decompress(packed)
+                except zstandard.ZstdError as error:
+                    raise _damaged(name, error) from None
+                packed = b""
+                if begun.eof:
+                    packed, begun = begun.unused_data, None
+                if block:
+                    yield block
+    if begun is not None:
+        raise _damaged(name, "it ends within a frame")

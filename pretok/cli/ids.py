@@ -1,0 +1,95 @@
+"""Reading the ids of tokens, as numbers in decimal or as so many bits each."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from pretok.cli.input import Input
+
+SEPARATORS = (string.whitespace + ",[]").encode()
+KNOWN = string.digits.encode() + SEPARATORS
+TO_SPACES = bytes.maketrans(SEPARATORS, b" " * len(SEPARATORS))
+LONGEST = 20
+"""A number of more digits is no id, and is not read to its end."""
+
+
+class Part(NamedTuple):
+    """Some ids of the input, which byte of it each of them is at, and whether a line ends here."""
+
+    ids: list[int]
+    place: Callable[[int], int]
+    ends_line: bool = False
+
+
+def decimal_ids(given: Input, lines: bool) -> Iterator[list[Part]]:
+    """Yield the ids in each block of `given`; with `lines`, those of each line by themselves."""
+    start, rest, is_line_open = 0, b"", False
+    for block in given.blocks:
+        data = rest + block
+        unknown = data.translate(None, KNOWN)
+        if unknown:
+            raise _no_id(given.name, start, data, data.index(unknown[:1]))
+        spaced = data.translate(TO_SPACES)
+        # The last number may go on in the next block.
+        end = spaced.rfind(b" ") + 1 if block else len(data)
+        parts, at = [], 0
+        while lines and (line_end := data.find(b"\n", at, end) + 1):
+            parts.append(_part(given.name, start + at, spaced[at:line_end], ends_line=True))
+            at, is_line_open = line_end, False
+        is_line_open |= at < len(data)
+        ends_line = lines and not block and is_line_open
+        yield [*parts, _part(given.name, start + at, spaced[at:end], ends_line)]
+        start, rest = start + end, data[end:]
+        if len(rest) > LONGEST:
+            raise _no_id(given.name, start, rest, 0)
+
+
+def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
+    numbers = spaced.split()
+    for index, number in enumerate(numbers):
+        if len(number) > LONGEST:
+            raise _no_id(name, start, spaced, _place(0, spaced, index))
+    return Part(list(map(int, numbers)), partial(_place, start, spaced), ends_line)
+
+
+def _place(start: int, spaced: bytes, index: int) -> int:
+    """Return where the number at `index` in `spaced` is, which itself is at `start`."""
+    end = at = 0
+    for number in spaced.split(maxsplit=index + 1)[: index + 1]:
+        at = spaced.index(number, end)
+        end = at + len(number)
+    return start + at
+
+
+def _no_id(name: str, start: int, data: bytes, at: int) -> click.ClickException:
+    """Return the error for what is around data[at]; data[0] is at byte `start` of the input."""
+    spaced = data.translate(TO_SPACES)
+    first = spaced.rfind(b" ", 0, at) + 1
+    found = spaced[first:].split(maxsplit=1)[0]
+    shown = found[: LONGEST + 1].decode("utf-8", "backslashreplace")
+    return click.ClickException(
+        f"{name}, byte {start + first}: {shown!r}{' …' if len(found) > LONGEST + 1 else ''} is no "
+        "id; expected decimal numbers with white space, commas or brackets between them"
+    )
+
+
+def binary_ids(given: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
+    """Yield the ids in each block of `given`, all of which is numbers like `number`."""
+    start, rest, width = 0, b"", number.itemsize
+    for block in given.blocks:
+        data = rest + block
+        count = len(data) // width
+        place = range(start, start + len(data) + 1, width).__getitem__
+        yield [Part(np.frombuffer(data, number, count).tolist(), place)]
+        start, rest = start + count * width, data[count * width :]
+    if rest:
+        raise click.ClickException(
+            f"{given.name}, byte {start}: it ends within an id; expected {width} bytes for each, "
+            "or another --format"
+        )

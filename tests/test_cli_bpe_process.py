@@ -1,0 +1,246 @@
+"""The commands over vocabularies in processes of their own: pipes, terminals, signals, start-up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import (
+    COMMAND,
+    environment,
+    open_terminal,
+    pipes,
+    running,
+    shown,
+    small_tokenizer,
+)
+from pretok.pretokenizer import BackendName
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
+PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
+TEXT = "hello caf\u00e9 \U0001f680\r\n\x00\n".encode()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Holds the file of small_tokenizer, and a text that fits no pipe."""
+    path = tmp_path_factory.mktemp("process")
+    small_tokenizer().save(path / "small.json")
+    path.joinpath("large.txt").write_bytes(b"hello there, \nand hello again\n" * 20_000)
+    return path
+
+
+LATIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
+
+
+def finished(*arguments: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+    env = environment(**LATIN)
+    with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
+        output, errors = process.communicate(stdin, timeout=60)
+    return process.returncode, output, errors
+
+
+def test_bytes_come_back_through_pipes_in_any_locale(folder: Path, backend: BackendName) -> None:
+    given = ("-v", str(folder / "small.json"), "--backend", backend)
+    data = TEXT + bytes(range(256))
+    for form in ("ids", "json", "uint16", "uint32"):
+        encode = ("encode", *given, "--binary", "-f", form)
+        status, ids, errors = finished(*encode, stdin=data)
+        assert (status, errors) == (0, b"")
+        form = "ids" if form == "json" else form
+        assert finished("decode", *given, "-f", form, stdin=ids) == (0, data, b"")
+    table = finished("encode", *given, "-f", "tokens", "-t", "\u4e2d hello")[1]
+    assert table.endswith(b'      1       7     260  " hello"\n')
+
+
+def test_ids_and_text_come_as_they_are_read(folder: Path, backend: BackendName) -> None:
+    given = ("-v", str(folder / "small.json"), "--backend", backend)
+    with running("decode", *given, stdin=PIPE, stdout=PIPE) as process:
+        ids, output = pipes(process)
+        for text, expected in ((b"259 ", b"hello"), (b"26", b""), (b"0 195 ", b" hello\xc3")):
+            ids.write(text)
+            ids.flush()
+            assert output.read(len(expected)) == expected
+        assert process.communicate(b"169", timeout=60)[0] == b"\xa9"
+    for command, expected in (("encode", b"259 260\n"), ("count", b"2\n")):
+        with running(command, *given, "--lines", stdin=PIPE, stdout=PIPE) as process:
+            lines, output = pipes(process)
+            lines.write(b"hello hello\nhe")
+            lines.flush()
+            assert output.readline() == expected
+            rest = process.communicate(b"", timeout=60)[0]
+            assert rest == (b"256\n" if command == "encode" else b"1\n")
+
+
+@posix
+@pytest.mark.parametrize("command", ["encode", "encode --lines", "encode -f tokens",
+                                     "count --lines"])  # fmt: skip
+def test_a_broken_pipe_ends_it_quietly(command: str, folder: Path) -> None:
+    given = [*command.split(), "-v", str(folder / "small.json"), str(folder / "large.txt")]
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        output = pipes(process)[1]
+        assert output.read(1)
+        output.close()
+        assert process.communicate(timeout=60)[1] == b""
+    # What fits into the pipe as a whole is written before it breaks.
+    assert process.returncode == 141 or (command == "count --lines" and process.returncode == 0)
+
+
+@posix
+def test_a_broken_pipe_ends_decode_quietly(folder: Path) -> None:
+    given = ["decode", "-v", str(folder / "small.json")]
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        ids, output = pipes(process)
+        ids.write(b"259 ")
+        ids.flush()
+        assert output.read(5) == b"hello"
+        output.close()
+        ids.write(b"259 ")
+        ids.flush()
+        assert process.wait(timeout=60) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+@pytest.mark.parametrize("command", ["encode", "decode", "count", "inspect"])
+def test_closed_standard_streams(closed: str, command: str, folder: Path) -> None:
+    vocab = str(folder / "small.json")
+    given = [command, vocab, "--on", "-"] if command == "inspect" else [command, "-v", vocab]
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *given]
+    found = subprocess.run(shell, input=b"49", capture_output=True, cwd="/", env=environment())
+    if closed == "2>&-":
+        assert found.returncode == 0
+        assert found.stdout
+    else:
+        assert (found.returncode, found.stdout) == (2, b"")
+        which = "input" if closed == "<&-" else "output"
+        assert found.stderr.startswith(f"pretok: error: standard {which} is closed; ".encode())
+        assert found.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["encode -t x", "decode --ids 49", "count -t x"])
+def test_a_full_disk(command: str, folder: Path) -> None:
+    given = [*command.split(), "-v", str(folder / "small.json")]
+    with open("/dev/full", "wb") as full, running(*given, stdout=full, stderr=PIPE) as process:
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert errors.startswith(b"pretok: error: cannot write to standard output: No space left")
+    assert errors.count(b"\n") == 1
+
+
+# --- signals
+
+
+@posix
+@pytest.mark.parametrize("command", ["encode --lines", "decode", "count --lines"])
+def test_ctrl_c_while_waiting_for_input(command: str, folder: Path) -> None:
+    given = [*command.split(), "-v", str(folder / "small.json")]
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        text, output = pipes(process)
+        text.write(b"49\n")
+        text.flush()
+        assert output.read(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+@posix
+@pytest.mark.parametrize("wait", [0.0, 0.3])
+def test_ctrl_c_while_training_leaves_the_file_as_it_was(
+    tmp_path: Path, wait: float, backend: BackendName
+) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("as it was", encoding="utf-8")
+    different = b" ".join(b"%x" % (n * 7919 % 10_000_019) for n in range(1_000_000))
+    different = different.translate(bytes.maketrans(b"0123456789", b"ghijklmnop"))
+    given = ("train", "-", "-n", "900000", "-o", str(out), "--backend", backend)
+    with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        text, _ = pipes(process)
+        text.write(different)
+        text.close()
+        process.stdin = None
+        time.sleep(wait)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (130, b"", b"")
+    assert out.read_text(encoding="utf-8") == "as it was"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+# --- terminals
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """A terminal; see command_line.open_terminal."""
+    with open_terminal() as ends:
+        yield ends
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("decode --ids 259", b"hello\r\n"),
+        ("decode --ids 259,10", b"hello\r\n"),
+        ("decode --ids []", b""),
+        ("decode --ids 259 --lines", b"hello\r\n"),
+        ("encode -t hello", b"259\r\n"),
+    ],
+)
+def test_a_terminal_is_left_in_order(
+    terminal: tuple[int, int], folder: Path, command: str, expected: bytes
+) -> None:
+    given = [*command.split(), "-v", str(folder / "small.json")]
+    with running(*given, stdout=terminal[1]) as process:
+        assert shown(process, terminal) == expected
+
+
+def test_training_is_quiet_on_a_terminal_if_asked(
+    terminal: tuple[int, int], tmp_path: Path, backend: BackendName
+) -> None:
+    path, out = tmp_path / "words.txt", tmp_path / "out.json"
+    path.write_bytes(b"ab abc abcd")
+    given = ("train", str(path), "-n", "999", "-o", str(out), "--backend", backend, "-q")
+    with running(*given, stdin=DEVNULL, stdout=terminal[1], stderr=terminal[1]) as process:
+        assert shown(process, terminal) == b""
+    assert process.returncode == 0
+
+
+# --- start-up
+
+
+def test_commands_import_only_what_they_need(folder: Path) -> None:
+    program = (
+        "import sys\n"
+        "from pretok.cli import main\n"
+        "status = main(sys.argv[1:])\n"
+        "print(status, *sorted(sys.modules), file=sys.stderr)\n"
+    )
+    vocab = str(folder / "small.json")
+    for arguments, unwanted in (
+        (["split", "-p", "o200k", "-t", "x"], {"bpe", "unicodedata2"}),
+        (["split", "--help"], {"bpe", "unicodedata2"}),
+        (["--help"], {"bpe", "unicodedata2"}),
+        (["encode", "-v", vocab, "-t", "x"], {"bpe.fetch", "urllib.request", "ssl", "tqdm"}),
+        (["decode", "-v", vocab, "--ids", "49"], {"bpe.fetch", "urllib.request", "ssl", "tqdm"}),
+    ):
+        found = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True, cwd=os.sep, env=environment(), check=True,
+        )  # fmt: skip
+        status, *modules = found.stderr.decode().split()
+        assert status == "0"
+        assert unwanted.isdisjoint(modules)
+        assert {"regex", "tiktoken", "tokenizers"}.isdisjoint(modules)

@@ -1,0 +1,214 @@
+"""The command line: `pretok train`, from the options to the file."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe
+from command_line import Call, caller, error_of
+from pretok.pretokenizer import BackendName
+
+WORDS = "the cat sat on the mat, and that was that; " * 9
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run `main` in this process; see command_line.caller."""
+    return caller(monkeypatch, capsys)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    """A file to train on."""
+    path = tmp_path / "text.txt"
+    path.write_text(WORDS, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def given(text: str, backend: BackendName) -> list[str]:
+    """The arguments that every call has, for each backend."""
+    return ["train", text, "--backend", backend]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_train_writes_is_what_bpe_trains(call: Call, given: list[str], tmp_path: Path) -> None:
+    expected = bpe.train([WORDS], vocab_size=270, special_tokens=["<|end|>"])
+    options = ["-n", "270", "--special", "<|end|>"]
+    for name in ("out.json", "out.model"):
+        out = tmp_path / name
+        status, output, errors = call(*given, *options, "-o", str(out))
+        assert (status, errors) == (0, "")
+        assert output == f"{out}: 270 ids, 13 merges, 1 special token\n"
+        loaded = bpe.load(out)
+        assert loaded.merges == expected.merges
+        assert loaded.special_tokens == {"<|end|>": 269}
+        assert loaded.encode(WORDS) == expected.encode(WORDS)
+    out = tmp_path / "out.tiktoken"
+    errors = call(*given, *options, "-o", str(out))[2]
+    assert (
+        errors == "pretok: a .tiktoken file has no place for special tokens; they are not in it\n"
+    )
+    assert call(*given, *options, "-o", str(out), "-q") == (0, "", "")
+    assert bpe.load(out, preset="cl100k").encode(WORDS) == expected.encode(WORDS)
+    assert names(tmp_path) == ["out.json", "out.model", "out.tiktoken", "text.txt"]
+
+
+def test_every_option_arrives(call: Call, tmp_path: Path, backend: BackendName) -> None:
+    path, out = tmp_path / "a.jsonl", tmp_path / "out.json"
+    path.write_text('{"body": "ab abc abcd, xy"}\n{"body": "ab abc abcd"}\n', encoding="utf-8")
+    arguments = (
+        "-n 300 -p gpt2 --special <PAD>=0 --special <=>=9 --min-frequency 2 --max-token-length 4 "
+        "--tie-break first-seen --field body --threads 1"
+    )
+    options = [*arguments.split(), "--backend", backend]
+    status, output, errors = call("train", str(path), *options, "-o", str(out))
+    assert status == 0
+    found = bpe.load(out)
+    wanted = bpe.train(
+        ["ab abc abcd, xy", "ab abc abcd"], vocab_size=300, preset="gpt2",
+        special_tokens={"<PAD>": 0, "<=>": 9}, min_frequency=2, max_token_length=4,
+        tie_break="first-seen",
+    )  # fmt: skip
+    assert found.merges == wanted.merges
+    assert found.special_tokens == {"<PAD>": 0, "<=>": 9}
+    assert found.preset is not None
+    assert found.preset.name == "gpt2"
+    assert max(map(len, found.vocabulary.token_bytes.values())) == 3
+    assert output.startswith(f"{out}: {wanted.vocab_size} ids, {len(wanted.merges)} merges, 2 spec")
+    # Fewer merges than asked for is no error, but is said.
+    assert errors.startswith("pretok: --vocab-size 300 asks for 42 merged tokens")
+    assert errors.count("\n") == 1
+    assert call("train", str(path), *options, "-o", str(out), "--quiet") == (0, "", "")
+
+
+def test_standard_input_is_one_text(call: Call, tmp_path: Path, backend: BackendName) -> None:
+    out = tmp_path / "out.json"
+    given = ("train", "-", "-n", "258", "--backend", backend, "-o", str(out))
+    assert call(*given, stdin="aé aé é".encode())[0] == 0
+    assert bpe.load(out).merges == ((b"\xc3", b"\xa9"), (b"a", b"\xc3\xa9"))
+
+
+def test_warnings_go_elsewhere_again(call: Call, given: list[str], tmp_path: Path) -> None:
+    logger = logging.getLogger("bpe")
+    before = (logger.propagate, list(logger.handlers))
+    assert call(*given, "-n", "270", "-o", str(tmp_path / "out.json"))[0] == 0
+    assert call(*given, "-n", "1", "-o", str(tmp_path / "out.json"))[0] == 2
+    assert (logger.propagate, logger.handlers) == before
+
+
+@pytest.mark.parametrize(("quiet", "progress"), [([], None), (["-q"], False)])
+def test_progress_is_shown_if_it_makes_sense(
+    call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    quiet: list[str], progress: bool | None,
+) -> None:  # fmt: skip
+    asked = []
+    train = bpe.train
+
+    def recording(*arguments: Any, **options: Any) -> bpe.Tokenizer:
+        asked.append(options["progress"])
+        return train(*arguments, **options)
+
+    monkeypatch.setattr(bpe, "train", recording)
+    assert call(*given, "-n", "270", "-o", str(tmp_path / "out.json"), *quiet)[0] == 0
+    assert asked == [False, progress]
+
+
+# --- errors
+
+
+@pytest.fixture
+def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training may not begin: what is wrong is to be said before it."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the training began")
+
+    monkeypatch.setattr("pretok.cli.train._source", refuse)
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("-n 300", "missing option '--output' / '-o'; see 'pretok train --help'"),
+        ("-o out.json", "missing option '--vocab-size' / '-n'"),
+        ("-n many -o out.json", "'many' is not a valid integer"),
+        ("-n 255 -o out.json", "--vocab-size 255; expected at least 256"),
+        ("-n 256 -o out.json --special x", "--vocab-size 256; expected at least 257"),
+        ("-n 99999999 -o out.json", "--vocab-size 99999999; expected an int of at most"),
+        ("-n 300 -o out.bin", "out.bin: suffix '.bin'; expected .json"),
+        ("-n 300 -o out", "out: suffix ''; expected .json"),
+        ("-n 300 -o folder.json", "folder.json' is a folder; name a file"),
+        ("-n 300 -o no/such/out.json", "No such file or directory; name a file in a folder"),
+        ("-n 300 -o text.txt/out.json", "cannot write"),
+        ("-n 300 -o text.txt", "is one of the FILEs; name another"),
+        ("-n 300 -o link.json", "is one of the FILEs; name another"),
+        ("-n 300 -o out.json -p qwen4", "unknown preset 'qwen4'; did you mean"),
+        ("-n 300 -o out.json --tie-break no", "'huggingface', 'first-seen'"),
+        ("-n 300 -o out.json --min-frequency -1", "--min-frequency -1; expected"),
+        ("-n 300 -o out.json --max-token-length 1", "--max-token-length 1; expected"),
+        ("-n 300 -o out.json --threads 0", "--threads 0; expected"),
+        ("-n 300 -o out.json --special a --special b=3", "'a' has no id, and 'b' has one"),
+        ("-n 300 -o out.json --special b=3 --special b=4", "'b' is given twice"),
+        ("-n 300 -o out.json --special b --special b", "'b' is given twice"),
+        ("-n 300 -o out.json --special b=300", "expected an int from 0 to 299"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_work(
+    call: Call, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str,
+    expected: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("folder.json").mkdir()
+    tmp_path.joinpath("link.json").symlink_to(text)
+    before = names(tmp_path)
+    assert expected in error_of(call, "train", text, *arguments.split())
+    assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("missing.txt", None, "missing.txt"),
+        ("text.csv", b"x", "text.csv: unknown kind of file; expected a name that ends in"),
+        ("a.jsonl", b'{"text": "x"}\n{"body": "x"}\n', "line 2: there is no 'text' among ['body']"),
+        ("a.jsonl", b"{", "line 1: not JSON"),
+        ("a.txt.gz", b"no gzip", "a.txt.gz: "),
+    ],
+)
+def test_files_that_cannot_be_read(
+    call: Call, tmp_path: Path, backend: BackendName, name: str, content: bytes | None,
+    expected: str,
+) -> None:  # fmt: skip
+    path, out = tmp_path / name, tmp_path / "out.json"
+    if content is not None:
+        path.write_bytes(content)
+    out.write_text("as it was", encoding="utf-8")
+    given = ("train", str(path), "-n", "300", "-o", str(out), "--backend", backend)
+    assert expected in error_of(call, *given)
+    assert out.read_text(encoding="utf-8") == "as it was"
+
+
+def test_what_a_format_cannot_hold_is_not_lost(
+    call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.tiktoken"
+    save = bpe.Tokenizer.save
+
+    def fussy(tokenizer: bpe.Tokenizer, path: Path) -> None:
+        if tokenizer.merges and path.suffix == ".tiktoken":
+            raise bpe.VocabularyError("a .tiktoken file cannot hold this")
+        save(tokenizer, path)
+
+    monkeypatch.setattr(bpe.Tokenizer, "save", fussy)
+    found = error_of(call, *given, "-n", "270", "-o", str(out))
+    assert found == f"a .tiktoken file cannot hold this. It is in '{out}.json' instead"
+    assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges

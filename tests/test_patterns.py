@@ -1,0 +1,193 @@
+"""Which preset a published pattern is, in which engine, shown by the engines themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import pytest
+
+import pretok
+from pretok import LETTER, Preset, Run
+from pretok.patterns import _SAME, WHOLE, find, pattern_for
+from pretok.preset import Engine
+from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
+from support import engine_split, regex_split
+
+_CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_MINBPE_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_MINBPE_GPT4 = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"
+    r"|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+_BAILING = _MINBPE_GPT4.replace("{1,3}", "")
+_WHISPER = r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+SPELLINGS: list[tuple[Engine, str, Preset]] = [
+    *[(engine, _MINBPE_GPT2, GPT2) for engine in ("hf", "tiktoken")],
+    *[(engine, _MINBPE_GPT4, LLAMA3) for engine in ("hf", "tiktoken")],
+    *[(engine, _BAILING, QWEN2) for engine in ("hf", "tiktoken")],
+    *[(engine, _WHISPER, GPT2) for engine in ("hf", "tiktoken")],
+    *[(engine, LLAMA3.pattern.replace(r"\r\n", "\r\n"), LLAMA3) for engine in ("hf", "tiktoken")],
+    *[(engine, LLAMA3.pattern[:-1], LLAMA3) for engine in ("hf", "tiktoken")],
+    ("hf", CL100K.pattern.replace("{1,3}+", "{1,3}"), CL100K),
+    ("hf", CL100K.pattern.replace("{1,3}+", "{1,3}")[:-2] + r"\s+", CL100K),
+    ("hf", R50K.pattern, R50K),
+    ("hf", O200K.pattern, O200K),
+    ("tiktoken", QWEN2.pattern, QWEN2),
+    ("hf", WHOLE.pattern, WHOLE),
+]  # fmt: skip
+
+LETTERS = " \n\ta1'sS!\u017f\u0301"
+"""What the patterns tell apart; every string of up to four of these is tried."""
+
+
+def _strings(longest: int) -> Iterator[str]:
+    for length in range(1, longest + 1):
+        yield from map("".join, product(LETTERS, repeat=length))
+
+
+def _hf_split(pattern: str) -> Callable[[str], list[str]]:
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+
+    def ask(text: str) -> list[str]:
+        return [text[start:end] for _, (start, end) in split.pre_tokenize_str(text)]
+
+    return ask
+
+
+_LONGER = ("a\n  ", "  \n \n  ", "12345 1234", "don't DON'T 'tis l'\u00e9t\u00e9", "camelCase",
+           "HTTPx", "!!\r\n/ x\u3000\u3000y", "\x1cword \u200bx", "\u0301A \u0301Ab",
+           "'ll'LL'l")  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", [*BUILT_IN, WHOLE], ids=lambda preset: preset.name)
+def test_hf_pattern_is_the_split_of_the_preset(preset: Preset) -> None:
+    pattern = pattern_for(preset, "hf")
+    assert pattern is not None
+    ask, split = _hf_split(pattern), pretok.get(preset).split
+    for text in (*_strings(4), *_LONGER):
+        assert ask(text) == split(text), text
+
+
+@pytest.mark.parametrize("preset", [*BUILT_IN, WHOLE], ids=lambda preset: preset.name)
+def test_tiktoken_pattern_is_the_split_of_the_preset(preset: Preset) -> None:
+    pattern = pattern_for(preset, "tiktoken")
+    assert pattern is not None
+    there = Preset("there", preset.rules, engine="tiktoken", pattern=pattern)
+    for text in (*list(_strings(4))[::29], *_LONGER):
+        assert engine_split(there, text) == pretok.get(preset).split(text), text
+
+
+@pytest.mark.parametrize(("engine", "pattern", "preset"), SPELLINGS)
+def test_other_spellings(engine: Engine, pattern: str, preset: Preset) -> None:
+    assert find(pattern, engine) == preset
+    split = pretok.get(preset).split
+    if engine == "hf":
+        ask = _hf_split(pattern)
+        for text in (*_strings(4), *_LONGER):
+            assert ask(text) == split(text), text
+    else:
+        there = Preset("there", preset.rules, engine="tiktoken", pattern=pattern)
+        for text in (*list(_strings(4))[::29], *_LONGER):
+            assert engine_split(there, text) == split(text), text
+
+
+@pytest.mark.parametrize("spelling", _SAME)
+def test_alternatives_that_are_the_same(spelling: str) -> None:
+    other = "|".join(_SAME[spelling])
+    one, two = _hf_split(spelling), _hf_split(other)
+    for text in _strings(4):
+        assert one(text) == two(text), text
+        assert regex_split(spelling, text) == regex_split(other, text), text
+
+
+@pytest.mark.parametrize("preset", [*BUILT_IN, WHOLE], ids=lambda preset: preset.name)
+def test_presets_are_found_in_both_engines(preset: Preset) -> None:
+    for engine in ("hf", "tiktoken"):
+        pattern = pattern_for(preset, engine)
+        assert pattern is not None
+        assert find(pattern, engine) == preset
+
+
+def test_counted_possessive_is_another_split_in_hf() -> None:
+    assert find(CL100K.pattern, "tiktoken") == CL100K
+    assert find(CL100K.pattern, "hf") is None
+    # It would be wrong: no limit of three digits there.
+    assert _hf_split(CL100K.pattern)("12345") == ["12345"] != pretok.get(CL100K).split("12345")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "|",
+        "a|",
+        "(",
+        ")(",
+        "[a",
+        "a\\",
+        "a\\\n",
+        r"\p{L}+",
+        LLAMA3.pattern.replace("{1,3}", "{1,2}"),
+        LLAMA3.pattern.replace("{1,3}", "{1,3}?"),
+        LLAMA3.pattern.replace(_CI, "(?i:'s|'t)"),
+        # llama.cpp's form, which U+017F tells apart
+        LLAMA3.pattern.replace(
+            _CI, "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+        ),
+        LLAMA3.pattern.replace(" ?", r"\s?"),
+        LLAMA3.pattern.removesuffix(r"|\s+"),
+        LLAMA3.pattern + r"|\s+",
+        "|".join(reversed(QWEN2.pattern.split("|"))),
+        r"(?m)" + QWEN2.pattern,
+        QWEN2.pattern.replace(r"\p{N}", r"\d"),
+        QWEN2.pattern.replace(r"\p{N}", r"\p{Nd}"),
+        O200K.pattern.replace(r"\p{M}", r"\p{M}&&[^\p{Han}]"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["hf", "tiktoken"])
+def test_others_are_not(pattern: str, engine: Engine) -> None:
+    assert find(pattern, engine) is None
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^a", r"a$", r".", r"(?i:ss)", r"(?<=a)b", r"(a)", r"[[:punct:]]", r"[a[b]]", r"[a&&b]",
+     r"[a--b]", r"[a~~b]", r"[]a]", r"a{2}+b", r"a{2}?", r"a{,2}", r"a{x}", r"\w", r"\b", r"\h",
+     r"\d", r"\X", r"\1", r"\p{^L}", r"\pL", r"a**", r"a+++", r"]", r"}", r"\G", r"x#y", r"a\$|b$",
+     ""],
+)  # fmt: skip
+def test_only_what_both_engines_are_known_to_read_alike(pattern: str) -> None:
+    preset = Preset("mine", (Run(LETTER),), engine="tiktoken", pattern=pattern)
+    assert pattern_for(preset, "hf") is None
+    assert pattern_for(preset, "tiktoken") == (pattern or None)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"a|b", r"[^a-z]+", r"\p{Lu}\P{L}*+", r"(?:a|b)?+c", r"a(?=b)|a(?!c)", r"\$\.\[\]", r"[\]\[]",
+     r"a{2,3}b", r"a{2,}", r"a*?b", r"\s\S\t", f"{_CI}?x"],
+)  # fmt: skip
+def test_what_both_read_alike(pattern: str) -> None:
+    preset = Preset("mine", (Run(LETTER),), engine="hf", pattern=pattern)
+    assert pattern_for(preset, "tiktoken") == pattern
+    ask = _hf_split(pattern)
+    for text in ("aabbab aaacb", "$.[]] x'S'\u017fx", "aab\n\tA1\u00e9", "'llx 'LLx a'sx"):
+        assert ask(text) == regex_split(pattern, text)
+
+
+def test_registered_presets_are_found(own_registry: None) -> None:
+    mine = Preset("mine", (Run(LETTER),), pattern=r"\p{L}+", engine="tiktoken")
+    pretok.register(mine)
+    for engine in ("hf", "tiktoken"):
+        assert find(r"\p{L}+", engine) == mine
+        assert find(r"\p{L}++", engine) == mine
+    newer = Preset("newer", (Run(LETTER),), pattern=r"\p{L}", unicode="18.0")
+    pretok.register(newer)
+    assert find(r"\p{L}", "hf") is None, "no engine splits by that version"
+
+
+def test_whole_never_cuts() -> None:
+    assert pretok.get(WHOLE).split(" a\n\u0301 1") == [" a\n\u0301 1"]

@@ -1,0 +1,563 @@
+"""Tokenizer: every method agrees with every other, for str and bytes, on both backends."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import bpe
+import pretok
+from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
+from bpe.merge import Merger
+from pretok.pretokenizer import BackendName
+from support import PRESET_NAMES, max_examples
+from vocabularies import BYTES, Whole
+
+SPECIAL = 400
+MERGED = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b"'s", b"  ", b"12", b"\n\n",
+          "\u4e2d".encode(), "\U0001f600".encode()[:3], "\u00e9".encode(), b"\xff\xfe",
+          b"\xe4\xb8", b"\xf0\x9f"]  # fmt: skip
+VOCABULARY = Vocabulary(BYTES | {256 + at: token for at, token in enumerate(MERGED)})
+TEXT = "hello world's \u4e2d\u6587\u00e9 12\n\n  <s>x\U0001f600"
+texts = st.text("hello wr's12\n\u4e2d\u00e9\U0001f600<s>\x00", max_size=30) | st.text(max_size=15)
+surrogates = st.text("a\u4e2d\U0001f600\ud83d\ude00\ud800\udfff\udc80\udcff", max_size=12)
+
+
+def make(backend: BackendName, preset: Any = "cl100k", **options: Any) -> Tokenizer:
+    options.setdefault("added_tokens", [AddedToken("<s>", SPECIAL)])
+    return Tokenizer(VOCABULARY, preset, backend=backend, **options)
+
+
+def by_hand(preset: str, data: bytes) -> list[int]:
+    """Return the ids of pre-tokens merged one by one."""
+    merger = Merger(VOCABULARY)
+    parts = pretok.get(preset, backend="python").split_bytes(data)
+    return [id for part in parts for id in merger.merge(part)]
+
+
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+@given(text=texts)
+@example(TEXT)
+@settings(max_examples=max_examples(60))
+def test_every_method_tells_the_same(backend: BackendName, preset: str, text: str) -> None:
+    tok = make(backend, preset)
+    for policy in ("text", "allow", {"<s>"}):
+        ids = tok.encode(text, policy)
+        if policy == "text" or "<s>" not in text:
+            assert ids == by_hand(preset, text.encode())
+        assert all(type(id) is int for id in ids)
+        assert tok.encode(text.encode(), policy) == ids
+        found = tok.encode_array(text, policy)
+        assert (str(found.dtype), found.shape, found.tolist()) == ("uint32", (len(ids),), ids)
+        assert tok.count(text, policy) == len(ids)
+        tokens = tok.tokens(text, policy)
+        assert [token.id for token in tokens] == ids
+        assert [token.bytes for token in tokens] == [tok.token_bytes(id) for id in ids]
+        assert tok.decode(ids) == tok.decode(found) == text
+        assert tok.decode_bytes(ids) == text.encode()
+        assert tok.encode_batch([text, "", text.encode()], policy) == [ids, [], ids]
+        flat, offsets = tok.encode_batch_array([text, "", text], policy)
+        assert (str(flat.dtype), str(offsets.dtype)) == ("uint32", "int64")
+        assert flat.tolist() == ids + ids
+        assert offsets.tolist() == [0, len(ids), len(ids), 2 * len(ids)]
+
+
+@pytest.mark.parametrize("preset", PRESET_NAMES)
+@given(data=st.binary(max_size=30) | texts.map(str.encode))
+@settings(max_examples=max_examples(60))
+def test_bytes_come_back(backend: BackendName, preset: str, data: bytes) -> None:
+    tok = make(backend, preset)
+    for policy in ("text", "allow"):
+        ids = tok.encode(data, policy)
+        assert tok.decode_bytes(ids) == data
+        assert tok.encode_array(data, policy).tolist() == ids
+        assert tok.count(data, policy) == len(ids)
+        assert tok.encode_batch([data], policy) == [ids]
+        tokens = tok.tokens(data, policy)
+        assert [data[token.start : token.end] for token in tokens] == [
+            tok.token_bytes(id) for id in ids
+        ]
+    assert tok.encode(data, "text") == by_hand(preset, data)
+
+
+def test_worked_examples(backend: BackendName) -> None:
+    # From a text that teaches BPE: three merges make five symbols of these eleven letters.
+    tokens = BYTES | {256: b"aa", 257: b"ab", 258: b"aaab"}
+    merges = [(97, 97, 256), (97, 98, 257), (256, 257, 258)]
+    tok = Tokenizer(Vocabulary(tokens, merges), "gpt2", backend=backend)
+    assert tok.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+    # <PAD> <UNK> <BOS> <EOS> at 0 to 3, bytes from 4 on, then ab, abc, abcd.
+    tokens = {byte + 4: token for byte, token in BYTES.items()}
+    tokens |= {260: b"ab", 261: b"abc", 262: b"abcd"}
+    specials = ["<PAD>", "<UNK>", "<BOS>", "<EOS>"]
+    added = [AddedToken(content, id) for id, content in enumerate(specials)]
+    merges = [(101, 102, 260), (260, 103, 261), (261, 104, 262)]
+    tok = Tokenizer(Vocabulary(tokens, merges), "gpt2", added_tokens=added, backend=backend)
+    assert tok.encode("ab") == [260]
+    assert tok.encode("abcde") == [262, 105]
+    assert tok.decode([262, 105]) == "abcde"
+    assert tok.encode("<BOS>ab<EOS>", "allow") == [2, 260, 3]
+
+
+def pieces(text: str, tokens: list[Token]) -> None:
+    """Assert that spans are in order, of the token's bytes, and of all of the text."""
+    ends = [0]
+    for token in tokens:
+        assert 0 <= token.start <= token.end <= len(text)
+        of = text[token.start : token.end].encode()
+        assert token.bytes in of
+        assert token.start <= ends[-1] <= token.end
+        ends.append(token.end)
+    assert ends[-1] == len(text)
+    data = [len(char.encode()) for char in text]
+    places = list(accumulate(data, initial=0))
+    at = 0
+    for token in tokens:
+        start = max(i for i in range(len(text)) if places[i] <= at)
+        at += len(token.bytes)
+        end = min(i for i in range(len(places)) if places[i] >= at)
+        assert (token.start, token.end) == (start, end)
+
+
+@given(text=texts)
+@example("\U0001f600")
+@example("\u4e2d\u6587")
+@settings(max_examples=max_examples(200))
+def test_spans(backend: BackendName, text: str) -> None:
+    tok = make(backend)
+    pieces(text, tok.tokens(text, "allow"))
+    pieces(text, tok.tokens(text, "text"))
+
+
+def test_a_token_that_has_a_part_of_a_code_point_has_all_of_it_in_its_span(
+    backend: BackendName,
+) -> None:
+    tok = make(backend)
+    found = tok.tokens("a\U0001f600\u4e2d!")
+    assert [(token.bytes, token.start, token.end) for token in found] == [
+        (b"a", 0, 1),
+        (b"\xf0\x9f\x98", 1, 2),
+        (b"\x80", 1, 2),
+        ("\u4e2d".encode(), 2, 3),
+        (b"!", 3, 4),
+    ]
+    found = tok.tokens("a\U0001f600".encode())
+    assert [(token.start, token.end) for token in found] == [(0, 1), (1, 4), (4, 5)]
+    assert found[0] == Token(97, b"a", 0, 1) == (97, b"a", 0, 1)
+    assert all(type(value) is int for token in found for value in (token[0], *token[2:]))
+
+
+@given(text=surrogates)
+@example("\ud83d\ude00")
+@example("\ud83d\ud83d\ude00\ude00")
+@settings(max_examples=max_examples(300))
+def test_surrogates_are_joined_or_replaced(backend: BackendName, text: str) -> None:
+    tok = make(backend)
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    ids = tok.encode(joined)
+    assert tok.encode(text) == tok.encode(text, errors="replace") == ids
+    assert tok.encode_array(text).tolist() == ids
+    assert tok.count(text) == len(ids)
+    assert tok.encode_batch([text, "a"]) == [ids, [97]]
+    tokens = tok.tokens(text)
+    assert [token.id for token in tokens] == ids
+    # Each code point of the joined text is one or two of the str.
+    widths = []
+    at = 0
+    for char in joined:
+        widths.append(1 + (char > "\uffff" and text[at] != char))
+        at += widths[-1]
+    assert at == len(text)
+    places = list(accumulate(widths, initial=0))
+    for token, of in zip(tokens, tok.tokens(joined), strict=True):
+        assert (token.start, token.end) == (places[of.start], places[of.end])
+
+
+@given(text=surrogates)
+@settings(max_examples=max_examples(200))
+def test_surrogates_with_other_handlers(backend: BackendName, text: str) -> None:
+    tok = make(backend)
+    for errors in ("strict", "surrogateescape"):
+        calls: list[Any] = [tok.encode, tok.encode_array, tok.count, tok.tokens]
+        try:
+            data = text.encode("utf-8", errors)
+        except UnicodeEncodeError:
+            for call in calls:
+                with pytest.raises(UnicodeEncodeError):
+                    call(text, errors=errors)
+            with pytest.raises(UnicodeEncodeError):
+                tok.encode_batch(["a", text], errors=errors)
+            continue
+        for call in calls:
+            result, wanted = call(text, errors=errors), call(data)
+            if call == tok.tokens:
+                assert [token[:2] for token in result] == [token[:2] for token in wanted]
+                assert all(text[token.start : token.end] for token in result)
+                assert [text[token.start : token.end].encode("utf-8", errors).find(token.bytes)
+                        for token in result].count(-1) == 0  # fmt: skip
+            else:
+                assert np.array_equal(result, wanted)
+        ids = tok.encode(text, errors=errors)
+        assert tok.decode(ids, errors) == text
+        assert tok.encode_batch(["a", text], errors=errors)[1] == ids
+
+
+@pytest.mark.parametrize("wrong", ["ignore", "", "STRICT", None, 5])
+def test_an_error_handler_that_there_is_not(backend: BackendName, wrong: Any) -> None:
+    tok = make(backend)
+    message = "errors=.*; expected 'replace', 'strict' or 'surrogateescape'"
+    for call in (tok.encode, tok.encode_array, tok.count, tok.tokens):
+        with pytest.raises(ValueError, match=message):
+            call("a", errors=wrong)
+    for batch in (tok.encode_batch, tok.encode_batch_array):
+        with pytest.raises(ValueError, match=message):
+            batch(["a"], errors=wrong)
+
+
+def many_texts(count: int, words: int) -> list[str | bytes]:
+    rng = random.Random(count)
+    units = ["hello ", "world's ", "\u4e2d\u6587", "12", "\n\n", "\U0001f600", "\ud800", "\x00"]
+    made: list[str | bytes] = []
+    for number in range(count):
+        text = "".join(rng.choices(units, k=rng.choice((0, 1, 5, 60))))
+        made.append(text.encode("utf-8", "replace") if number % 5 == 0 else text)
+    return [*made, "hello world " * words, "", "z" * 5000]
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 7, 100])
+def test_a_batch_is_a_loop_for_any_number_of_threads(
+    backend: BackendName, threads: int | None
+) -> None:
+    tok = make(backend)
+    batch = many_texts(300, 30_000) if backend == "native" else many_texts(50, 1000)
+    wanted = [tok.encode(text) for text in batch]
+    assert tok.encode_batch(batch, threads=threads) == wanted
+    assert tok.encode_batch(iter(batch), threads=threads) == wanted
+    assert tok.encode_batch(tuple(batch), threads=threads) == wanted
+    ids, offsets = tok.encode_batch_array(batch, threads=threads)
+    assert offsets.tolist() == list(accumulate(map(len, wanted), initial=0))
+    assert ids.tolist() == [id for one in wanted for id in one]
+    nothing: list[list[str | bytes]] = [[], [""], ["", b""]]
+    for empty in nothing:
+        assert tok.encode_batch(empty, threads=threads) == [[] for _ in empty]
+        ids, offsets = tok.encode_batch_array(empty, threads=threads)
+        assert (ids.tolist(), offsets.tolist()) == ([], [0] * (len(empty) + 1))
+        assert (str(ids.dtype), str(offsets.dtype)) == ("uint32", "int64")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", np.float64(2)])
+def test_wrong_numbers_of_threads(backend: BackendName, threads: Any) -> None:
+    tok = make(backend)
+    for call in (tok.encode_batch, tok.encode_batch_array):
+        with pytest.raises(ValueError, match=r"threads=.*; expected None or an int of at least 1"):
+            call(["a"], threads=threads)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, 1.5, ["a"], object(), np.array([97])])
+def test_a_text_of_another_type(backend: BackendName, wrong: Any) -> None:
+    tok = make(backend)
+    message = f"expected str or bytes, got {type(wrong).__name__}"
+    for call in (tok.encode, tok.encode_array, tok.count, tok.tokens):
+        with pytest.raises(TypeError, match=message):
+            call(wrong)
+    for batch in (tok.encode_batch, tok.encode_batch_array):
+        for threads in (None, 1, 2):
+            with pytest.raises(TypeError, match=message):
+                batch(["a", wrong], threads=threads)
+
+
+@pytest.mark.parametrize("wrong", ["abc", b"abc"])
+def test_a_batch_is_no_single_text(backend: BackendName, wrong: Any) -> None:
+    tok = make(backend)
+    for call in (tok.encode_batch, tok.encode_batch_array):
+        with pytest.raises(TypeError, match=f"expected some texts, got one {type(wrong).__name__}"):
+            call(wrong)
+
+
+class Text(str):
+    """A str of a type of its own."""
+
+
+def test_what_is_text(backend: BackendName) -> None:
+    tok = make(backend)
+    ids = tok.encode("hello \u4e2d")
+    data = "hello \u4e2d".encode()
+    given: list[Any] = [Text("hello \u4e2d"), np.str_("hello \u4e2d"), data, bytearray(data),
+                        memoryview(data), np.bytes_(data)]  # fmt: skip
+    for text in given:
+        assert tok.encode(text) == ids
+        assert tok.encode_array(text).tolist() == ids
+        assert tok.count(text) == len(ids)
+        assert len(tok.tokens(text)) == len(ids)
+        assert tok.encode_batch([text]) == [ids]
+    assert tok.encode_batch(given, threads=3) == [ids] * len(given)
+
+
+def test_texts_of_every_internal_width(backend: BackendName) -> None:
+    # Python keeps a str in 1, 2 or 4 bytes per code point, by its widest one.
+    tok = make(backend)
+    text = "hello \u00e9 12\x00"
+    for widest in ("", "\u00ff", "\u0100", "\u4e2d", "\uffff", "\U00010000", "\U0010ffff"):
+        ids = tok.encode(text + widest)
+        assert tok.decode(ids) == text + widest
+        assert ids == tok.encode((text + widest).encode())
+
+
+@pytest.mark.parametrize(
+    "code", [0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF]
+)
+def test_widths_of_utf8_where_they_change(backend: BackendName, code: int) -> None:
+    tok = make(backend)
+    for text in (chr(code), f"a{chr(code)}b", chr(code) * 3):
+        assert tok.decode_bytes(tok.encode(text)) == text.encode()
+        assert {(token.start, token.end) for token in tok.tokens(chr(code))} == {(0, 1)}
+
+
+def test_empty_text(backend: BackendName) -> None:
+    for options in ({}, {"normalizer": "NFC"}, {"add_prefix_space": True}):
+        tok = make(backend, **options)
+        for empty in ("", b""):
+            assert tok.encode(empty) == []
+            assert tok.encode_array(empty).tolist() == []
+            assert tok.encode_array(empty).dtype == np.uint32
+            assert tok.count(empty) == 0
+            assert tok.tokens(empty) == []
+    assert make(backend).decode([]) == ""
+
+
+def test_arrays_are_the_callers_own(backend: BackendName) -> None:
+    tok = make(backend)
+    first = tok.encode_array("hello")
+    first[:] = 0
+    ids, offsets = tok.encode_batch_array(["hello"])
+    ids[:] = 0
+    offsets[:] = 0
+    assert tok.encode_array("hello").tolist() == tok.encode("hello") == [259]
+    assert tok.encode_batch_array(["hello"])[0].tolist() == [259]
+
+
+def test_template(backend: BackendName) -> None:
+    tok = make(backend, template=Template((1, SPECIAL), (2,)))
+    text = "hello\u4e2d"
+    ids = tok.encode(text)
+    assert ids == [259, 267]
+    with_ids = [1, SPECIAL, *ids, 2]
+    assert tok.encode(text, add_special_tokens=False) == ids
+    assert tok.encode(text, add_special_tokens=True) == with_ids
+    found = tok.encode_array(text, add_special_tokens=True)
+    assert (str(found.dtype), found.tolist()) == ("uint32", with_ids)
+    assert tok.count(text, add_special_tokens=True) == len(with_ids)
+    assert tok.encode_batch([text, ""], add_special_tokens=True) == [with_ids, [1, SPECIAL, 2]]
+    flat, offsets = tok.encode_batch_array([text, ""], add_special_tokens=True)
+    assert (str(flat.dtype), flat.tolist()) == ("uint32", [*with_ids, 1, SPECIAL, 2])
+    assert (str(offsets.dtype), offsets.tolist()) == ("int64", [0, 5, 8])
+    assert tok.encode_batch([], add_special_tokens=True) == []
+    assert tok.template == Template((1, SPECIAL), (2,)) == ((1, SPECIAL), (2,))
+    plain = make(backend)
+    assert plain.template == Template()
+    assert plain.encode(text, add_special_tokens=True) == ids
+    assert plain.encode_array(text, add_special_tokens=True).tolist() == ids
+
+
+def test_a_space_before_the_text(backend: BackendName) -> None:
+    tok = make(backend, add_prefix_space=True)
+    plain = make(backend)
+    assert tok.encode("world") == plain.encode(" world") == [262, 108, 100]
+    assert tok.encode(" world") == plain.encode(" world")
+    assert tok.encode("\tworld") == plain.encode(" \tworld")
+    # Each text between added tokens is one by itself.
+    assert tok.encode("world<s>world", "allow") == [262, 108, 100, SPECIAL, 262, 108, 100]
+    assert tok.count("world") == 3
+    assert tok.encode_batch(["world", ""]) == [[262, 108, 100], []]
+    assert [(token.start, token.end) for token in tok.tokens("world")] == [(0, 3), (3, 4), (4, 5)]
+    found = tok.tokens("\u4e2d<s>12", "allow")
+    assert [token.id for token in found] == [32, 267, SPECIAL, 32, 265]
+    assert [(token.start, token.end) for token in found] == [(0, 0), (0, 1), (1, 4), (4, 4), (4, 6)]
+
+
+class Pairs:
+    """A pre-tokenizer of a user's: two code points each."""
+
+    def offsets(self, text: str) -> Any:
+        return np.append(np.arange(0, len(text), 2), len(text))
+
+
+class ListOffsets:
+    def offsets(self, text: str) -> Any:
+        return [*range(len(text)), len(text)]
+
+
+def test_a_pre_tokenizer_of_a_users(backend: BackendName) -> None:
+    tok = make(backend, Pairs())
+    assert tok.encode("hello") == [256, 257, 111]
+    assert tok.encode_array("hello").tolist() == [256, 257, 111]
+    assert tok.count("hello") == 3
+    assert tok.encode_batch(["hello", ""], threads=2) == [[256, 257, 111], []]
+    assert tok.encode_batch_array(["hello"])[0].tolist() == [256, 257, 111]
+    assert tok.encode("<s>he<s>llo", "allow") == [SPECIAL, 256, SPECIAL, 257, 111]
+    assert tok.encode(b"\xff\xfehe") == [270, 256]
+    assert tok.encode("\ud83d\ude00h") == [268, 0x80, 104]
+    assert [(token.start, token.end) for token in tok.tokens("he\u4e2dll")] == [
+        (0, 2), (2, 3), (3, 4), (4, 5)
+    ]  # fmt: skip
+    assert tok.decode(tok.encode(TEXT, "text")) == TEXT
+    assert tok.preset is None
+    assert isinstance(tok.pre_tokenizer, Pairs)
+    assert "Pairs" in repr(tok)
+    assert make(backend, ListOffsets()).encode("hello") == list(b"hello")
+    assert make(backend, Whole()).encode("hello") == [259]
+    with pytest.raises(bpe.SpecialTokenError):
+        tok.encode("he<s>")
+
+
+@pytest.mark.parametrize("bounds", [[0], [], [0, 1], [1, 5], [0, 3, 2, 5], [0, 9], [-1, 5],
+                                    [0, 3, 1, 4, 5]])  # fmt: skip
+def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
+    class Wrong:
+        def offsets(self, text: str) -> Any:
+            return np.array(bounds, np.int64)
+
+    with pytest.raises(ValueError, match=r"Wrong\.offsets gave boundaries from .*; expected them"):
+        make(backend, Wrong()).encode("hello")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, object()])
+def test_what_is_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
+        make(backend, wrong)
+
+
+def test_ways_to_name_a_pre_tokenizer(backend: BackendName) -> None:
+    by_name = make(backend, "cl100k_base")
+    preset = pretok.get("cl100k").preset
+    others = [preset, pretok.get("cl100k", backend="python"), pretok.get("cl100k")]
+    for other in others:
+        tok = make(backend, other)
+        assert tok == by_name
+        assert tok.preset is preset
+        assert tok.encode(TEXT, "text") == by_name.encode(TEXT, "text")
+        assert isinstance(tok.pre_tokenizer, pretok.PreTokenizer)
+        assert tok.pre_tokenizer.backend == backend
+    with pytest.raises(pretok.UnknownPresetError):
+        make(backend, "no such preset")
+    newer = make(backend, pretok.get("cl100k", unicode="18.0"))
+    assert isinstance(newer.pre_tokenizer, pretok.PreTokenizer)
+    assert newer.pre_tokenizer.unicode == "18.0"
+    assert newer != by_name
+
+
+@pytest.mark.parametrize("wrong", ["NFD", "nfc", "", 5, True])
+def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"normalizer .*; expected None or 'NFC'"):
+        make(backend, normalizer=wrong)
+
+
+def test_what_a_tokenizer_says_of_itself(backend: BackendName) -> None:
+    added = [AddedToken("<s>", SPECIAL), AddedToken("<p>", 500, special=False)]
+    tok = make(backend, added_tokens=added, normalizer="NFC", name="mine", add_prefix_space=True)
+    assert tok.vocabulary is VOCABULARY
+    assert tok.vocab_size == 501
+    assert make(backend, added_tokens=[]).vocab_size == 256 + len(MERGED)
+    assert tok.special_tokens == {"<s>": SPECIAL}
+    assert tok.added_tokens == tuple(added)
+    assert (tok.normalizer, tok.add_prefix_space, tok.name) == ("NFC", True, "mine")
+    assert tok.backend == backend
+    assert repr(tok) == f"<Tokenizer 'mine', 501 ids, split 'cl100k', {backend}>"
+    assert repr(make(backend)) == f"<Tokenizer 401 ids, split 'cl100k', {backend}>"
+    assert make(backend).name is None
+    assert (b"he", b"ll") in tok.merges
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"added_tokens": []},
+    {"added_tokens": [AddedToken("<s>", SPECIAL, special=False)]},
+    {"normalizer": "NFC"},
+    {"add_prefix_space": True},
+    {"template": Template((1,))},
+    {"preset": "gpt2"},
+]
+
+
+def test_equality_and_hash(backend: BackendName) -> None:
+    made = [make(backend, **options) for options in VARIANTS]
+    again = [make(backend, **options) for options in VARIANTS]
+    for one, other in zip(made, again, strict=True):
+        assert one == other
+        assert hash(one) == hash(other)
+    assert len({*made, *again}) == len(VARIANTS)
+    assert made[0] == make("python"), "the backend does not change the ids"
+    assert made[0] == make(backend, name="named")
+    assert made[0] != Tokenizer(Vocabulary(BYTES), "cl100k", backend=backend)
+    assert made[0] != "cl100k"
+    two = [AddedToken("<s>", SPECIAL), AddedToken("<t>", 401)]
+    assert make(backend, added_tokens=two) == make(backend, added_tokens=two[::-1])
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=[",".join(options) for options in VARIANTS])
+def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> None:
+    tok = make(backend, name="mine", **options)
+    copies = [pickle.loads(pickle.dumps(tok, protocol)) for protocol in (2, 4, 5)]
+    for other in (*copies, copy.copy(tok), copy.deepcopy(tok)):
+        assert other == tok
+        assert (other.backend, other.name) == (backend, "mine")
+        assert other.encode(TEXT, "allow") == tok.encode(TEXT, "allow")
+        assert other.special_tokens == tok.special_tokens
+        assert other.template == tok.template
+        assert other.encode("a", add_special_tokens=True) == tok.encode(
+            "a", add_special_tokens=True
+        )
+    user = make(backend, Pairs())
+    assert pickle.loads(pickle.dumps(user)).encode("hello") == user.encode("hello")
+
+
+def test_a_pickle_says_which_backend_was_asked_for(backend: BackendName) -> None:
+    arguments = Tokenizer(VOCABULARY, "gpt2").__reduce__()[1]
+    assert isinstance(arguments, tuple)
+    assert arguments[-1] is None
+    arguments = make(backend).__reduce__()[1]
+    assert isinstance(arguments, tuple)
+    assert arguments[-1] == backend
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, value in vars(Tokenizer).items()
+     if not name.startswith("_") and not callable(value)],
+)  # fmt: skip
+def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
+    tok = make(backend)
+    before = getattr(tok, name)
+    with pytest.raises(AttributeError):
+        setattr(tok, name, None)
+    assert getattr(tok, name) == before
+
+
+def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
+    added = [AddedToken("<s>", SPECIAL)]
+    tok = make(backend, added_tokens=added)
+    added.clear()
+    assert tok.encode("<s>", "allow") == [SPECIAL]
+    assert tok.added_tokens == (AddedToken("<s>", SPECIAL),)
+
+
+def test_a_backend_that_there_is_not() -> None:
+    with pytest.raises(pretok.PretokError, match="backend='rust'"):
+        Tokenizer(VOCABULARY, "gpt2", backend="rust")  # type: ignore[arg-type]
+
+
+def test_as_many_threads_as_are_worth_it(
+    backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    tok = make(backend)
+    assert tok.encode_batch(["hello"] * 3) == [[259]] * 3

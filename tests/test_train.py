@@ -1,0 +1,448 @@
+"""bpe.train: a Tokenizer from texts, the same whatever backend, threads or form of the texts."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import pretok
+from bpe.tokenizer import Tokenizer
+from bpe.train import train
+from bpe.trainer import TieBreak
+from pretok.pretokenizer import BackendName
+from support import max_examples, shared
+from training import Merges, gigatoken, hugging_face, recount
+
+FULL = os.environ.get("PRETOK_FULL") == "1"
+
+TEACHING = ["ab", "abc", "abcd"]
+SPECIALS = {"<PAD>": 0, "<UNK>": 1, "<BOS>": 2, "<EOS>": 3}
+PROSE = [
+    "The cat's cats sat on the mat, 12345 times.\n\n  That is that: the END!",
+    "Der Über-Hut kostet 1.234,50 €; naïve café. 日本語の本 日本 😀😀 \t\tdef f(x):\n\treturn x\n",
+    "the the the them there then they're they'll THE ThE 11 111 1111    \n \n",
+]
+
+texts = st.lists(
+    st.sampled_from(["ab", "a b", "aé", "it's 12\n", "日本 "]).flatmap(
+        lambda letters: st.text(st.sampled_from(letters), max_size=30)
+    ),
+    max_size=8,
+)
+
+
+def merges_of(tokenizer: Tokenizer) -> Merges:
+    return list(tokenizer.merges)
+
+
+def generated(size: int) -> str:
+    """Return much the same text each time, of words that are as frequent as words are."""
+    chance = np.random.default_rng(11)
+    letters = [*"etaoinshrdlucmfwypvbgkjqxzéü中文"]
+    weights = 1.0 / np.arange(1, len(letters) + 1)
+    chosen = chance.choice(len(letters), 60_000, p=weights / weights.sum())
+    lengths = chance.integers(1, 11, 8000)
+    ends = np.cumsum(lengths)
+    words = [
+        "".join(letters[at] for at in chosen[end - length : end])
+        for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+    ]
+    picks = (chance.pareto(1.1, size // 6) * 4).astype(int) % len(words)
+    gaps = chance.choice([" ", " ", " ", ", ", ".\n", "'s ", " 12 ", "  "], size // 6)
+    return "".join(
+        words[pick] + gap for pick, gap in zip(picks.tolist(), gaps.tolist(), strict=True)
+    )
+
+
+# The examples of the teaching texts.
+
+
+def test_specials_in_front_of_bytes_and_merges(backend: BackendName) -> None:
+    tok = train(TEACHING, vocab_size=300, special_tokens=SPECIALS, backend=backend)
+    assert tok.encode("ab") == [260]
+    assert tok.encode("abcde") == [262, 105]
+    assert tok.decode([262, 105]) == "abcde"
+    assert tok.encode("a<EOS>", special="allow") == [101, 3]
+    assert tok.special_tokens == SPECIALS
+    assert [tok.token_bytes(id) for id in (4, 259, 261)] == [b"\0", b"\xff", b"abc"]
+
+
+@pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
+def test_three_merges_make_five_symbols_of_eleven(
+    tie_break: TieBreak, backend: BackendName
+) -> None:
+    tok = train(["aaabdaaabac"], vocab_size=259, tie_break=tie_break, backend=backend)
+    assert tok.encode("aaabdaaabac") == [258, 100, 258, 97, 99]
+    assert len(tok.merges) == 3
+
+
+# Which ids there are.
+
+
+def test_a_list_of_specials_comes_last(backend: BackendName, caplog: Any) -> None:
+    tok = train(TEACHING, vocab_size=261, special_tokens=["<a>", "<b>"], backend=backend)
+    assert tok.special_tokens == {"<a>": 259, "<b>": 260}
+    assert not caplog.records
+    tok = train(TEACHING, vocab_size=1000, special_tokens=("<a>", "<b>"), backend=backend)
+    assert tok.special_tokens == {"<a>": 259, "<b>": 260}
+    tok = train(TEACHING, vocab_size=258, special_tokens=["<a>", "<b>"], backend=backend)
+    assert (tok.merges, tok.special_tokens) == ((), {"<a>": 256, "<b>": 257})
+
+
+def test_fixed_ids_leave_the_others_to_bytes_and_merges(backend: BackendName) -> None:
+    specials = {"<x>": 299, "<y>": 1, "<z>": 258}
+    tok = train(TEACHING, vocab_size=300, special_tokens=specials, backend=backend)
+    assert tok.special_tokens == specials
+    assert tok.encode("\0\1\2") == [0, 2, 3]
+    assert [tok.token_bytes(id) for id in (256, 257, 259, 260)] == [b"\xff", b"ab", b"abc", b"abcd"]
+    assert tok.encode("<x>abc<z>", special="allow") == [299, 259, 258]
+    assert tok.encode("<x>", special="text") == [61, 121, 63]
+
+
+@given(
+    texts=texts,
+    size=st.integers(0, 40),
+    fixed=st.sets(st.integers(0, 320), max_size=5),
+)
+@settings(max_examples=max_examples(50))
+def test_ids_are_all_used_once(
+    backend: BackendName, texts: list[str], size: int, fixed: set[int]
+) -> None:
+    specials = {f"<{id}>": id for id in fixed}
+    vocab_size = max(256 + len(fixed) + size, *fixed, 0) + 1
+    tok = train(texts, vocab_size=vocab_size, special_tokens=specials, backend=backend)
+    free = [id for id in range(vocab_size) if id not in fixed]
+    assert [tok.token_bytes(id) for id in free[:256]] == [bytes([byte]) for byte in range(256)]
+    made = {result for _, _, result in tok.vocabulary.merges or ()}
+    assert made == set(free[256 : 256 + len(made)])
+    for text in texts:
+        assert tok.decode(tok.encode(text, special="text")) == text
+
+
+def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -> None:
+    texts = ["<|endoftext|>" * 9]
+    tok = train(texts, vocab_size=290, special_tokens=["<|endoftext|>"], backend=backend)
+    assert merges_of(tok) == merges_of(train(texts, vocab_size=289, backend=backend))
+    assert tok.encode(texts[0], special="allow") == [tok.special_tokens["<|endoftext|>"]] * 9
+
+
+@pytest.mark.parametrize(
+    ("vocab_size", "specials", "said"),
+    [
+        (255, (), "vocab_size=255; expected at least 256: 256 for the bytes and 0 for the special"),
+        (
+            258,
+            ["a", "b", "c"],
+            "vocab_size=258; expected at least 259: 256 for the bytes and 3 for",
+        ),
+        (256, {"a": 0}, "vocab_size=256; expected at least 257"),
+        (-1, (), "expected at least 256"),
+        (300.0, (), "vocab_size=300.0; expected an int"),
+        (True, (), "vocab_size=True; expected an int"),
+        (1 << 40, (), "expected an int of at most"),
+        (300, ["a", "a"], "special token 'a' is given twice"),
+        (300, ["a", ""], "special token ''; expected a str that is not empty"),
+        (300, ["a", 5], "special token 5; expected a str"),
+        (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
+        (300, {"a": -1}, "special token 'a' has id -1; expected"),
+        (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
+        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, as another one"),
+    ],
+)
+def test_what_cannot_be_is_refused(vocab_size: int, specials: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said.replace("|", r"\|")):
+        train(never(), vocab_size=vocab_size, special_tokens=specials)
+
+
+def never() -> Iterator[str]:
+    pytest.fail("the texts were read although the arguments are wrong")
+    yield ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"min_frequency": -1}, "min_frequency=-1; expected an int of at least 0"),
+        ({"max_token_length": 1}, "max_token_length=1; expected None or an int of at least 2"),
+        ({"threads": 0}, "threads=0; expected None or an int of at least 1"),
+        ({"tie_break": "last"}, "tie_break='last'; expected one of"),
+        ({"preset": "nosuch"}, "unknown preset 'nosuch'"),
+        ({"backend": "cuda"}, "backend='cuda'"),
+    ],
+)
+def test_other_wrong_arguments(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, pretok.BackendError), match=said):
+        train(never(), vocab_size=300, **wrong)
+
+
+def test_specials_are_no_str() -> None:
+    with pytest.raises(TypeError, match="special_tokens='<a>'; expected a list"):
+        train(never(), vocab_size=300, special_tokens="<a>")
+
+
+# Fewer merges than asked for.
+
+
+def test_fewer_merges_are_logged(backend: BackendName, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "bpe"):
+        tok = train(TEACHING, vocab_size=300, special_tokens=["<a>"], backend=backend)
+    assert [record.name for record in caplog.records] == ["bpe"]
+    assert caplog.messages == [
+        "vocab_size=300 asks for 43 merged tokens, but the texts give only 3; the vocabulary has "
+        "260 tokens. Train on more text, or ask for less"
+    ]
+    assert len(tok.merges) == 3
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "bpe"):
+        train(TEACHING, vocab_size=259, min_frequency=3, backend=backend)
+    assert "give only 1 with min_frequency=3; the vocabulary has 257" in caplog.text
+
+
+@pytest.mark.parametrize("nothing", [[], ["", b""], iter(())])
+def test_nothing_to_train_on(nothing: Any, backend: BackendName, caplog: Any) -> None:
+    tok = train(nothing, vocab_size=257, backend=backend)
+    assert tok.merges == ()
+    assert tok.encode("é") == [195, 169]
+    assert "only 0" in caplog.text
+
+
+# Always the same result.
+
+
+@given(
+    texts=texts,
+    size=st.integers(0, 60),
+    preset=st.sampled_from(["gpt2", "cl100k", "o200k", "llama3"]),
+    tie_break=st.sampled_from(["huggingface", "first-seen"]),
+    least=st.integers(0, 3),
+    longest=st.none() | st.integers(2, 8),
+    threads=st.sampled_from([None, 1, 2, 5]),
+)
+@settings(max_examples=max_examples(100))
+def test_backends_and_threads_agree(
+    native: BackendName,
+    texts: list[str],
+    size: int,
+    preset: str,
+    tie_break: TieBreak,
+    least: int,
+    longest: int | None,
+    threads: int | None,
+) -> None:
+    options: dict[str, Any] = {
+        "vocab_size": 256 + size,
+        "preset": preset,
+        "tie_break": tie_break,
+        "min_frequency": least,
+        "max_token_length": longest,
+    }
+    first = train(texts, backend="python", **options)
+    second = train(iter(texts), backend=native, threads=threads, **options)
+    assert first == second
+    assert first.merges == second.merges
+    third = train([text.encode() for text in texts], backend=native, threads=5, **options)
+    assert first == third
+
+
+def test_a_file_trains_as_its_text(backend: BackendName, tmp_path: Path) -> None:
+    text = generated(3_000_000 if backend == "native" else 100_000)
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    rows = text.splitlines()
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"body": row}) + "\n" for row in rows))
+    for source, same in [(tmp_path / "a.txt", [text]), ([tmp_path / "a.jsonl"], rows)]:
+        options: dict[str, Any] = {"vocab_size": 700, "field": "body", "backend": backend}
+        expected = merges_of(train(same, **options))
+        assert len(expected) >= 444
+        assert merges_of(train(source, **options)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_change_nothing(threads: int, native: BackendName) -> None:
+    text = generated(4_000_000)
+    expected = train([text], vocab_size=1000, tie_break="first-seen", backend=native)
+    found = train([text], vocab_size=1000, tie_break="first-seen", backend=native, threads=threads)
+    assert found == expected
+
+
+# The same merges as others.
+
+
+@pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])
+def test_prose_has_the_merges_of_hugging_face(preset: str, backend: BackendName) -> None:
+    tok = train(PROSE, vocab_size=400, preset=preset, backend=backend)
+    assert merges_of(tok) == hugging_face(PROSE, 144, pretok.get(preset).preset.pattern)
+
+
+@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
+def test_generated_text_has_the_merges_of_hugging_face(preset: str, backend: BackendName) -> None:
+    text = generated(1_000_000 if backend == "native" else 60_000)
+    tokens = 3000 if backend == "native" else 600
+    tok = train([text], vocab_size=256 + tokens, preset=preset, backend=backend)
+    assert merges_of(tok) == hugging_face([text], tokens, pretok.get(preset).preset.pattern)
+
+
+def test_generated_text_has_the_merges_of_gigatoken(native: BackendName) -> None:
+    text = generated(1_000_000)
+    tok = train([text], vocab_size=3256, preset="gpt2", backend=native)
+    assert merges_of(tok) == gigatoken(text, 3000)
+
+
+@given(texts=texts, size=st.integers(0, 40))
+@settings(max_examples=max_examples(50))
+def test_first_seen_is_minbpe(backend: BackendName, texts: list[str], size: int) -> None:
+    tok = train(texts, vocab_size=256 + size, tie_break="first-seen", backend=backend)
+    words = [word for text in texts for word in pretok.get("cl100k").split_bytes(text.encode())]
+    assert merges_of(tok) == recount([(word, 1) for word in words], size)
+
+
+def real_text(name: str) -> str:
+    return shared("texts", name).read_bytes().decode()
+
+
+@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
+def test_english_has_the_merges_of_hugging_face(preset: str, native: BackendName) -> None:
+    assert_as_hugging_face("english.txt", preset, native)
+
+
+@pytest.mark.parametrize("name", ["english.txt", "multilingual.txt"])
+def test_real_text_has_the_merges_of_gigatoken(name: str, native: BackendName) -> None:
+    text = real_text(name)
+    tok = train([text], vocab_size=32_000, preset="gpt2", backend=native)
+    assert merges_of(tok) == gigatoken(text, 31_744)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1 to train on them")
+@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
+@pytest.mark.parametrize("name", ["multilingual.txt", "code.txt", "cjk.txt", "udhr.txt"])
+def test_every_text_has_the_merges_of_hugging_face(
+    name: str, preset: str, native: BackendName
+) -> None:
+    assert_as_hugging_face(name, preset, native)
+
+
+def assert_as_hugging_face(name: str, preset: str, backend: BackendName) -> None:
+    text = real_text(name)
+    tok = train([text], vocab_size=32_000, preset=preset, backend=backend)
+    assert len(tok.merges) >= 31_744
+    pattern = None if preset == "gpt2" else pretok.get(preset).preset.pattern
+    assert merges_of(tok) == hugging_face([text], 31_744, pattern)
+
+
+# A pre-tokenizer of one's own.
+
+
+class Halves:
+    """Cuts each text in two."""
+
+    def offsets(self, text: str, /) -> NDArray[np.int64]:
+        return np.array([0, len(text) // 2, len(text)])
+
+
+def test_a_pre_tokenizer_of_the_user(backend: BackendName) -> None:
+    tok = train(["aéaé", "aéaé"], vocab_size=262, preset=Halves(), backend=backend)
+    assert merges_of(tok) == [(b"a", b"\xc3"), (b"a\xc3", b"\xa9")]
+    assert tok.encode("aéaé") == [257, 257]
+
+
+def test_a_pre_tokenizer_that_is_made_already(backend: BackendName) -> None:
+    made = pretok.get("gpt2", unicode="18.0", backend="python")
+    tok = train(PROSE, vocab_size=300, preset=made, backend=backend)
+    assert merges_of(tok) == merges_of(train(PROSE, vocab_size=300, preset="gpt2"))
+
+
+# Interruptions and progress.
+
+INTERRUPTED = """
+import logging, sys, threading, _thread, signal, time
+from bpe.train import train
+what, backend = sys.argv[1:]
+long = "abcdefghijklmnopqrstuvwxyz" * (400_000 if backend == "native" else 20_000)
+def texts():
+    print("ready", flush=True)
+    if what == "count":
+        for number in range(10**9):
+            yield f"some words {number % 1000} " * 3000
+    else:
+        yield long
+try:
+    train(texts(), vocab_size=1_000_000, preset="gpt2", backend=backend, special_tokens=())
+except KeyboardInterrupt:
+    print("interrupted", time.time())
+    raise SystemExit(7)
+print("ended")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one process alone")
+@pytest.mark.parametrize("what", ["count", "merge"])
+def test_control_c_ends_it_soon(what: str, backend: BackendName, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, what, backend],
+        cwd=Path(pretok.__file__).parents[1],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        sent = time.time()
+        said = process.stdout.readline().split()
+        assert process.wait(60) == 7
+    assert said[0] == "interrupted"
+    assert float(said[1]) - sent < 2.0
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "progress", "shown"),
+    [
+        (Terminal, None, True),
+        (Terminal, True, True),
+        (Terminal, False, False),
+        (io.StringIO, None, False),
+        (io.StringIO, True, False),
+    ],
+)
+def test_progress_is_for_terminals(
+    stream: type[io.StringIO],
+    progress: bool | None,
+    shown: bool,
+    backend: BackendName,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stderr = stream()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(sys.modules["bpe.train"], "DELAY", 0)
+    train(PROSE, vocab_size=300, progress=progress, backend=backend)
+    assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
+
+
+def test_errors_of_the_texts_come_through(backend: BackendName) -> None:
+    def failing() -> Iterator[str]:
+        yield "fine"
+        raise RuntimeError("the disk is gone")
+
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        train(failing(), vocab_size=300, backend=backend)

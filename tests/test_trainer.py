@@ -1,0 +1,141 @@
+"""Trainer: the same merges as Hugging Face's BpeTrainer, as minbpe, and in both backends."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe.trainer import TieBreak
+from pretok.pretokenizer import BackendName
+from support import TOO_MUCH, growth, max_examples
+from training import hugging_face, make_trainer, merges_of, recount
+
+# Few letters: many ties, overlaps, and tokens that are made in two ways.
+LETTERS = ("a", "ab", "abc", "ab ", "aé", "a\n\t", "日本", "ab😀")
+words = st.sampled_from(LETTERS).flatmap(
+    lambda letters: st.dictionaries(
+        st.text(st.sampled_from(letters), min_size=1, max_size=40), st.integers(1, 4), max_size=12
+    )
+)
+lengths = st.none() | st.integers(2, 9)
+
+
+def as_bytes(words: dict[str, int]) -> dict[bytes, int]:
+    return {word.encode(): count for word, count in words.items()}
+
+
+def texts_of(words: dict[str, int]) -> list[str]:
+    return [word for word, count in words.items() for _ in range(count)]
+
+
+@given(words=words, tokens=st.integers(0, 80), least=st.integers(0, 4), longest=lengths)
+@settings(max_examples=max_examples(300))
+def test_merges_are_those_of_hugging_face(
+    backend: BackendName, words: dict[str, int], tokens: int, least: int, longest: int | None
+) -> None:
+    options = {} if longest is None else {"max_token_length": longest}
+    expected = hugging_face(texts_of(words), tokens, "", min_frequency=least, **options)
+    trainer = make_trainer(as_bytes(words), backend, "huggingface", least, longest)
+    trainer.step(tokens)
+    assert merges_of(trainer) == expected
+
+
+@pytest.mark.parametrize("longest", [None, 6])
+@pytest.mark.parametrize("letters", LETTERS)
+def test_merges_of_long_words_are_those_of_hugging_face(
+    letters: str, longest: int | None, backend: BackendName
+) -> None:
+    chance = random.Random(letters)
+    words = {
+        "".join(chance.choices(letters, k=chance.randint(1, 600))): chance.randint(1, 3)
+        for _ in range(5)
+    }
+    options = {} if longest is None else {"max_token_length": longest}
+    expected = hugging_face(texts_of(words), 500, "", **options)
+    trainer = make_trainer(as_bytes(words), backend, max_token_length=longest)
+    trainer.step(500)
+    assert merges_of(trainer) == expected
+
+
+def test_ties_go_by_the_characters_that_bytes_are_written_as(backend: BackendName) -> None:
+    """A tab is written as U+0109 and a space as U+0120, so both come behind "z"."""
+    words = {"  ": 1, "zz": 1, "\t\t": 1, "!!": 1}
+    trainer = make_trainer(as_bytes(words), backend)
+    trainer.step(4)
+    assert [left for left, _ in merges_of(trainer)] == [b"!", b"z", b"\t", b" "]
+    assert merges_of(trainer) == hugging_face(texts_of(words), 4, "")
+
+
+@given(words=words, tokens=st.integers(0, 60))
+@settings(max_examples=max_examples(300))
+def test_first_seen_merges_are_those_of_minbpe(
+    backend: BackendName, words: dict[str, int], tokens: int
+) -> None:
+    trainer = make_trainer(as_bytes(words), backend, "first-seen")
+    trainer.step(tokens)
+    assert merges_of(trainer) == recount(list(as_bytes(words).items()), tokens)
+    assert trainer.tokens == len(trainer.merges())  # each merge makes a token
+
+
+def test_the_example_of_the_teaching_texts(backend: BackendName) -> None:
+    trainer = make_trainer({b"aaabdaaabac": 1}, backend, "first-seen")
+    trainer.step(3)
+    assert merges_of(trainer) == [(b"a", b"a"), (b"aa", b"a"), (b"aaa", b"b")]
+
+
+@given(
+    words=words,
+    tie_break=st.sampled_from(["huggingface", "first-seen"]),
+    least=st.integers(0, 4),
+    longest=lengths,
+    stops=st.lists(st.integers(0, 60), max_size=5).map(sorted),
+)
+@settings(max_examples=max_examples(300))
+def test_python_and_native_agree_step_by_step(
+    native: BackendName,
+    words: dict[str, int],
+    tie_break: TieBreak,
+    least: int,
+    longest: int | None,
+    stops: list[int],
+) -> None:
+    trainers = [
+        make_trainer(as_bytes(words), name, tie_break, least, longest)
+        for name in ("python", native)
+    ]
+    for stop in stops:
+        first, second = (trainer.step(stop) for trainer in trainers)
+        assert first == second
+        assert trainers[0].tokens == trainers[1].tokens <= stop
+        assert first == (trainers[0].tokens == stop)
+    assert trainers[0].merges().tolist() == trainers[1].merges().tolist()
+    assert trainers[0].origins().tolist() == trainers[1].origins().tolist()
+
+
+def test_counts_may_be_beyond_32_bits(backend: BackendName) -> None:
+    words = {b"ab": 2**31, b"cd": 2**32 + 1, b"ce": 2**40, b"fe": 2**40 + 5}
+    trainer = make_trainer(words, backend, min_frequency=2**32)
+    assert not trainer.step(10)
+    assert merges_of(trainer) == [(b"f", b"e"), (b"c", b"e"), (b"c", b"d")]
+
+
+@pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
+@pytest.mark.parametrize("letters", ["a", "ab", "abcdefgh"])
+def test_one_long_word_takes_no_quadratic_time(
+    letters: str, tie_break: TieBreak, backend: BackendName
+) -> None:
+    chance = random.Random(1)
+
+    def work(size: int) -> None:
+        word = "".join(chance.choices(letters, k=size)).encode()
+        assert make_trainer({word: 1}, backend, tie_break).step(12) or letters == "a"
+
+    assert growth(work, 2_000 if backend == "python" else 60_000) < TOO_MUCH
+
+
+def test_an_unknown_tie_break_is_an_error(native: BackendName) -> None:
+    with pytest.raises(ValueError, match="unknown tie-break last"):
+        make_trainer({}, native, "last")  # type: ignore[arg-type]

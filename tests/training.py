@@ -1,0 +1,123 @@
+"""What the tests of training share: trainers of both backends, and those that they must equal."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from bpe.counting import WordCounts
+from bpe.trainer import BYTE_ORDER, TieBreak, Trainer
+from pretok.pretokenizer import BackendName
+
+Merges = list[tuple[bytes, bytes]]
+
+CHARACTERS = {
+    chr(byte if place < 188 else 256 + place - 188): byte for place, byte in enumerate(BYTE_ORDER)
+}
+"""GPT-2's characters for bytes: 188 stand for themselves, the others begin at U+0100."""
+
+
+def make_trainer(
+    words: dict[bytes, int],
+    backend: BackendName,
+    tie_break: TieBreak = "huggingface",
+    min_frequency: int = 0,
+    max_token_length: int | None = None,
+) -> Any:
+    if backend == "python":
+        counts = WordCounts()
+        counts.add_words(words)
+        return Trainer(counts, tie_break, min_frequency, max_token_length)
+    from pretok import _core
+
+    native = _core.WordCounts()
+    native.add_words(words)
+    return _core.Trainer(native, tie_break, min_frequency, max_token_length)
+
+
+def merges_of(trainer: Any) -> Merges:
+    """Return the merges that a trainer made, as bytes."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    for left, right, made in trainer.origins().tolist():
+        assert made == len(tokens)
+        tokens.append(tokens[left] + tokens[right])
+    assert len(tokens) == 256 + trainer.tokens
+    rows = trainer.merges().tolist()
+    assert all(tokens[left] + tokens[right] == tokens[made] for left, right, made in rows)
+    return [(tokens[left], tokens[right]) for left, right, _ in rows]
+
+
+def hugging_face(
+    texts: Iterable[str], tokens: int, pattern: str | None = None, **options: int
+) -> Merges:
+    """Return the merges that Hugging Face's BpeTrainer makes; `pattern` "" does not split."""
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    pre, byte_level = tokenizers.pre_tokenizers, tokenizers.pre_tokenizers.ByteLevel
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    if pattern:
+        split = pre.Split(tokenizers.Regex(pattern), "isolated")
+        whole = byte_level(add_prefix_space=False, use_regex=False)
+        tokenizer.pre_tokenizer = pre.Sequence([split, whole])
+    else:
+        use_regex = pattern is None
+        tokenizer.pre_tokenizer = byte_level(add_prefix_space=False, use_regex=use_regex)
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=256 + tokens,
+        initial_alphabet=byte_level.alphabet(),
+        show_progress=False,
+        **options,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    merges = json.loads(tokenizer.to_str())["model"]["merges"]
+    return [(_bytes(left), _bytes(right)) for left, right in merges]
+
+
+def gigatoken(text: str, tokens: int) -> Merges:
+    """Return the merges that gigatoken's trainer makes, with GPT-2's pre-tokens.
+
+    It takes "<|endoftext|>" for the end of a document, if no other separator is given. It also goes
+    on where no pair is left.
+    """
+    engine = pytest.importorskip("gigatoken", reason="the engine is not installed")
+    _, merges = engine.train_bpe(text.encode(), 256 + tokens, [], separator=b"\0no such thing\0")
+    return [tuple(pair) for pair in merges]
+
+
+def _bytes(token: str) -> bytes:
+    return bytes(CHARACTERS[char] for char in token)
+
+
+def recount(words: Sequence[tuple[bytes, int]], tokens: int) -> Merges:
+    """Return minbpe's merges: all pairs counted anew for each, and of equals the first one wins."""
+    sequences = [([bytes([byte]) for byte in word], count) for word, count in words]
+    # A token is its bytes and which merge made it, for each merge makes a new one.
+    symbols = [([(token, 0) for token in word], count) for word, count in sequences]
+    merges: Merges = []
+    for made in range(1, tokens + 1):
+        counts: Counter[tuple[tuple[bytes, int], tuple[bytes, int]]] = Counter()
+        for word, count in symbols:
+            for pair in pairwise(word):
+                counts[pair] += count
+        if not counts:
+            break
+        best = max(counts, key=counts.__getitem__)
+        (left, _), (right, _) = best
+        merges.append((left, right))
+        merged = []
+        for word, count in symbols:
+            new, at = [], 0
+            while at < len(word):
+                if tuple(word[at : at + 2]) == best:
+                    new.append((left + right, made))
+                    at += 2
+                else:
+                    new.append(word[at])
+                    at += 1
+            merged.append((new, count))
+        symbols = merged
+    return merges
