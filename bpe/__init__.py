@@ -14,7 +14,8 @@ from bpe.errors import (
 )
 from bpe.load import load
 from bpe.special import AddedToken
-from bpe.tokenizer import Template, Token, Tokenizer
+from bpe.token import Template, Token
+from bpe.tokenizer import Tokenizer
 from bpe.train import train
 from bpe.vocabulary import Vocabulary
 

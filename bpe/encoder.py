@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.errors import SpecialTokenError
+from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.special import AddedTokens
 
 Data: TypeAlias = str | bytes
@@ -133,6 +133,23 @@ class Encoder:
             return b"".join([tokens[as_int(id)] for id in ids])
         except (KeyError, TypeError):
             return None
+
+
+def unknown_id(
+    ids: Sequence[int] | NDArray[np.integer], tokens: dict[int, bytes]
+) -> TypeError | UnknownTokenError:
+    """Return the error that says which of `ids` is no token's, and where it stands."""
+    for at, id in enumerate(ids):
+        try:
+            known = as_int(id) in tokens
+        except TypeError:
+            return TypeError(f"ids[{at}] is {id!r}; expected an int")
+        if not known:
+            return UnknownTokenError(
+                f"ids[{at}] is {id}, which is no token's id; expected one of this vocabulary's, "
+                f"the largest of which is {max(tokens)}"
+            )
+    return TypeError(f"ids are {type(ids).__name__}; expected one dimension of ints")
 
 
 def utf8(text: Data) -> bytes:

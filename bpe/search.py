@@ -120,7 +120,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         for found in get_close_matches(name, dict.fromkeys(_names()), n=4, cutoff=0.5)
         if found != name
     ]
-    if near:
+    if near and name not in KNOWN:
         message += f"; did you mean {', '.join(map(repr, near))}?"
     message += f"; looked through {', '.join(places)}"
     for path in damaged:

@@ -4,44 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from operator import index
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe.backends import SupportsOffsets, make_encoder
 from bpe.decode import DecodeStream
-from bpe.encoder import Data, Ids, Offsets, utf8
+from bpe.encoder import Data, Ids, Offsets, unknown_id, utf8
 from bpe.errors import UnknownTokenError, VocabularyError
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
 from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
 from bpe.special import AddedToken
+from bpe.token import Template, Token
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
 from pretok.registry import get
-
-
-class Token(NamedTuple):
-    """A token of a text: its id, its bytes, and the half-open span (start, end) it comes from.
-
-    The span counts code points of a str, bytes of bytes. A token that has only some of the bytes
-    of a code point has all of it in its span.
-    """
-
-    id: int
-    bytes: bytes
-    start: int
-    end: int
-
-
-class Template(NamedTuple):
-    """The ids that `add_special_tokens` puts before and behind those of a text."""
-
-    before: tuple[int, ...] = ()
-    after: tuple[int, ...] = ()
 
 
 class Tokenizer:
@@ -275,10 +253,10 @@ class Tokenizer:
             try:
                 kept = [id for id in given if id not in skipped]
             except TypeError:
-                raise _unknown_id(given, self._decoder) from None
+                raise unknown_id(given, self._decoder) from None
         data = self._pipeline.encoder.decode(kept)
         if data is None:
-            raise _unknown_id(given, self._decoder)
+            raise unknown_id(given, self._decoder)
         return data
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
@@ -454,23 +432,6 @@ def _texts(texts: Iterable[Data]) -> list[Data]:
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"expected some texts, got one {type(texts).__name__}")
     return list(texts)
-
-
-def _unknown_id(
-    ids: Sequence[int] | NDArray[np.integer], tokens: dict[int, bytes]
-) -> TypeError | UnknownTokenError:
-    """Return the error that says which of `ids` is no token's, and where it stands."""
-    for at, id in enumerate(ids):
-        try:
-            known = index(id) in tokens
-        except TypeError:
-            return TypeError(f"ids[{at}] is {id!r}; expected an int")
-        if not known:
-            return UnknownTokenError(
-                f"ids[{at}] is {id}, which is no token's id; expected one of this vocabulary's, "
-                f"the largest of which is {max(tokens)}"
-            )
-    return TypeError(f"ids are {type(ids).__name__}; expected one dimension of ints")
 
 
 def _rebuild(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bpe.special import AddedToken
-from bpe.tokenizer import Template
+from bpe.token import Template
 from bpe.vocabulary import Vocabulary
 from pretok.preset import Preset
 

@@ -14,7 +14,8 @@ from bpe.formats.contents import Contents
 from bpe.formats.files import utf8_text
 from bpe.merge import Merger
 from bpe.special import AddedToken
-from bpe.tokenizer import Template, Tokenizer
+from bpe.token import Template
+from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.patterns import WHOLE, find, pattern_for
 from pretok.pretokenizer import PreTokenizer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bpe.formats.json_value import Value
-from bpe.tokenizer import Template
+from bpe.token import Template
 from bpe.vocabulary import ID_LIMIT
 
 
