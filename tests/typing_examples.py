@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+import bpe
 import pretok
+from bpe import AddedToken, DecodeStream, Token, Tokenizer, Vocabulary
 from pretok import (
     ALL,
     LETTER,
@@ -81,6 +83,34 @@ assert_type(pretok.get(mine), PreTokenizer)
 assert_type(mine.rules[0].pattern, str)
 assert_type(pretok.UnknownPresetError("x", ["y"]).near, tuple[str, ...])
 
+trained = bpe.train(["ab"], vocab_size=300, special_tokens={"<PAD>": 0}, threads=2)
+assert_type(trained, Tokenizer)
+assert_type(bpe.load("cl100k_base", special_tokens={"<|end|>": 100257}), Tokenizer)
+assert_type(trained.encode("a", special="allow", errors="strict"), list[int])
+assert_type(trained.encode(b"a", {"<PAD>"}, add_special_tokens=True), list[int])
+assert_type(trained.encode_array("a"), NDArray[np.uint32])
+assert_type(trained.encode_batch(["a", b"b"], threads=2), list[list[int]])
+assert_type(trained.encode_batch_array(iter(["a"])), tuple[NDArray[np.uint32], NDArray[np.int64]])
+assert_type(trained.count("a"), int)
+assert_type(trained.tokens("a"), list[Token])
+assert_type(trained.tokens("a")[0].bytes, bytes)
+assert_type(trained.decode([97], errors="strict", skip_special=True), str)
+assert_type(trained.decode_bytes(np.array([97])), bytes)
+assert_type(trained.decode_stream(), DecodeStream)
+assert_type(trained.decode_stream().feed(97), str)
+assert_type(trained.token_bytes(97), bytes)
+assert_type(trained.token_id(b"a"), int)
+assert_type(trained.vocab_size, int)
+assert_type(trained.special_tokens, dict[str, int])
+assert_type(trained.merges, tuple[tuple[bytes, bytes], ...])
+assert_type(trained.preset, Preset | None)
+made = Tokenizer(
+    Vocabulary({byte: bytes([byte]) for byte in range(256)}),
+    "gpt2",
+    added_tokens=[AddedToken("<|end|>", 256)],
+)
+assert_type(made.vocabulary.ids, dict[bytes, int])
+
 
 def mistakes() -> None:
     """Each line is an error; mypy --strict reports an ignore that silences nothing."""
@@ -94,3 +124,8 @@ def mistakes() -> None:
     LETTER | "a"  # type: ignore[operator]
     tok.unicode = "18.0"  # type: ignore[misc]
     mine.name = "other"  # type: ignore[misc]
+    trained.encode(3)  # type: ignore[arg-type]
+    trained.encode("a", errors="ignore")  # type: ignore[arg-type]
+    trained.decode("a")  # type: ignore[arg-type]
+    trained.save(3)  # type: ignore[arg-type]
+    bpe.train(["a"])  # type: ignore[call-arg]
