@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
+from command_line import Call, caller, small_tokenizer
 from pretok import registry
+from pretok.cli import input as cli_input
 from pretok.pretokenizer import BackendName
 from support import BACKENDS, REPORT, need_native
 
@@ -30,6 +32,32 @@ def native() -> BackendName:
     """The native backend, for tests of it alone."""
     need_native()
     return "native"
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run `main` in this process; see command_line.caller."""
+    return caller(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file of small_tokenizer."""
+    path = tmp_path_factory.mktemp("vocab") / "small.json"
+    small_tokenizer().save(path)
+    return str(path)
+
+
+@pytest.fixture
+def given(vocab: str, backend: BackendName) -> list[str]:
+    """The options that every call has, for each backend."""
+    return ["--vocab", vocab, "--backend", backend]
+
+
+@pytest.fixture(params=[1, 3, 64])
+def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read so few bytes at a time that blocks end inside lines and UTF-8 sequences."""
+    monkeypatch.setattr(cli_input, "BLOCK", request.param)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import pretok
-from command_line import Call, caller, unescape, unescaped
+from command_line import Call, unescape, unescaped
 from pretok import LETTER, Preset, Run, registry
 from pretok.cli import input as cli_input
 from pretok.pretokenizer import BackendName
@@ -24,12 +24,6 @@ HARD = (
     "\ufeffIt's  12345 \\n C:\\new\r\n\r\nna\u00efve\t\u4e2d\u6587 \U0001f469\u200d\U0001f680"
     "\u00a0\u2028\x1b[0m \u0378 \ue000\x7f\x85 \U000e0001 x\u0301\n "
 )
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
-    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture(params=[1, 3, 64])

@@ -8,38 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Call, caller, error_of, small_tokenizer
+from command_line import Call, error_of, small_tokenizer
 from pretok.cli import input as cli_input
 from pretok.cli import main
 from pretok.pretokenizer import BackendName
 
 TEXT = "hello hello\r\n\n  caf\u00e9 \u4e2d\u6587 \U0001f680\t\x1b <think>hell\u00a0"
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
-    return caller(monkeypatch, capsys)
-
-
-@pytest.fixture(scope="module")
-def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The file of small_tokenizer."""
-    path = tmp_path_factory.mktemp("vocab") / "small.json"
-    small_tokenizer().save(path)
-    return str(path)
-
-
-@pytest.fixture
-def given(vocab: str, backend: BackendName) -> list[str]:
-    """The options that every call has, for each backend."""
-    return ["--vocab", vocab, "--backend", backend]
-
-
-@pytest.fixture(params=[1, 3, 64])
-def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read so few bytes at a time that blocks end inside ids and lines."""
-    monkeypatch.setattr(cli_input, "BLOCK", request.param)
 
 
 @pytest.mark.usefixtures("small_blocks")

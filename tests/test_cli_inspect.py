@@ -12,17 +12,11 @@ import pytest
 import bpe
 import pretok
 from bpe.names import KNOWN
-from command_line import Call, caller, error_of, small_tokenizer
+from command_line import Call, error_of, small_tokenizer
 from pretok.pretokenizer import BackendName
 from support import shared
 
 TEXTS = {"a.txt": "hello hello, caf\u00e9 <pad>", "b.txt": "xhe  yhe\n", "empty.txt": ""}
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
-    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 
 import bpe
-from command_line import Call, caller, error_of
+from command_line import Call, error_of
 from pretok.pretokenizer import BackendName
 
 WORDS = "the cat sat on the mat, and that was that; " * 9
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
-    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture

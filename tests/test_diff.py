@@ -11,19 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from command_line import Call, caller
+from command_line import Call
 from pretok import LETTER, Preset, Run, Step
 from pretok.differ import Diff, Region
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES, max_examples
 
 TEXT = "It's 12345 HTTPServer's\n  \n\n a"
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
-    return caller(monkeypatch, capsys)
 
 
 def regions_of(first: list[Step], second: list[Step]) -> list[Region]:
