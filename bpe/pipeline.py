@@ -50,36 +50,20 @@ class Pipeline:
             if token.normalized and normalizer is not None
         }
         self._added = lru_cache(maxsize=64)(self._make_added)
+        # For text that needs nothing else before the backend: what each policy looks for.
+        self._policies: dict[str, AddedTokens] = {}
 
     def encode(self, text: Data, special: Special, errors: str) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(
-            text,
-            special,
-            errors,
-            self.encoder.encode,
-            lambda parts: [id for part in parts for id in part.ids()],
-        )
+        return self._run(text, special, errors, self.encoder.encode, _ids)
 
     def encode_array(self, text: Data, special: Special, errors: str) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(
-            text,
-            special,
-            errors,
-            self.encoder.encode_array,
-            lambda parts: np.array([id for part in parts for id in part.ids()], np.uint32),
-        )
+        return self._run(text, special, errors, self.encoder.encode_array, _array)
 
     def count(self, text: Data, special: Special, errors: str) -> int:
         """Return how many ids `text` has."""
-        return self._run(
-            text,
-            special,
-            errors,
-            self.encoder.count,
-            lambda parts: sum(len(part.ids()) for part in parts),
-        )
+        return self._run(text, special, errors, self.encoder.count, _count)
 
     def spans(self, text: Data, special: Special, errors: str) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the start and end of each in what `text` counts."""
@@ -137,8 +121,14 @@ class Pipeline:
         parted: Callable[[Iterable[NormalPart]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
-        data = self._checked(encodable(text, errors))
+        added = None
+        if type(text) is str and type(special) is str and errors == "replace":
+            # The usual call, and what takes the time where texts are short.
+            added = self._policies.get(special)
         try:
+            if added is not None:
+                return whole(text, added)
+            data = self._checked(encodable(text, errors))
             if self._needs_normalizing(data):
                 return parted(self._normal_parts(data, special))
             return whole(data, self._added_for(special))
@@ -184,7 +174,10 @@ class Pipeline:
                     f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
                     "tokens"
                 )
-            return self._added(special, phase)
+            added = self._added(special, phase)
+            if self._normalizer is None and phase == "all":
+                self._policies[special] = added
+            return added
         try:
             names = frozenset(special)
         except TypeError:
@@ -247,6 +240,18 @@ def flat(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return np.fromiter((id for row in rows for id in row), np.uint32, int(offsets[-1])), offsets
+
+
+def _ids(parts: Iterable[NormalPart]) -> list[int]:
+    return [id for part in parts for id in part.ids()]
+
+
+def _array(parts: Iterable[NormalPart]) -> Ids:
+    return np.array(_ids(parts), np.uint32)
+
+
+def _count(parts: Iterable[NormalPart]) -> int:
+    return sum(len(part.ids()) for part in parts)
 
 
 def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:

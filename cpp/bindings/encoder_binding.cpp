@@ -1,6 +1,7 @@
 #include "encoder_binding.hpp"
 
 #include "convert.hpp"
+#include "id_objects.hpp"
 #include "native_machine.hpp"
 
 #include "batch.hpp"
@@ -34,17 +35,6 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
       type(py::str(refusal.token->content), refusal.position, std::move(text_index));
   PyErr_SetObject(type.ptr(), error.ptr());
   throw py::error_already_set();
-}
-
-py::list as_list(const std::uint32_t *ids, std::size_t size) {
-  py::list result(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    PyObject *id = PyLong_FromUnsignedLong(ids[i]);
-    if (id == nullptr)
-      throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), id);
-  }
-  return result;
 }
 
 py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
@@ -105,7 +95,7 @@ public:
 
   py::list encode(const py::object &text, const AddedTokens &added) const {
     const IdBuffer ids = ids_of(TextView(text), added);
-    return as_list(ids.data(), ids.size());
+    return id_objects_.as_list(ids.data(), ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text,
@@ -142,7 +132,8 @@ public:
       std::int64_t start = 0;
       for (std::size_t i = block.first; i < block.last; ++i) {
         const std::int64_t end = block.ends[i - block.first];
-        result[i] = as_list(block.ids.data() + start, static_cast<std::size_t>(end - start));
+        result[i] = id_objects_.as_list(block.ids.data() + start,
+                                        static_cast<std::size_t>(end - start));
         start = end;
       }
     }
@@ -184,7 +175,7 @@ public:
     if (size != 0)
       unlocked(size,
                [&] { ids.add(vocabulary_.encode(data, size, data + size, ids.room(size))); });
-    return as_list(ids.data(), ids.size());
+    return id_objects_.as_list(ids.data(), ids.size());
   }
 
   // The bytes of `ids`, or None if one of them is not an int or no token's.
@@ -335,6 +326,7 @@ private:
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
   std::optional<Encoder> encoder_;
+  mutable IdObjects id_objects_;
 };
 
 } // namespace
