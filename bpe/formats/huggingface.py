@@ -127,21 +127,14 @@ def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]
 
 
 def _normalizer(normalizer: Value) -> Literal["NFC"] | None:
-    pending = [normalizer]
     found: Literal["NFC"] | None = None
-    while pending:
-        part = pending.pop()
+    for part in normalizer.parts("normalizers"):
         if part.value is None:
             continue
-        kind = part.kind()
-        if kind == "Sequence":
-            part.only("type", "normalizers")
-            pending += reversed(list(part["normalizers"].items()))
-        elif kind == "NFC":
-            part.only("type")
-            found = "NFC"
-        else:
+        if part.kind() != "NFC":
             raise part.unsupported("bpe knows NFC, or none (null)")
+        part.only("type")
+        found = "NFC"
     return found
 
 

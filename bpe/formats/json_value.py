@@ -72,6 +72,20 @@ class Value:
         """Return the member "type", which says what the value is."""
         return self["type"].text()
 
+    def parts(self, key: str) -> Iterator[Value]:
+        """Yield the parts of a Sequence, which has them under `key`, nested as they may be.
+
+        What is null or of another kind is its own only part.
+        """
+        pending = [self]
+        while pending:
+            part = pending.pop()
+            if part.value is not None and part.kind() == "Sequence":
+                part.only("type", key)
+                pending += reversed(list(part[key].items()))
+            else:
+                yield part
+
     def only(self, *names: str) -> None:
         """Raise UnsupportedError if the object has a member besides `names` that is not null."""
         for name, value in self.object().items():

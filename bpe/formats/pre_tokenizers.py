@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from bpe.errors import VocabularyError
@@ -24,7 +23,7 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
 
     Raises UnsupportedError for one that no preset splits like, VocabularyError for a malformed one.
     """
-    stages = list(_flat(pre_tokenizer))
+    stages = list(pre_tokenizer.parts("pretokenizers"))
     if not stages or stages[-1].value is None or stages[-1].kind() != "ByteLevel":
         raise pre_tokenizer.unsupported(
             "bpe takes byte-level vocabularies, for which a ByteLevel comes last"
@@ -84,18 +83,6 @@ def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
         "invert": False,
     }
     return {"type": "Sequence", "pretokenizers": [split, byte_level]}
-
-
-def _flat(stage: Value) -> Iterator[Value]:
-    """Yield the stages of `stage`, however Sequences are nested in each other."""
-    pending = [stage]
-    while pending:
-        stage = pending.pop()
-        if stage.value is not None and stage.kind() == "Sequence":
-            stage.only("type", "pretokenizers")
-            pending += reversed(list(stage["pretokenizers"].items()))
-        else:
-            yield stage
 
 
 def _stage(stage: Value) -> Preset | str:

@@ -15,18 +15,13 @@ def read(post_processor: Value) -> Template:
 
     Raises UnsupportedError for one that does anything else, VocabularyError for a malformed one.
     """
-    pending = [post_processor]
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
-    while pending:
-        part = pending.pop()
+    for part in post_processor.parts("processors"):
         if part.value is None:
             continue
         kind = part.kind()
-        if kind == "Sequence":
-            part.only("type", "processors")
-            pending += reversed(list(part["processors"].items()))
-        elif kind == "TemplateProcessing":
+        if kind == "TemplateProcessing":
             first, last = _template(part)
             before, after = first + before, after + last
         elif kind in ("RobertaProcessing", "BertProcessing"):

@@ -110,11 +110,16 @@ void Vocabulary::pairs_from_ranks(const VocabularyData &data) {
   }
 }
 
+void Vocabulary::put_both(std::uint32_t left, std::uint32_t right,
+                          std::vector<std::uint8_t> &both) const {
+  both.assign(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
+  both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
+}
+
 // The token that has the bytes of both, or NO_ID.
 std::uint32_t Vocabulary::joined(std::uint32_t left, std::uint32_t right,
                                  std::vector<std::uint8_t> &both) const {
-  both.assign(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
-  both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
+  put_both(left, right, both);
   return whole_.find(both.data(), both.size(), both.data() + both.size());
 }
 
@@ -236,8 +241,8 @@ void Vocabulary::merge_window(const std::uint8_t *bytes, std::size_t size,
 bool Vocabulary::stay_apart(std::uint32_t left, std::uint32_t right) const {
   if (left == NO_ID || right == NO_ID)
     return true;
-  std::vector<std::uint8_t> both(tokens_[left].bytes, tokens_[left].bytes + tokens_[left].size);
-  both.insert(both.end(), tokens_[right].bytes, tokens_[right].bytes + tokens_[right].size);
+  std::vector<std::uint8_t> both;
+  put_both(left, right, both);
   std::vector<std::uint32_t> ids;
   merge_window(both.data(), both.size(), ids);
   return ids.size() == 2 && ids[0] == left && ids[1] == right;

@@ -45,7 +45,8 @@ public:
   const char *build(VocabularyData &&data);
 
   // Writes the ids of a pre-token of at least one byte to `to`, where there must be room for
-  // one a byte; returns how many. Memory up to `limit` may be read.
+  // one a byte; returns how many. Memory up to `limit` may be read. A byte without a token,
+  // which only a vocabulary with merges can have, becomes NO_ID.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
     *to = whole_.find(bytes, size, limit);
@@ -77,9 +78,6 @@ public:
     return id < tokens_.size() ? tokens_[id] : TokenView{};
   }
 
-  // One more than the largest id.
-  std::size_t size() const { return tokens_.size(); }
-
   // The merges in order of rank; those from ranks as bpe/merge.py, recover_merges, says.
   std::vector<Merge> merges() const;
 
@@ -91,6 +89,7 @@ private:
   std::size_t merge_many(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
   void merge_window(const std::uint8_t *bytes, std::size_t size,
                     std::vector<std::uint32_t> &ids) const;
+  void put_both(std::uint32_t left, std::uint32_t right, std::vector<std::uint8_t> &both) const;
   std::uint32_t joined(std::uint32_t left, std::uint32_t right,
                        std::vector<std::uint8_t> &both) const;
   // How many bytes an id stands for.
