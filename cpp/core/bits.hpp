@@ -24,4 +24,15 @@ inline unsigned lowest_bit(std::uint64_t word) {
 #endif
 }
 
+// Position of the highest bit that is set; `word` must not be 0.
+inline unsigned highest_bit(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  unsigned long at;
+  _BitScanReverse64(&at, word);
+  return at;
+#else
+  return 63U - static_cast<unsigned>(__builtin_clzll(word));
+#endif
+}
+
 } // namespace pretok

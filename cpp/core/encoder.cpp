@@ -1,8 +1,25 @@
 #include "encoder.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pretok {
+namespace {
+
+bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
+  std::uint64_t any = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= size; at += 8) {
+    std::uint64_t part;
+    std::memcpy(&part, bytes + at, sizeof part);
+    any |= part;
+  }
+  for (; at < size; ++at)
+    any |= bytes[at];
+  return (any & 0x8080808080808080) == 0;
+}
+
+} // namespace
 
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                         PreTokenCache &cache, IdBuffer &ids) const {
@@ -73,71 +90,188 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCa
 template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
-  Batch batch;
+  std::array<std::size_t, BATCH> ends;
+  std::size_t count = 0;
+  std::size_t start = 0;
+  const auto flush = [&] {
+    encode_batch(text, text + size, start, ends.data(), count, cache, ids);
+    start = ends[count - 1];
+    count = 0;
+    filled();
+  };
   split(machine_, Utf8(text, size, machine_.classes()), [&](std::size_t end) {
-    batch.ends[batch.count++] = end;
-    if (batch.count == Batch::MOST) {
-      encode_batch(text, text + size, batch, cache, ids);
-      filled();
-    }
+    ends[count++] = end;
+    if (count == BATCH)
+      flush();
   });
-  encode_batch(text, text + size, batch, cache, ids);
-  filled();
+  if (count != 0)
+    flush();
 }
 
-void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit, Batch &batch,
+// A pre-token of a batch that the cache does not have: it is merged, or too long for it.
+struct Encoder::Missing {
+  const std::uint8_t *bytes;
+  std::size_t size;
+  std::size_t count; // of ids, if it is not long
+  std::array<std::uint32_t, ShortKey::MOST + CharJoints::MOST_IDS> ids;
+  std::uint8_t place; // in the batch
+
+  bool is_long() const { return size > ShortKey::MOST; }
+};
+
+void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
+                           std::size_t start, const std::size_t *ends, std::size_t count,
                            PreTokenCache &cache, IdBuffer &ids) const {
-  if (batch.count == 0)
-    return;
-  std::array<PreTokenCache::Key, Batch::MOST> keys;
-  std::array<const PreTokenCache::Entry *, Batch::MOST> kept;
-  std::size_t start = batch.start;
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    const std::size_t size = batch.ends[i] - start;
-    if (size <= PreTokenCache::MOST_BYTES) {
-      keys[i] = PreTokenCache::Key(text + start, size, limit);
-      cache.prefetch(keys[i]);
-    }
-    start = batch.ends[i];
+  std::array<ShortKey, BATCH> keys;
+  std::array<std::uint64_t, BATCH> hashes;
+  std::size_t at = start;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t size = ends[i] - at;
+    keys[i] = size <= ShortKey::MOST ? ShortKey(text + at, size, limit) : ShortKey::none();
+    hashes[i] = keys[i].hash();
+    cache.whole.prefetch(hashes[i]);
+    at = ends[i];
   }
-  start = batch.start;
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    const std::size_t size = batch.ends[i] - start;
-    if (size <= PreTokenCache::MOST_BYTES) {
-      kept[i] = cache.find(keys[i], text + start, size);
-      if (kept[i] == nullptr && size <= ShortBytes::MOST)
-        vocabulary_.whole().prefetch(keys[i].hash);
-    }
-    start = batch.ends[i];
+  std::array<const ShortCache::Entry *, BATCH> kept;
+  std::array<std::uint8_t, BATCH> places; // of those that are not
+  std::size_t missing_count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    kept[i] = cache.whole.look(keys[i], hashes[i]);
+    places[missing_count] = static_cast<std::uint8_t>(i);
+    missing_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
   }
+  std::array<Missing, BATCH> missing;
+  for (std::size_t j = 0; j < missing_count; ++j) {
+    const std::size_t place = places[j];
+    const std::size_t from = place == 0 ? start : ends[place - 1];
+    missing[j].bytes = text + from;
+    missing[j].size = ends[place] - from;
+    missing[j].place = places[j];
+    vocabulary_.whole().prefetch(keys[place]);
+  }
+  if (missing_count != 0)
+    encode_missing(missing.data(), missing_count, keys.data(), limit, cache);
   // One id a byte at most, and room for what is copied in vain.
-  std::uint32_t *const first = ids.room(start - batch.start + PreTokenCache::MOST_INLINE);
+  std::uint32_t *const first = ids.room(ends[count - 1] - start + ShortCache::MOST_IDS);
   std::uint32_t *to = first;
-  bool moved = false; // whether something was kept since, so that what is kept may have moved
-  start = batch.start;
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    const std::uint8_t *bytes = text + start;
-    const std::size_t size = batch.ends[i] - start;
-    start = batch.ends[i];
-    if (size > PreTokenCache::MOST_BYTES) {
-      to += vocabulary_.encode(bytes, size, limit, to);
-      continue;
+  std::size_t done = 0;
+  for (std::size_t j = 0; j <= missing_count; ++j) {
+    const std::size_t next = j < missing_count ? missing[j].place : count;
+    for (; done < next; ++done)
+      to += ShortCache::copy(*kept[done], to);
+    if (j == missing_count)
+      break;
+    ++done;
+    if (missing[j].is_long()) {
+      to += encode_long(missing[j].bytes, missing[j].size, limit, cache, to);
+    } else {
+      std::copy_n(missing[j].ids.data(), missing[j].count, to);
+      to += missing[j].count;
     }
-    if (moved)
-      kept[i] = cache.find(keys[i], bytes, size);
-    if (kept[i] != nullptr) {
-      to += cache.copy(*kept[i], to);
-      continue;
-    }
-    const std::size_t count =
-        vocabulary_.encode_hashed(bytes, size, keys[i].bytes, keys[i].hash, to);
-    cache.insert(keys[i], bytes, size, to, count);
-    moved = true;
-    to += count;
   }
   ids.add(static_cast<std::size_t>(to - first));
-  batch.start = start;
-  batch.count = 0;
+  // Only now, for what is kept may move.
+  for (std::size_t j = 0; j < missing_count; ++j) {
+    const std::size_t place = missing[j].place;
+    if (!missing[j].is_long())
+      cache.whole.insert(keys[place], hashes[place], missing[j].ids.data(), missing[j].count);
+  }
+}
+
+void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
+                             const std::uint8_t *limit, PreTokenCache &cache) const {
+  const OrderedMerges *const merges = vocabulary_.ordered();
+  std::array<std::uint8_t, BATCH> to_merge;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < missing_count; ++j) {
+    Missing &one = missing[j];
+    if (one.is_long())
+      continue;
+    const ShortKey &key = keys[one.place];
+    std::uint32_t *const ids = one.ids.data();
+    ids[0] = vocabulary_.whole().find_short(key);
+    if (ids[0] != NO_ID) {
+      one.count = 1;
+    } else if (merges == nullptr) {
+      one.count = vocabulary_.merge(one.bytes, one.size, ids);
+    } else if (key.is_ascii() || vocabulary_.joints()->is_one_unit(one.bytes, one.size)) {
+      to_merge[count++] = static_cast<std::uint8_t>(j);
+    } else {
+      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
+    }
+  }
+  std::size_t given = 0;
+  const auto next = [&](const std::uint8_t *&bytes, std::size_t &size) {
+    if (given == count)
+      return false;
+    const Missing &one = missing[to_merge[given++]];
+    bytes = one.bytes;
+    size = one.size;
+    return true;
+  };
+  const auto done = [&](std::size_t which, const ShortMerge &merge) {
+    Missing &one = missing[to_merge[which]];
+    one.count = merge.finish(*merges, one.ids.data());
+  };
+  if (count != 0)
+    merge_in_turn(*merges, next, done);
+}
+
+// A pre-token of more than ShortKey::MOST bytes.
+std::size_t Encoder::encode_long(const std::uint8_t *bytes, std::size_t size,
+                                 const std::uint8_t *limit, PreTokenCache &cache,
+                                 std::uint32_t *to) const {
+  if (!vocabulary_.merging_makes_all()) {
+    *to = vocabulary_.whole().find(bytes, size, limit);
+    if (*to != NO_ID)
+      return 1;
+  }
+  if (vocabulary_.joints() == nullptr || is_ascii(bytes, size))
+    return encode_unit(bytes, size, limit, cache, to);
+  return encode_units(bytes, size, limit, cache, to);
+}
+
+std::size_t Encoder::encode_units(const std::uint8_t *bytes, std::size_t size,
+                                  const std::uint8_t *limit, PreTokenCache &cache,
+                                  std::uint32_t *to) const {
+  std::uint32_t *const first = to;
+  const auto one = [&to](const CharJoints::Char &character) {
+    std::memcpy(to, character.ids.data(), sizeof character.ids);
+    to += character.count();
+  };
+  const auto many = [&](std::size_t start, std::size_t end) {
+    to += encode_unit(bytes + start, end - start, limit, cache, to);
+  };
+  vocabulary_.joints()->for_units(bytes, size, one, many);
+  return static_cast<std::size_t>(to - first);
+}
+
+// Merges; what is a token as a whole does not matter here.
+std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
+                                 const std::uint8_t *limit, PreTokenCache &cache,
+                                 std::uint32_t *to) const {
+  if (size <= ShortKey::MOST) {
+    const ShortKey key(bytes, size, limit);
+    const std::uint64_t hash = key.hash();
+    if (const ShortCache::Entry *kept = cache.units.find(key, hash)) {
+      std::array<std::uint32_t, ShortCache::MOST_IDS> ids;
+      const std::size_t count = ShortCache::copy(*kept, ids.data());
+      std::copy_n(ids.data(), count, to);
+      return count;
+    }
+    const std::size_t count = vocabulary_.merge(bytes, size, to);
+    cache.units.insert(key, hash, to, count);
+    return count;
+  }
+  if (size > LongCache::MOST)
+    return vocabulary_.merge(bytes, size, to);
+  const std::uint64_t hash = hash_long(bytes, size);
+  std::size_t count = cache.longs.find(bytes, size, hash, to);
+  if (count == 0) {
+    count = vocabulary_.merge(bytes, size, to);
+    cache.longs.insert(bytes, size, hash, to, count);
+  }
+  return count;
 }
 
 } // namespace pretok

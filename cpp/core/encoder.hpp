@@ -37,15 +37,9 @@ public:
                        std::vector<std::int64_t> &ends) const;
 
 private:
-  // Pre-tokens whose ends are found: they are looked up together, so that memory is asked for
-  // before it is needed.
-  struct Batch {
-    static constexpr std::size_t MOST = 64;
-
-    std::size_t start = 0; // of the first
-    std::size_t count = 0;
-    std::array<std::size_t, MOST> ends;
-  };
+  // Pre-tokens are looked up some at a time, so that memory is asked for before it is needed.
+  static constexpr std::size_t BATCH = 256;
+  struct Missing;
 
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
@@ -56,8 +50,20 @@ private:
   template <typename Filled>
   void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                     IdBuffer &ids, Filled filled) const;
-  void encode_batch(const std::uint8_t *text, const std::uint8_t *limit, Batch &batch,
-                    PreTokenCache &cache, IdBuffer &ids) const;
+  void encode_batch(const std::uint8_t *text, const std::uint8_t *limit, std::size_t start,
+                    const std::size_t *ends, std::size_t count, PreTokenCache &cache,
+                    IdBuffer &ids) const;
+  void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
+                      const std::uint8_t *limit, PreTokenCache &cache) const;
+  std::size_t encode_long(const std::uint8_t *bytes, std::size_t size,
+                          const std::uint8_t *limit, PreTokenCache &cache,
+                          std::uint32_t *to) const;
+  std::size_t encode_units(const std::uint8_t *bytes, std::size_t size,
+                           const std::uint8_t *limit, PreTokenCache &cache,
+                           std::uint32_t *to) const;
+  std::size_t encode_unit(const std::uint8_t *bytes, std::size_t size,
+                          const std::uint8_t *limit, PreTokenCache &cache,
+                          std::uint32_t *to) const;
 
   const Machine &machine_;
   const Vocabulary &vocabulary_;

@@ -49,19 +49,19 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place, those of as many bytes, at most SHORT and at least one;
-// returns how many are left. O(size^2).
-inline std::size_t merge_short(const std::uint8_t *bytes, std::uint32_t *symbols,
-                               std::size_t size, const PairTable &pairs) {
+// Merges `size` symbols in place, at most SHORT and at least one, with find(left, right) for a
+// Merged; returns how many are left. O(size^2).
+template <typename Find>
+std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, SHORT + 4> ranks;
   std::array<std::uint32_t, SHORT> results;
-  const auto note = [&](std::size_t at, Merged found) {
+  const auto look = [&](std::size_t at) {
+    const Merged found = find(symbols[at], symbols[at + 1]);
     ranks[at] = found.rank;
     results[at] = found.id;
   };
-  const auto look = [&](std::size_t at) { note(at, pairs.find(symbols[at], symbols[at + 1])); };
   for (std::size_t i = 0; i + 1 < size; ++i)
-    note(i, pairs.find_bytes(bytes[i], bytes[i + 1], symbols[i], symbols[i + 1]));
+    look(i);
   for (std::size_t i = size - 1; i < size + 3; ++i)
     ranks[i] = NO_RANK;
   while (size > 1) {
@@ -159,7 +159,7 @@ private:
   std::vector<std::uint64_t> heap_;
 };
 
-// The same for any number of symbols below 2^32 - 1, with find(left, right) for a PairTable.
+// The same for any number of symbols below 2^32 - 1.
 // O(size * log(size)) time, some 40 bytes of memory each.
 template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
   Chain<Find> chain(symbols, find);

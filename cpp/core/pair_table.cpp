@@ -34,14 +34,4 @@ void PairTable::insert(std::uint32_t left, std::uint32_t right, Merged merged) {
   entries_[at] = {pair, merged};
 }
 
-void PairTable::insert_bytes(std::uint8_t left, std::uint8_t right, Merged merged) {
-  std::uint16_t &at = byte_pairs_[std::size_t{left} << 8 | right];
-  if (of_bytes_.size() == ASK) {
-    at = ASK;
-    return;
-  }
-  at = static_cast<std::uint16_t>(of_bytes_.size());
-  of_bytes_.push_back(merged);
-}
-
 } // namespace pretok

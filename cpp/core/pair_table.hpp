@@ -1,9 +1,9 @@
-// Which two tokens merge, how early, and into what.
+// Which two tokens merge, how early, and into what: any merges. For those in order there is
+// ordered_merges.hpp.
 #pragma once
 
 #include "token_table.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,22 +41,11 @@ public:
         return entries_[at].merged;
   }
 
-  // Says in addition that these bytes have the tokens `left` and `right`, for find_bytes.
-  void insert_bytes(std::uint8_t left, std::uint8_t right, Merged merged);
-
-  // The same as find(left_id, right_id), for bytes whose tokens have these ids.
-  Merged find_bytes(std::uint8_t left, std::uint8_t right, std::uint32_t left_id,
-                    std::uint32_t right_id) const {
-    const std::uint16_t at = byte_pairs_[std::size_t{left} << 8 | right];
-    return at != ASK ? of_bytes_[at] : find(left_id, right_id);
-  }
-
   const std::vector<Entry> &entries() const { return entries_; }
   static bool is_free(const Entry &entry) { return entry.pair == FREE; }
 
 private:
   static constexpr std::uint64_t FREE = ~std::uint64_t{0};
-  static constexpr std::uint16_t ASK = 0xFFFF; // there are too many to be numbered
 
   static std::uint64_t mixed(std::uint64_t pair) {
     const std::uint64_t product = (pair ^ pair >> 29) * 0x9E3779B97F4A7C15;
@@ -68,9 +57,6 @@ private:
   // fast.
   std::vector<std::uint64_t> filter_;
   std::size_t filter_mask_ = 0;
-  // For each pair of bytes where in `of_bytes_` it is; 0: it does not merge.
-  std::vector<std::uint16_t> byte_pairs_ = std::vector<std::uint16_t>(1 << 16);
-  std::vector<Merged> of_bytes_{Merged{NO_RANK, NO_ID}};
   std::size_t mask_ = 0;
   std::size_t count_ = 0;
 };

@@ -5,24 +5,25 @@
 namespace pretok {
 
 void TokenTable::reset(std::size_t count) {
-  std::size_t places = 16;
-  while (places < 2 * count)
-    places *= 2;
-  short_.assign(places, Short{});
-  short_mask_ = places - 1;
+  unsigned bits = 4;
+  while (std::size_t{1} << bits < 2 * count)
+    ++bits;
+  short_.assign(std::size_t{1} << bits, Short{});
+  short_mask_ = short_.size() - 1;
+  short_shift_ = 64 - bits;
   long_.assign(16, Long{});
   long_count_ = 0;
   longest_ = 0;
 }
 
 void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, std::uint32_t id) {
-  if (size <= ShortBytes::MOST) {
-    const ShortBytes key = ShortBytes::load(bytes, size, bytes + size);
-    std::size_t at = key.hash(size) & short_mask_;
-    for (; short_[at].size != 0; at = (at + 1) & short_mask_)
-      if (short_[at].low == key.low && short_[at].high == key.high && short_[at].size == size)
+  if (size <= ShortKey::MOST) {
+    const ShortKey key(bytes, size, bytes + size);
+    std::size_t at = key.hash() >> short_shift_;
+    for (; !short_[at].key.is_none(); at = (at + 1) & short_mask_)
+      if (short_[at].key == key)
         return;
-    short_[at] = {key.low, key.high, static_cast<std::uint32_t>(size), id};
+    short_[at] = {key, id};
     return;
   }
   const std::uint64_t hash = hash_long(bytes, size);

@@ -54,6 +54,37 @@ struct ShortBytes {
   }
 };
 
+// Up to 15 bytes and how many they are.
+struct ShortKey {
+  static constexpr std::size_t MOST = ShortBytes::MOST - 1;
+  // Where in `high` the size is: behind the last byte.
+  static constexpr unsigned SIZE_SHIFT = LITTLE_ENDIAN_BYTES ? 56 : 0;
+
+  std::uint64_t low;
+  std::uint64_t high;
+
+  ShortKey() = default; // anything
+  // Memory up to `limit` may be read.
+  ShortKey(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
+    const ShortBytes all = ShortBytes::load(bytes, size, limit);
+    low = all.low;
+    high = all.high | std::uint64_t{size} << SIZE_SHIFT;
+  }
+
+  // Its top bits are good ones.
+  std::uint64_t hash() const { return (low ^ high * 0xD6E8FEB86659FD93) * 0x9E3779B97F4A7C15; }
+  static ShortKey none() {
+    ShortKey key;
+    key.low = key.high = 0;
+    return key;
+  }
+  bool is_none() const { return high == 0; }
+  bool is_ascii() const { return ((low | high) & 0x8080808080808080) == 0; }
+  bool operator==(const ShortKey &other) const {
+    return ((low ^ other.low) | (high ^ other.high)) == 0;
+  }
+};
+
 // For any number of bytes.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size) {
   std::uint64_t mixed = size;
@@ -68,42 +99,40 @@ public:
   // Makes room for `count` tokens; what was in the table is gone.
   void reset(std::size_t count);
 
-  // Keeps a view of the bytes of tokens longer than ShortBytes::MOST. Of equal tokens the first
+  // Keeps a view of the bytes of tokens longer than ShortKey::MOST. Of equal tokens the first
   // stays.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint32_t id);
 
   // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
                      const std::uint8_t *limit) const {
-    if (size > ShortBytes::MOST)
-      return find_long(bytes, size, hash_long(bytes, size));
-    const ShortBytes key = ShortBytes::load(bytes, size, limit);
-    return find_short(key, size, key.hash(size));
+    return size <= ShortKey::MOST ? find_short(ShortKey(bytes, size, limit))
+                                  : find_long(bytes, size, hash_long(bytes, size));
   }
 
-  // The same for at most ShortBytes::MOST bytes, with their hash.
-  std::uint32_t find_short(const ShortBytes &key, std::size_t size, std::uint64_t hash) const {
-    for (std::size_t at = hash & short_mask_;; at = (at + 1) & short_mask_) {
+  // The same for at most ShortKey::MOST bytes.
+  std::uint32_t find_short(const ShortKey &key) const {
+    for (std::size_t at = key.hash() >> short_shift_;; at = (at + 1) & short_mask_) {
       const Short &entry = short_[at];
-      if (entry.low == key.low && entry.high == key.high && entry.size == size)
+      if (entry.key == key)
         return entry.id;
-      if (entry.size == 0)
+      if (entry.key.is_none())
         return NO_ID;
     }
   }
 
-  // The same for more than ShortBytes::MOST bytes, with their hash.
+  // The same for more than ShortKey::MOST bytes, with their hash.
   std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size,
                           std::uint64_t hash) const;
 
   // Asks for the memory that find_short will look at first.
-  void prefetch(std::uint64_t hash) const { pretok::prefetch(&short_[hash & short_mask_]); }
+  void prefetch(const ShortKey &key) const {
+    pretok::prefetch(&short_[key.hash() >> short_shift_]);
+  }
 
 private:
   struct Short {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-    std::uint32_t size = 0; // 0: free
+    ShortKey key = ShortKey::none(); // free
     std::uint32_t id = 0;
   };
   struct Long {
@@ -117,6 +146,7 @@ private:
 
   std::vector<Short> short_;
   std::size_t short_mask_ = 0;
+  unsigned short_shift_ = 0;
   std::vector<Long> long_;
   std::size_t long_count_ = 0;
   std::size_t longest_ = 0;

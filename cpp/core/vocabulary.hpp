@@ -1,8 +1,11 @@
 // The tokens of a vocabulary, what merges them, and pre-tokens to ids.
 #pragma once
 
+#include "char_joints.hpp"
 #include "merge.hpp"
+#include "ordered_merges.hpp"
 #include "pair_table.hpp"
+#include "short_merge.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -53,25 +56,29 @@ public:
     return *to != NO_ID ? 1 : merge(bytes, size, to);
   }
 
-  // The same with the pre-token's hash, and its bytes if they are at most ShortBytes::MOST.
-  std::size_t encode_hashed(const std::uint8_t *bytes, std::size_t size,
-                            const ShortBytes &short_bytes, std::uint64_t hash,
-                            std::uint32_t *to) const {
-    *to = size <= ShortBytes::MOST ? whole_.find_short(short_bytes, size, hash)
-                                   : whole_.find_long(bytes, size, hash);
-    return *to != NO_ID ? 1 : merge(bytes, size, to);
-  }
-
   // The same for one that is no token as a whole.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
-    if (size > SHORT)
-      return merge_many(bytes, size, to);
-    for (std::size_t i = 0; i < size; ++i)
-      to[i] = byte_ids_[bytes[i]];
-    return merge_short(bytes, to, size, pairs_);
+    if (!in_order_)
+      return merge_in_any_order(bytes, size, to);
+    if (size > ShortMerge::MOST)
+      return merge_ordered(bytes, size, to);
+    ShortMerge state;
+    state.begin(bytes, size, merges_);
+    while (state.step(merges_)) {
+    }
+    return state.finish(merges_, to);
   }
 
   const TokenTable &whole() const { return whole_; }
+
+  // Whether merging makes every token that a pre-token can be as a whole, so that looking it up
+  // is for speed only.
+  bool merging_makes_all() const { return merging_makes_all_; }
+
+  // Where the merges are if they are in order, and the joints that follow from them; nullptr if
+  // they are not.
+  const OrderedMerges *ordered() const { return in_order_ ? &merges_ : nullptr; }
+  const CharJoints *joints() const { return in_order_ ? &joints_ : nullptr; }
 
   // What no token has is empty.
   TokenView token(std::uint32_t id) const {
@@ -82,25 +89,31 @@ public:
   std::vector<Merge> merges() const;
 
 private:
+  class Ordered; // engines of merge_windows.hpp
+  class AnyOrder;
+
   const char *place_tokens(const VocabularyData &data);
-  void pairs_from_ranks(const VocabularyData &data);
-  const char *pairs_from_merges(const VocabularyData &data);
-  void insert(std::uint32_t left, std::uint32_t right, Merged merged);
-  std::size_t merge_many(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
-  void merge_window(const std::uint8_t *bytes, std::size_t size,
-                    std::vector<std::uint32_t> &ids) const;
-  void put_both(std::uint32_t left, std::uint32_t right, std::vector<std::uint8_t> &both) const;
-  std::uint32_t joined(std::uint32_t left, std::uint32_t right,
-                       std::vector<std::uint8_t> &both) const;
-  // How many bytes an id stands for.
-  std::size_t width(std::uint32_t id) const { return id == NO_ID ? 1 : tokens_[id].size; }
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const;
+  const char *check(const std::vector<Merge> &merges) const;
+  // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
+  bool order_ranks(const std::vector<std::uint32_t> &ids);
+  bool order_merges(const std::vector<Merge> &merges);
+  void pairs_from_ranks(const std::vector<std::uint32_t> &ids);
+  void pairs_from_merges(const std::vector<Merge> &merges);
+  bool makes_from_higher(std::uint32_t id, Merge &merge) const;
+  std::size_t merge_ordered(const std::uint8_t *bytes, std::size_t size,
+                            std::uint32_t *to) const;
+  std::size_t merge_in_any_order(const std::uint8_t *bytes, std::size_t size,
+                                 std::uint32_t *to) const;
 
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
   TokenTable whole_; // tokens that a pre-token can be as a whole
-  PairTable pairs_;
+  bool merging_makes_all_ = false;
+  bool in_order_ = false;
+  OrderedMerges merges_;
+  CharJoints joints_;
+  PairTable pairs_; // empty if the merges are in order
 };
 
 } // namespace pretok

@@ -1,0 +1,167 @@
+#include "char_joints.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+// The bytes of a code point below U+10000; returns how many.
+std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
+  if (code_point < 0x80) {
+    to[0] = static_cast<std::uint8_t>(code_point);
+    return 1;
+  }
+  const auto tail = [code_point](unsigned shift) {
+    return static_cast<std::uint8_t>(0x80 | (code_point >> shift & 0x3F));
+  };
+  if (code_point < 0x800) {
+    to[0] = static_cast<std::uint8_t>(0xC0 | code_point >> 6);
+    to[1] = tail(0);
+    return 2;
+  }
+  to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
+  to[1] = tail(6);
+  to[2] = tail(0);
+  return 3;
+}
+
+// The symbols of two or three bytes; returns how many are left.
+std::size_t merge_char(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
+                       std::uint32_t *symbols) {
+  std::copy(bytes, bytes + size, symbols);
+  if (size == 1)
+    return 1;
+  const std::uint32_t first = merges.of_bytes(bytes[0], bytes[1]);
+  if (size == 2) {
+    symbols[0] = first == OrderedMerges::NONE ? symbols[0] : first;
+    return first == OrderedMerges::NONE ? 2 : 1;
+  }
+  const std::uint32_t second = merges.of_bytes(bytes[1], bytes[2]);
+  if (first == OrderedMerges::NONE && second == OrderedMerges::NONE)
+    return 3;
+  if (first <= second) {
+    symbols[0] = first;
+    symbols[1] = bytes[2];
+  } else {
+    symbols[1] = second;
+  }
+  const std::uint32_t both = merges.find(symbols[0], symbols[1]);
+  symbols[0] = both == OrderedMerges::NONE ? symbols[0] : both;
+  return both == OrderedMerges::NONE ? 2 : 1;
+}
+
+// Some code points: every `stride`th.
+struct Range {
+  std::uint32_t first;
+  std::uint32_t end;
+  std::uint32_t stride;
+};
+constexpr Range NOTHING{0, 0, 1};
+
+// The characters of up to three bytes with these last ones, which do not begin one.
+Range ending_with(const std::uint8_t *bytes, std::size_t size) {
+  if (size > 2)
+    return NOTHING;
+  std::uint32_t value = bytes[0] & 0x3FU;
+  if (size == 2)
+    value = value << 6 | (bytes[1] & 0x3FU);
+  const std::uint32_t stride = 1U << 6 * size;
+  const std::uint32_t least = size == 1 ? 0x80 : 0x800;
+  return {value < least ? value + (least + stride - 1 - value) / stride * stride : value,
+          0x10000, stride};
+}
+
+// Those that begin with these bytes, or, if there are more bytes, are the first of them.
+Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
+  const std::uint8_t lead = bytes[0];
+  if (lead < 0x80)
+    return {lead, lead + 1U, 1};
+  const std::size_t width = lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : 0;
+  if (width == 0)
+    return NOTHING;
+  std::uint32_t value = lead & (width == 2 ? 0x1FU : 0x0FU);
+  std::uint32_t count = 1;
+  for (std::size_t i = 1; i < width; ++i) {
+    if (i < size && !is_tail(bytes[i]))
+      return NOTHING;
+    value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
+    count *= i < size ? 1 : 64;
+  }
+  return {value, value + count, 1};
+}
+
+} // namespace
+
+void CharJoints::begin(const OrderedMerges &merges) {
+  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+  whole_.clear();
+  for (std::uint32_t code_point = 0; code_point < NO_CHAR; ++code_point) {
+    if (index_of(code_point) == NO_CHAR)
+      continue;
+    std::array<std::uint8_t, 3> bytes;
+    std::array<std::uint32_t, 3> symbols;
+    const std::size_t count =
+        merge_char(bytes.data(), put_utf8(code_point, bytes.data()), merges, symbols.data());
+    for (std::size_t i = 0; i < count; ++i)
+      chars_[code_point].ids[i] = merges.id(symbols[i]);
+  }
+}
+
+void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+                     std::size_t right_size) {
+  if (is_tail(right[0]))
+    return;                          // within a character
+  std::size_t start = left_size - 1; // of the character that the left symbol ends with
+  while (start > 0 && is_tail(left[start]))
+    --start;
+  left += start;
+  left_size -= start;
+  if (left_size == 1 && left[0] < 0x80 && right[0] < 0x80)
+    return;
+  const Decoded a = decode_utf8(left, left_size);
+  const Decoded b = decode_utf8(right, right_size);
+  const std::uint32_t one = index_of(a.code_point);
+  const std::uint32_t other = index_of(b.code_point);
+  if (one != NO_CHAR && a.width == left_size && other != NO_CHAR)
+    whole_.push_back(std::uint64_t{one} << 17 | other);
+  else
+    add_partial(left, left_size, right, right_size);
+}
+
+// Characters that end with, or are, `left` and those that begin with, or are, `right` get a bit
+// in common.
+void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
+                             const std::uint8_t *right, std::size_t right_size) {
+  // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
+  // which is mostly a space, and would join all that begins words to everything else.
+  const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 15;
+  const auto mask = static_cast<std::uint16_t>(1U << bit);
+  const Range on_left =
+      is_tail(left[0]) ? ending_with(left, left_size) : beginning_with(left, left_size);
+  const Range on_right = beginning_with(right, right_size);
+  for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride)
+    chars_[at].to_right |= mask;
+  for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride)
+    chars_[at].to_left |= mask;
+}
+
+void CharJoints::finish() {
+  std::sort(whole_.begin(), whole_.end());
+  whole_.erase(std::unique(whole_.begin(), whole_.end()), whole_.end());
+  std::size_t words = 16;
+  while (words * 4 < whole_.size()) // 16 bits for each
+    words *= 2;
+  filter_.assign(words, 0);
+  filter_mask_ = words - 1;
+  for (const std::uint64_t joint : whole_) {
+    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(joint >> 17),
+                                       static_cast<std::uint32_t>(joint & 0x1FFFF));
+    filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
+  }
+  whole_ = {};
+}
+
+} // namespace pretok

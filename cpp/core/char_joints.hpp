@@ -1,0 +1,126 @@
+// Where in a pre-token of other than ASCII no merge can reach across.
+//
+// A merge that reaches across the boundary between two characters joins a symbol that ends
+// there with one that begins there: each is part of the one character, or has it at its end (or
+// start). So the merges of a vocabulary tell which characters may be joined. Most neighbours in
+// Chinese, for one, may not: such a pre-token falls into units, mostly single characters, that
+// are merged by themselves, or looked up. A unit of bytes that are no UTF-8, or of characters
+// beyond U+FFFF, is never cut off from its neighbours.
+#pragma once
+
+#include "ordered_merges.hpp"
+#include "token_table.hpp"
+#include "utf8.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class CharJoints {
+public:
+  static constexpr std::size_t MOST_IDS = 3;
+
+  // A character of up to three bytes.
+  struct Char {
+    std::array<std::uint32_t, MOST_IDS> ids; // that its bytes come to, then NO_ID
+    // Joints with part of a character on one side at least: each kind is a bit, and there may
+    // be one where the left character and the right one have a bit in common.
+    std::uint16_t to_right;
+    std::uint16_t to_left;
+
+    std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
+  };
+
+  // `token(symbol)` gives the bytes of a symbol as {bytes, size}.
+  template <typename Token> void build(const OrderedMerges &merges, Token token) {
+    begin(merges);
+    for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
+      const OrderedMerges::Parts parts = merges.parts(symbol);
+      const auto left = token(parts.left);
+      const auto right = token(parts.right);
+      add(left.bytes, left.size, right.bytes, right.size);
+    }
+    finish();
+  }
+
+  // Calls one(Char) for each unit that is one character, and many(start, end) for each other
+  // one, in order, with its place in `bytes`. There is at least one byte.
+  template <typename One, typename Many>
+  void for_units(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
+    const auto flush = [&](std::size_t start, std::size_t end, std::uint32_t single) {
+      if (single < NO_CHAR)
+        one(chars_[single]);
+      else
+        many(start, end);
+    };
+    std::size_t start = 0;
+    const Decoded last = decode_utf8(bytes, size);
+    std::uint32_t single = index_of(last.code_point); // the unit's only character so far
+    std::uint32_t left = single;
+    for (std::size_t at = last.width; at < size;) {
+      const Decoded here = decode_utf8(bytes + at, size - at);
+      const std::uint32_t right = index_of(here.code_point);
+      if (may_join(left, right)) {
+        single = NO_CHAR;
+      } else {
+        flush(start, at, single);
+        start = at;
+        single = right;
+      }
+      left = right;
+      at += here.width;
+    }
+    flush(start, size, single);
+  }
+
+  // Whether these bytes are one unit.
+  bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
+    const Decoded last = decode_utf8(bytes, size);
+    std::uint32_t left = index_of(last.code_point);
+    for (std::size_t at = last.width; at < size;) {
+      const Decoded here = decode_utf8(bytes + at, size - at);
+      const std::uint32_t right = index_of(here.code_point);
+      if (!may_join(left, right))
+        return false;
+      left = right;
+      at += here.width;
+    }
+    return true;
+  }
+
+private:
+  // Stands for what is no character of up to three bytes; has a place in `chars_`.
+  static constexpr std::uint32_t NO_CHAR = 0x10000;
+
+  static std::uint32_t index_of(std::uint32_t code_point) {
+    return code_point - 0xD800 < 0x800 || code_point > NO_CHAR ? NO_CHAR : code_point;
+  }
+
+  bool may_join(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t hash = hash_of(left, right);
+    return (chars_[left].to_right & chars_[right].to_left) != 0 ||
+           (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) != 0 ||
+           left == NO_CHAR || right == NO_CHAR || (left | right) < 0x80;
+  }
+  static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
+    const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;
+    return product ^ product >> 29;
+  }
+
+  void begin(const OrderedMerges &merges);
+  void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+           std::size_t right_size);
+  void finish();
+  void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+                   std::size_t right_size);
+
+  std::vector<Char> chars_;           // by code point, and one for NO_CHAR
+  std::vector<std::uint64_t> whole_;  // joints between whole characters, while building
+  std::vector<std::uint64_t> filter_; // a bit for the hash of each of them
+  std::size_t filter_mask_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,71 @@
+// What merging made of more than 15 bytes: a place for each hash, and the bytes and ids in a
+// store that is begun anew when it is full.
+#pragma once
+
+#include "token_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace pretok {
+
+class LongCache {
+public:
+  static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
+
+  // Writes the ids that are kept of `bytes` to `to`; returns how many, or 0.
+  std::size_t find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+                   std::uint32_t *to) const {
+    if (places_.empty())
+      return 0;
+    const Place &place = places_[hash % PLACES];
+    if (place.hash != hash || place.size != size || place.generation != generation_)
+      return 0;
+    const std::uint32_t *at = store_.data() + place.at;
+    if (std::memcmp(at + place.count, bytes, size) != 0)
+      return 0;
+    std::memcpy(to, at, place.count * sizeof *to);
+    return place.count;
+  }
+
+  // `count` is at most `size`.
+  void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+              const std::uint32_t *ids, std::size_t count) {
+    if (places_.empty()) {
+      places_.resize(PLACES);
+      store_.reserve(STORE);
+    }
+    const std::size_t words = count + (size + 3) / 4;
+    if (STORE - store_.size() < words) {
+      store_.clear();
+      ++generation_;
+    }
+    const std::size_t at = store_.size();
+    store_.resize(at + words);
+    std::memcpy(store_.data() + at, ids, count * sizeof *ids);
+    std::memcpy(store_.data() + at + count, bytes, size);
+    places_[hash % PLACES] = {hash, static_cast<std::uint32_t>(at), generation_,
+                              static_cast<std::uint16_t>(size),
+                              static_cast<std::uint16_t>(count)};
+  }
+
+private:
+  static constexpr std::size_t PLACES = 1 << 16;
+  static constexpr std::size_t STORE = 1 << 21; // 8 MB
+
+  struct Place {
+    std::uint64_t hash = 0;
+    std::uint32_t at = 0; // in the store: the ids, and behind them the bytes
+    std::uint32_t generation = 0;
+    std::uint16_t size = 0; // 0: free
+    std::uint16_t count = 0;
+  };
+
+  std::vector<Place> places_;
+  std::vector<std::uint32_t> store_;
+  std::uint32_t generation_ = 1; // what the store held before it was full no longer counts
+};
+
+} // namespace pretok

@@ -1,0 +1,111 @@
+// The merges of a vocabulary in order, in tables that fit where memory is fast.
+//
+// In order means: each token that merging can make has one merge that makes it, ranked behind
+// those that make its two parts. Trained vocabularies are so. Then a rank can stand for the
+// token that its merge makes: a symbol is a byte, 0 to 255, or 256 + the place of a merge.
+// Merging applies ranks in ascending order, so that a rank is a time as well: a part of a token
+// is there from its own time until the token's.
+#pragma once
+
+#include "token_table.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class OrderedMerges {
+public:
+  static constexpr std::uint32_t BYTES = 256;
+  static constexpr unsigned SYMBOL_BITS = 21;
+  // No symbol: more than each of them, which are below MOST.
+  static constexpr std::uint32_t NONE = (1U << (SYMBOL_BITS + 1)) - 1;
+  static constexpr std::uint32_t MOST = (1U << SYMBOL_BITS) - 1;
+
+  struct Parts {
+    std::uint32_t left;
+    std::uint32_t right;
+  };
+
+  // Begins with the ids of the bytes and makes room for about `count` merges.
+  void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
+
+  // Enters the next merge, that of two symbols that stay apart until now, which makes the token
+  // with this id; returns the symbol, or NONE if there are too many.
+  std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
+
+  // What two symbols merge into, or NONE. Without branches, which no processor could foretell.
+  std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t key = key_of(left, right);
+    const std::uint64_t hash = mixed(key);
+    const std::uint64_t *a = &entries_[one(hash)];
+    const std::uint64_t *b = &entries_[other(hash)];
+    // Only the right entry leaves no more than a symbol.
+    const std::uint64_t in_a = least(a[0] ^ key, a[1] ^ key);
+    const std::uint64_t in_b = least(b[0] ^ key, b[1] ^ key);
+    return static_cast<std::uint32_t>(least(least(in_a, in_b), NONE));
+  }
+
+  // The same for two bytes.
+  std::uint32_t of_bytes(std::uint8_t left, std::uint8_t right) const {
+    return of_bytes_[byte_pairs_[std::size_t{left} << 8 | right]];
+  }
+
+  std::uint32_t id(std::uint32_t symbol) const { return ids_[symbol]; }
+  // Bytes and merges.
+  std::uint32_t size() const { return static_cast<std::uint32_t>(ids_.size()); }
+  // `symbol` must not be a byte.
+  Parts parts(std::uint32_t symbol) const { return parts_[symbol - BYTES]; }
+
+  // Whether the bytes of these two merge into these two: then and only then no merge crosses
+  // the boundary between them. Goes back in time, taking the later one apart, and asks of every
+  // two parts that met whether they merge before one of them is gone. Of equal ranks the
+  // leftmost merges first, so that a merge across comes before an equal one on its right, and
+  // behind an equal one on its left. O(depth of the two).
+  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+    std::uint32_t until = NONE; // a merge across would have to come before this
+    while (find(left, right) >= until) {
+      if (left > right && left >= BYTES) {
+        until = left;
+        left = parts(left).right;
+      } else if (right >= BYTES) {
+        until = right + 1;
+        right = parts(right).left;
+      } else {
+        return true;
+      }
+    }
+    return false;
+  }
+
+private:
+  static constexpr std::uint64_t FREE = ~std::uint64_t{0};
+
+  static std::uint64_t key_of(std::uint32_t left, std::uint32_t right) {
+    return (std::uint64_t{left} << SYMBOL_BITS | right) << (SYMBOL_BITS + 1);
+  }
+  static std::uint64_t mixed(std::uint64_t key) {
+    return (key >> (SYMBOL_BITS + 1)) * 0x9E3779B97F4A7C15;
+  }
+  static std::uint64_t least(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
+  // The two buckets, each of two entries, of which one has the pair if the table has it.
+  std::size_t one(std::uint64_t hash) const { return (hash >> shift_) * 2; }
+  std::size_t other(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
+
+  void make_room(unsigned bits);
+  bool place(std::uint64_t entry);
+
+  std::vector<std::uint64_t> entries_; // left, right, what they merge into
+  unsigned shift_ = 63;
+  std::uint64_t mask_ = 1;
+  std::vector<Parts> parts_;
+  std::vector<std::uint32_t> ids_; // by symbol
+  // For each pair of bytes where in `of_bytes_` its symbol is.
+  std::vector<std::uint16_t> byte_pairs_;
+  std::vector<std::uint32_t> of_bytes_;
+};
+
+} // namespace pretok
