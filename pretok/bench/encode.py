@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pretok.bench.answers import Arrays, flattened, same_arrays
 from pretok.bench.inputs import documents
-from pretok.bench.peers import ALL_THREADS, Calls, Ours, Peer, able
+from pretok.bench.peers import ALL_THREADS, Calls, CannotError, Ours, Peer, able, guarded
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, core_count, seconds
 
@@ -46,10 +46,11 @@ def bench_encode(
     """
     texts = documents(text)
     size = len(text.encode())
+    lists: dict[str, Callable[[], Calls]] = {}
     for way in (BYTES, ARRAYS, LISTS):
         given: tuple[Any, ...] = (text.encode(),) if way is BYTES else (texts, 1)
         makers, absent = able(subject, peers, way.call, way.what)
-        compare(f"{name}, {subject.name}", way, makers, given)
+        compare(f"{name}, {subject.name}", way, makers, given, absent)
         rounds = alternate(
             {peer: partial(_cold_and_warm, way, make, given) for peer, make in makers.items()},
             settings,
@@ -64,18 +65,31 @@ def bench_encode(
             work = dict.fromkeys(runs, float(size))
             what = f"{way.what}, {state}"
             yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
+        lists = makers
     if core_count() > 1:
-        yield from _threads(name, texts, size, subject, peers, settings, watch)
+        yield from _threads(name, texts, size, subject, lists, settings, watch)
 
 
 def compare(
-    where: str, way: _Way, makers: dict[str, Callable[[], Calls]], given: tuple[Any, ...]
+    where: str,
+    way: _Way,
+    makers: dict[str, Callable[[], Calls]],
+    given: tuple[Any, ...],
+    absent: dict[str, str],
 ) -> None:
-    """Raise WrongAnswerError if any of the contenders' answers is not ours."""
+    """Raise WrongAnswerError if the answer of any contender is not ours.
+
+    A peer that fails is taken out of `makers`, and put into `absent`.
+    """
     ours = _answer(way, makers[OURS], given)
-    for peer, make in makers.items():
+    for peer, make in list(makers.items()):
         if peer != OURS:
-            same_arrays(where, peer, ours, _answer(way, make, given))
+            try:
+                with guarded(peer):
+                    same_arrays(where, peer, ours, _answer(way, make, given))
+            except CannotError as error:
+                absent[peer] = str(error)
+                del makers[peer]
 
 
 def _answer(way: _Way, make: Callable[[], Calls], given: tuple[Any, ...]) -> Arrays:
@@ -104,22 +118,21 @@ def _threads(
     texts: list[str],
     size: int,
     subject: Subject,
-    peers: Sequence[Peer],
+    makers: dict[str, Callable[[], Calls]],
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
     ours = Ours().calls(subject)
     arrays, lists = _call(ARRAYS, ours), _call(LISTS, ours)
-    makers, absent = able(subject, peers, LISTS.call, LISTS.what)
     every = {
         peer: partial(_call(LISTS, make()), texts, ALL_THREADS) for peer, make in makers.items()
     }
     two = {OURS: partial(arrays, texts, 2), ONE_THREAD: partial(arrays, texts, 1)}
     two_lists = {OURS: partial(lists, texts, 2), ONE_THREAD: partial(lists, texts, 1)}
-    for what, calls, missing in (
-        ("list to arrays, two threads", two, {}),
-        ("list to lists, two threads", two_lists, {}),
-        ("list to lists, all cores", every, absent),
+    for what, calls in (
+        ("list to arrays, two threads", two),
+        ("list to lists, two threads", two_lists),
+        ("list to lists, all cores", every),
     ):
         for call in calls.values():
             call()
@@ -131,7 +144,7 @@ def _threads(
         )
         runs = {peer: tuple(times[0] for times in each) for peer, each in found.items()}
         work = dict.fromkeys(runs, float(size))
-        yield Result(GROUP, what, name, subject.name, "B", runs, work, missing)
+        yield Result(GROUP, what, name, subject.name, "B", runs, work)
 
 
 def _once(call: Callable[[], Any]) -> tuple[float]:

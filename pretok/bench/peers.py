@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -13,11 +14,14 @@ from importlib.metadata import version as distribution_version
 from typing import Any, ClassVar
 
 import bpe
-from pretok.bench.answers import Arrays, flattened
+from pretok.bench.answers import Arrays, WrongAnswerError, flattened
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, core_count
 from pretok.errors import PretokError
+from pretok.preset import Preset
 
+SAID = 160
+"""How much of what a peer says when it fails is shown."""
 ALL_THREADS = 0
 """As many threads as there are cores."""
 
@@ -113,8 +117,10 @@ class Ours(Peer):
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
         """Return what loads with bpe.load, and encodes with special tokens as text."""
-        tokenizer = subject.tokenizer
-        preset, backend = tokenizer.preset, tokenizer.backend
+        backend = subject.tokenizer.backend
+        preset: Preset | str | None = subject.asked
+        if path != subject.given and path.endswith(".tiktoken"):
+            preset = subject.preset
 
         def load() -> Callable[[str], Any]:
             loaded = bpe.load(path, preset=preset, backend=backend)
@@ -302,9 +308,9 @@ class BpeOpenai(Peer):
     def _encoding(self, subject: Subject) -> Any:
         import bpe_openai
 
-        if subject.tokenizer.name not in bpe_openai.list_encoding_names():
+        if subject.published not in bpe_openai.list_encoding_names():
             raise CannotError("it has only vocabularies of OpenAI")
-        return bpe_openai.get_encoding(subject.tokenizer.name)
+        return bpe_openai.get_encoding(subject.published)
 
 
 class ForTraining(Peer):
@@ -367,6 +373,23 @@ def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
     return present, {name: "not installed" for name in names if name not in here}
 
 
+@contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """Turn what a peer raises, which may be anything, into CannotError; ours stays as it is."""
+    try:
+        yield
+    except (CannotError, WrongAnswerError):
+        raise
+    except BaseException as error:
+        # Rust's panics come as no Exception.
+        if name == OURS or not (
+            isinstance(error, Exception) or type(error).__name__ == "PanicException"
+        ):
+            raise
+        said = (str(error).splitlines() or [""])[0][:SAID]
+        raise CannotError(f"it fails with {type(error).__name__}: {said}") from None
+
+
 def able(
     subject: Subject,
     peers: Iterable[Peer],
@@ -381,8 +404,9 @@ def able(
     absent: dict[str, str] = {}
     for peer in (Ours(), *peers):
         try:
-            if call(peer.calls(subject)) is None:
-                raise CannotError(f"it has no call for {what}")
+            with guarded(peer.name):
+                if call(peer.calls(subject)) is None:
+                    raise CannotError(f"it has no call for {what}")
         except CannotError as error:
             absent[peer.name] = str(error)
         else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import Any
@@ -60,16 +61,24 @@ UNITS: dict[str, Callable[[float], str]] = {
 """How the cost of a unit of work is shown; "peak" is bytes of memory."""
 
 
-def absences(results: Iterable[Result]) -> list[str]:
-    """Return a line for each peer that did not take part in something, and why."""
-    found: dict[tuple[str, str], list[str]] = {}
+def remarks(results: Sequence[Result]) -> list[str]:
+    """Return a line for each peer that did not take part in something, and for each note."""
+    taking_part = {(result.group, name) for result in results for name in result.runs}
+    rows: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         for peer, why in result.absent.items():
-            places = found.setdefault((peer, why), [])
-            place = f"{result.group} {result.what.partition(',')[0]}"
-            if place not in places:
-                places.append(place)
-    return [f"{peer} is not in {', '.join(places)}: {why}" for (peer, why), places in found.items()]
+            named = rows.setdefault((result.group, peer, why), [])
+            if (result.group, peer) in taking_part and result.row not in named:
+                named.append(result.row)
+    found = [
+        f"{peer} is not in {', '.join([group, *named])}: {why}"
+        for (group, peer, why), named in rows.items()
+    ]
+    return found + [
+        f"{peer} in {result.group}, {result.what}, {result.text}: {note}"
+        for result in results
+        for peer, note in result.notes.items()
+    ]
 
 
 def surroundings(backend: str) -> dict[str, Any]:
@@ -100,11 +109,7 @@ def record(
     """Return all of a run for a JSON record; `texts` has the UTF-8 length of each by its name."""
     return {
         **about,
-        "settings": {
-            "rounds": settings.rounds,
-            "budget": settings.budget,
-            "least": settings.least,
-        },
+        "settings": asdict(settings),
         "texts": texts,
         "missing": missing,
         "complete": is_complete,

@@ -22,14 +22,23 @@ class Subject:
     """A vocabulary, with and without its added tokens, and files of it that are made if needed.
 
     Texts are measured with `bare`, which has no added tokens: what looks like one is ordinary text
-    for all. `given` is the file or name it was loaded from, if it was.
+    for all. `given` is the file or name it was loaded from, if it was, and `asked` the preset that
+    had to be named for that. `published` is the name by which others know it, if they do.
     """
 
     def __init__(
-        self, name: str, tokenizer: bpe.Tokenizer, folder: Path, given: str | None = None
+        self,
+        name: str,
+        tokenizer: bpe.Tokenizer,
+        folder: Path,
+        given: str | None = None,
+        asked: str | None = None,
+        published: str | None = None,
     ) -> None:
         self.name = name
+        self.published = published or tokenizer.name
         self.given = given
+        self.asked = asked
         self.tokenizer = tokenizer
         self.bare = self._without_added_tokens()
         self._folder = folder
@@ -91,7 +100,7 @@ def subjects(
             place = Path(folder, str(number))
             place.mkdir()
             tokenizer = bpe.load(name, preset=preset, backend=backend)
-            found.append(Subject(tokenizer.name or Path(name).stem, tokenizer, place, name))
+            found.append(Subject(tokenizer.name or Path(name).stem, tokenizer, place, name, preset))
         yield found or [made_up(Path(folder), preset or "cl100k", backend)]
 
 

@@ -22,12 +22,14 @@ class Settings:
     """How often each contender runs.
 
     There are `rounds` rounds, in each of which all run once; a contender that has taken `budget`
-    seconds by then stops, but not before it has run `least` times.
+    seconds by then stops, but not before it has run `least` times. With `cpu_time`, what keeps to
+    one core is timed by what the process itself used, for a machine that others use too.
     """
 
     rounds: int = 5
     budget: float = 20.0
     least: int = 2
+    cpu_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Result:
     """Figures of contenders that did the same: seconds, or bytes of memory, of each run.
 
     `work` is how much each of them did in a run: bytes, code points or calls, as `unit` says.
-    `absent` has peers that did not take part, and why.
+    `absent` has peers that did not take part, and why; `notes` what is to be known of a peer.
     """
 
     group: str
@@ -46,6 +48,12 @@ class Result:
     runs: dict[str, tuple[float, ...]]
     work: dict[str, float]
     absent: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def row(self) -> str:
+        """What `what` says up to a comma."""
+        return self.what.partition(", ")[0]
 
     def peers(self) -> list[str]:
         """Return all contenders but ours."""
@@ -92,11 +100,16 @@ class Result:
         return cls(**given)
 
 
+_clocks: list[Callable[[], float]] = [time.perf_counter]
+"""The clock in use, last."""
+
+
 def seconds(call: Callable[..., object], *arguments: object) -> float:
     """Return how long `call(*arguments)` takes; freeing its result is no part of it."""
-    start = time.perf_counter()
+    clock = _clocks[-1]
+    start = clock()
     result = call(*arguments)
-    taken = time.perf_counter() - start
+    taken = clock() - start
     del result
     return taken
 
@@ -109,7 +122,7 @@ def alternate(
     Every other round goes the other way round, so that none always runs behind the same other.
     """
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
-    with steady(pinned):
+    with steady(pinned, settings.cpu_time and pinned):
         for number in range(settings.rounds):
             order = list(contenders) if number % 2 == 0 else list(contenders)[::-1]
             for name in order:
@@ -124,17 +137,22 @@ def _spent(rounds: Sequence[Sequence[float]]) -> float:
 
 
 @contextmanager
-def steady(pinned: bool = True) -> Iterator[None]:
-    """Keep to one core, if `pinned` and the system allows it, with no garbage collection."""
+def steady(pinned: bool = True, cpu_time: bool = False) -> Iterator[None]:
+    """Keep to one core, if `pinned` and the system allows it, with no garbage collection.
+
+    With `cpu_time`, `seconds` counts what this process used, not what went by.
+    """
     cores = allowed_cores() if pinned else set()
     if cores:
         os.sched_setaffinity(0, {min(cores)})
     gc.collect()
     was_on = gc.isenabled()
     gc.disable()
+    _clocks.append(time.process_time if cpu_time else time.perf_counter)
     try:
         yield
     finally:
+        _clocks.pop()
         if was_on:
             gc.enable()
         if cores:
