@@ -18,7 +18,8 @@ from typing import Any
 
 import bpe
 from pretok.bench.inputs import documents
-from pretok.bench.peers import PEERS, Calls, CannotError, Ours, Peer
+from pretok.bench.peer import Calls, CannotError, Peer
+from pretok.bench.peers import PEERS, Ours
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, seconds
 from pretok.errors import PretokError
@@ -46,12 +47,15 @@ def files_of(subject: Subject) -> dict[str, Any]:
 
 def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]:
     """Return what a process makes of `job`; raises ChildError, at the latest after `limit` s."""
+    # The packages that this process has, wherever it has them from.
+    path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
     try:
         done = subprocess.run(
             [sys.executable, "-m", "pretok.bench.child"],
             input=json.dumps(job).encode(),
             capture_output=True,
             timeout=limit,
+            env={**os.environ, "PYTHONPATH": path},
         )
     except subprocess.TimeoutExpired:
         raise ChildError(f"it took more than {limit:g} s") from None

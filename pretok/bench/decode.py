@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from pretok.bench.answers import WrongAnswerError, same_items
-from pretok.bench.peers import Calls, Peer, able
+from pretok.bench.peer import Calls, CannotError, Peer, guarded
+from pretok.bench.peers import able
 from pretok.bench.subject import Subject
-from pretok.bench.timing import Result, Settings, Watcher, alternate, seconds
+from pretok.bench.timing import Result, Settings, Watcher, measure
 
 GROUP = "decode"
 WAYS: tuple[tuple[str, Callable[[Calls], Callable[[Any], Any] | None]], ...] = (
@@ -35,18 +36,17 @@ def bench_decode(
         for peer, make in makers.items():
             call = of(make())
             assert call is not None  # of those that are able
-            _check(f"{name}, {subject.name}, decoded", peer, text, call(ids))
+            try:
+                with guarded(peer):
+                    _check(f"{name}, {subject.name}, decoded", peer, text, call(ids))
+            except CannotError as error:
+                absent[peer] = str(error)
+                continue
             calls[peer] = call
-        found = alternate(
-            {peer: partial(_once, call, ids) for peer, call in calls.items()}, settings, watch
-        )
-        runs = {peer: tuple(times[0] for times in each) for peer, each in found.items()}
+        todo = {peer: partial(call, ids) for peer, call in calls.items()}
+        runs = measure(todo, settings, watch)
         work = dict.fromkeys(runs, size)
         yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
-
-
-def _once(call: Callable[[Any], Any], ids: list[int]) -> tuple[float]:
-    return (seconds(call, ids),)
 
 
 def _check(where: str, peer: str, text: str, found: str | bytes) -> None:

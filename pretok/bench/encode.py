@@ -8,9 +8,19 @@ from typing import Any, NamedTuple
 
 from pretok.bench.answers import Arrays, flattened, same_arrays
 from pretok.bench.inputs import documents
-from pretok.bench.peers import ALL_THREADS, Calls, CannotError, Ours, Peer, able, guarded
+from pretok.bench.peer import ALL_THREADS, Calls, CannotError, Peer, guarded
+from pretok.bench.peers import Ours, able
 from pretok.bench.subject import Subject
-from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, core_count, seconds
+from pretok.bench.timing import (
+    OURS,
+    Result,
+    Settings,
+    Watcher,
+    alternate,
+    core_count,
+    measure,
+    seconds,
+)
 
 GROUP = "encode"
 ONE_THREAD = "one thread"
@@ -136,16 +146,6 @@ def _threads(
     ):
         for call in calls.values():
             call()
-        found = alternate(
-            {peer: partial(_once, call) for peer, call in calls.items()},
-            settings,
-            watch,
-            pinned=False,
-        )
-        runs = {peer: tuple(times[0] for times in each) for peer, each in found.items()}
+        runs = measure(calls, settings, watch, pinned=False)
         work = dict.fromkeys(runs, float(size))
         yield Result(GROUP, what, name, subject.name, "B", runs, work)
-
-
-def _once(call: Callable[[], Any]) -> tuple[float]:
-    return (seconds(call),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pretok.bench.text import generated_texts
+from pretok.bench.text import SIZE, generated_texts
 from pretok.errors import PretokError
 
 DOCUMENT = 3000
@@ -22,7 +22,7 @@ def read_texts(files: Sequence[Path], most: int | None = None) -> dict[str, str]
         if path.stem in texts:
             raise PretokError(f"{path}: the name of another file that is given too; rename one")
         texts[path.stem] = _read(path)
-    texts = texts or generated_texts()
+    texts = texts or generated_texts(SIZE if most is None else min(most, SIZE))
     return {name: text[:most] for name, text in texts.items()}
 
 

@@ -8,9 +8,10 @@ from itertools import repeat
 from typing import Any
 
 from pretok.bench.answers import same_items
-from pretok.bench.peers import CannotError, Message, Ours, Peer, guarded
+from pretok.bench.peer import CannotError, Message, Peer, guarded
+from pretok.bench.peers import Ours
 from pretok.bench.subject import Subject
-from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
+from pretok.bench.timing import OURS, Result, Settings, Watcher, measure, seconds
 
 GROUP = "latency"
 MESSAGE = "Hello, how are you doing today, my friend?"
@@ -58,23 +59,16 @@ def _measured(
         where = f"{subject.name}, {MESSAGE!a}"
         same_items(where, "id", name, ours, list(call(MESSAGE)))
     numbers = {name: max(1, int(LASTS / _cost(call))) for name, call in calls.items()}
-    found = alternate(
-        {name: partial(_many, call, numbers[name]) for name, call in calls.items()},
-        settings,
-        watch,
-    )
-    runs = {name: tuple(times[0] for times in each) for name, each in found.items()}
+    todo = {name: partial(_many, call, numbers[name]) for name, call in calls.items()}
+    runs = measure(todo, settings, watch)
     work = {name: float(numbers[name]) for name in runs}
     return Result(GROUP, what, f"{len(MESSAGE)} chars", subject.name, "call", runs, work, absent)
 
 
 def _cost(call: Callable[[str], Any]) -> float:
-    return min(_many(call, 100)[0] for _ in range(5)) / 100 or 1e-9
+    return min(seconds(_many, call, 100) for _ in range(5)) / 100 or 1e-9
 
 
-def _many(call: Callable[[str], Any], number: int) -> tuple[float]:
-    def calls() -> None:
-        for _ in repeat(None, number):
-            call(MESSAGE)
-
-    return (seconds(calls),)
+def _many(call: Callable[[str], Any], number: int) -> None:
+    for _ in repeat(None, number):
+        call(MESSAGE)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pretok.bench.answers import same_items
-from pretok.bench.peers import CannotError, Ours, Peer, guarded
+from pretok.bench.peer import CannotError, Peer, guarded
+from pretok.bench.peers import Ours
 from pretok.bench.subject import Subject
-from pretok.bench.timing import Result, Settings, Watcher, alternate, seconds
+from pretok.bench.timing import Result, Settings, Watcher, measure
 
 GROUP = "load"
 SAMPLE = "Loaded: it's 12,345 words,\n\n\tΩ and 漢字  too."
@@ -40,20 +41,16 @@ def bench_load(
             ours = ours or ids
             same_items(f"{path.name}, {SAMPLE!a}", "id", peer.name, ours, ids)
             loaders[peer.name] = load
-        found = alternate({name: partial(_once, load) for name, load in loaders.items()},
-                          settings, watch)  # fmt: skip
-        runs = {name: tuple(times[0] for times in each) for name, each in found.items()}
+        todo = {name: partial(_ready, load) for name, load in loaders.items()}
+        runs = measure(todo, settings, watch)
         work = dict.fromkeys(runs, 1.0)
         yield Result(GROUP, f"load {kind}", "", subject.name, "call", runs, work, absent)
 
 
-def _once(load: Callable[[], Callable[[str], Any]]) -> tuple[float]:
-    def call() -> object:
-        encode = load()
-        encode(WORD)
-        return encode  # so that it is freed behind the clock
-
-    return (seconds(call),)
+def _ready(load: Callable[[], Callable[[str], Any]]) -> object:
+    encode = load()
+    encode(WORD)
+    return encode  # so that it is freed behind the clock
 
 
 def _files(subject: Subject) -> dict[str, Path]:

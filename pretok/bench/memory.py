@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pretok.bench.child import ChildError, files_of, run_child
-from pretok.bench.peers import ALL_THREADS, CannotError, Peer
+from pretok.bench.peer import ALL_THREADS, CannotError, Peer
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, Result, Settings, Watcher
 

@@ -1,29 +1,18 @@
-"""Ours and the peers behind one set of calls: each is asked in the way that suits it best."""
+"""Ours and the peers, each asked in the way that suits it best."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as distribution_version
-from typing import Any, ClassVar
+from typing import Any
 
 import bpe
-from pretok.bench.answers import Arrays, WrongAnswerError, flattened
+from pretok.bench.answers import Arrays, flattened
+from pretok.bench.peer import Calls, CannotError, Message, Peer, guarded
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, core_count
-from pretok.errors import PretokError
 from pretok.preset import Preset
-
-SAID = 160
-"""How much of what a peer says when it fails is shown."""
-ALL_THREADS = 0
-"""As many threads as there are cores."""
 
 GIGATOKEN_SCHEMES = {
     "gpt2": "gpt2",
@@ -34,62 +23,6 @@ GIGATOKEN_SCHEMES = {
     "o200k": "o200k",
 }
 """What gigatoken calls the split of each preset."""
-
-
-class CannotError(PretokError):
-    """A peer cannot do what would have to be compared; the message says why."""
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What one tokenizer object can do; None where it has no call for it.
-
-    `threads` is a number, or ALL_THREADS. What `arrays` returns, `as_arrays` makes ids and offsets.
-    """
-
-    array: Callable[[bytes], Any] | None = None
-    arrays: Callable[[list[str], int], Any] | None = None
-    as_arrays: Callable[[Any], Arrays] | None = None
-    lists: Callable[[list[str], int], list[list[int]]] | None = None
-    text: Callable[[Any], str] | None = None
-    data: Callable[[Any], bytes] | None = None
-    has_cold_start: bool = True
-    """Whether the object is new, so that its first pass is a cold one."""
-
-
-@dataclass(frozen=True)
-class Message:
-    """How to encode one message: to whatever is fastest, and to an array."""
-
-    encode: Callable[[str], Any]
-    encode_array: Callable[[str], Any] | None = None
-
-
-class Peer(ABC):
-    """A package that encodes, decodes or loads what we do."""
-
-    name: ClassVar[str]
-    module: ClassVar[str]
-
-    def version(self) -> str | None:
-        """Return the release that is installed, None if none is, or it cannot be imported."""
-        try:
-            import_module(self.module)
-            return distribution_version(self.name)
-        except (ImportError, PackageNotFoundError):
-            return None
-
-    @abstractmethod
-    def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a new tokenizer without added tokens; raises CannotError."""
-
-    @abstractmethod
-    def message(self, subject: Subject) -> Message:
-        """Return how to encode a message, special tokens heeded; raises CannotError."""
-
-    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what loads `path` and returns a function to encode; raises CannotError."""
-        raise CannotError("it does not load files")
 
 
 class Ours(Peer):
@@ -367,27 +300,10 @@ PEERS: dict[str, Peer] = {
 
 def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
     """Return those of the peers chosen (by default all) that are here, and which are missing."""
-    names = list(chosen) or list(PEERS)
-    present = [PEERS[name] for name in names if PEERS[name].version() is not None]
-    here = {peer.name for peer in present}
-    return present, {name: "not installed" for name in names if name not in here}
-
-
-@contextmanager
-def guarded(name: str) -> Iterator[None]:
-    """Turn what a peer raises, which may be anything, into CannotError; ours stays as it is."""
-    try:
-        yield
-    except (CannotError, WrongAnswerError):
-        raise
-    except BaseException as error:
-        # Rust's panics come as no Exception.
-        if name == OURS or not (
-            isinstance(error, Exception) or type(error).__name__ == "PanicException"
-        ):
-            raise
-        said = (str(error).splitlines() or [""])[0][:SAID]
-        raise CannotError(f"it fails with {type(error).__name__}: {said}") from None
+    peers = [PEERS[name] for name in list(chosen) or PEERS]
+    missing = {peer.name: peer.missing() for peer in peers}
+    present = [peer for peer in peers if not missing[peer.name]]
+    return present, {name: why for name, why in missing.items() if why}
 
 
 def able(

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pretok.bench.answers import WrongAnswerError, same_items
-from pretok.bench.peers import CannotError, Peer
-from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
+from pretok.bench.peer import CannotError, Peer
+from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, once, seconds
 from pretok.fuzz.engines import HuggingFaceEngine, RegexEngine
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
@@ -61,7 +61,7 @@ def bench_split(
             OURS: partial(_each, splitter, text)
         }
         if peer_name != OURS:
-            contenders[peer_name] = partial(_one, splitter.theirs)
+            contenders[peer_name] = partial(once, splitter.theirs)
         found = alternate(contenders, settings, watch)
         for place, method in enumerate(splitter.methods):
             runs = {OURS: tuple(times[place] for times in found[OURS])}
@@ -75,10 +75,6 @@ def bench_split(
 def _each(splitter: _Splitter, text: str) -> list[float]:
     tokenizer = splitter.tokenizer
     return [seconds(getattr(tokenizer, method), text) for method in splitter.methods]
-
-
-def _one(theirs: Callable[[], Sequence[Any]]) -> tuple[float]:
-    return (seconds(theirs),)
 
 
 def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
@@ -96,7 +92,7 @@ def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None)
         return _huggingface(text, preset, backend)
     if peer == "gigatoken":
         return _gigatoken(text, preset, backend)
-    raise CannotError("it does not only split")
+    raise CannotError("it has no splitter by itself")
 
 
 def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:

@@ -15,6 +15,8 @@ from pretok.pretokenizer import BackendName
 
 MADE_UP_SIZE = 8192
 """How many ids the vocabulary has that is trained where none is given."""
+MADE_UP_TEXT = 300_000
+"""Of how many code points each of the texts has that it is trained on."""
 MADE_UP = "made-up"
 
 
@@ -107,7 +109,7 @@ def subjects(
 def made_up(folder: Path, preset: str, backend: BackendName | None) -> Subject:
     """Return a vocabulary trained on the made-up texts."""
     tokenizer = bpe.train(
-        generated_texts().values(),
+        generated_texts(MADE_UP_TEXT).values(),
         vocab_size=MADE_UP_SIZE,
         preset=preset,
         progress=False,

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 OURS = "pretok"
@@ -130,6 +131,24 @@ def alternate(
                     watch(name)
                     found[name].append(tuple(contenders[name]()))
     return found
+
+
+def measure(
+    calls: Mapping[str, Callable[[], object]],
+    settings: Settings,
+    watch: Watcher,
+    pinned: bool = True,
+) -> dict[str, tuple[float, ...]]:
+    """Run `calls` in turn and return the seconds of each run of each."""
+    rounds = alternate(
+        {name: partial(once, call) for name, call in calls.items()}, settings, watch, pinned
+    )
+    return {name: tuple(times[0] for times in found) for name, found in rounds.items()}
+
+
+def once(call: Callable[[], object]) -> tuple[float]:
+    """Return the seconds of one call, as a round of one pass."""
+    return (seconds(call),)
 
 
 def _spent(rounds: Sequence[Sequence[float]]) -> float:

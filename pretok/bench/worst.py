@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pretok.bench.child import ChildError, files_of, run_child
-from pretok.bench.peers import CannotError, Peer
+from pretok.bench.peer import CannotError, Peer
 from pretok.bench.subject import Subject
 from pretok.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
 

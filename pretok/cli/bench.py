@@ -23,7 +23,7 @@ from pretok.cli.input import shown_path
 from pretok.cli.options import backend_option, options
 from pretok.cli.output import one_line, write
 from pretok.cli.vocabulary import in_options
-from pretok.registry import presets
+from pretok.registry import find, presets
 
 GOAL_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
 TRAINED_PRESET = "gpt2"
@@ -102,8 +102,9 @@ def split(names: tuple[str, ...], **given: Any) -> None:
 
     Each peer reads the same pattern, and ours follows the Unicode version that the peer has.
     """
+    chosen = [find(name) for name in names] or list(presets())
     session = Session(**given)
-    session.run(session.split(names or [preset.name for preset in presets()]))
+    session.run(session.split(chosen))
 
 
 @bench_command.command()
@@ -145,7 +146,7 @@ def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
     The files are those given, or made of the vocabularies.
     """
     _with_vocabularies(
-        vocabs, preset, Session(files=(), size=None, **given),
+        vocabs, preset, Session(files=None, size=None, **given),
         lambda session, chosen: session.of_subjects(bench_load, chosen),
     )  # fmt: skip
 
@@ -156,7 +157,7 @@ def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
     """Time encoding one message of 42 characters, call after call."""
     _with_vocabularies(
-        vocabs, preset, Session(files=(), size=None, **given),
+        vocabs, preset, Session(files=None, size=None, **given),
         lambda session, chosen: session.of_subjects(bench_latency, chosen),
     )  # fmt: skip
 
@@ -191,8 +192,9 @@ def train(preset: str, vocab_size: int, **given: Any) -> None:
     Peers get what they are made for, one text or a list of documents. gigatoken trains only with
     the split of gpt2.
     """
+    chosen = find(preset)
     session = Session(**given)
-    session.run(session.train(preset, vocab_size, session.texts))
+    session.run(session.train(chosen, vocab_size, session.texts))
 
 
 @bench_command.command()
@@ -235,12 +237,12 @@ def everything(
 
     def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:
         yield from session.of_texts(bench_encode, chosen)
-        yield from session.split(GOAL_PRESETS)
+        yield from session.split([find(name) for name in GOAL_PRESETS])
         yield from session.of_texts(bench_decode, chosen)
         yield from session.of_subjects(bench_load, chosen)
         yield from session.of_subjects(bench_latency, chosen)
         yield from session.worst(chosen, times, limit)
-        yield from session.train(TRAINED_PRESET, vocab_size, session.english[:1])
+        yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
         yield from session.memory(chosen, megabytes, session.english[:1])
 
     session = Session(**given)

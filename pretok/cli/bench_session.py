@@ -22,11 +22,12 @@ from pretok.bench.train import bench_train
 from pretok.bench.worst import bench_worst
 from pretok.cli.input import shown_path
 from pretok.cli.output import one_line, write
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, choose_backend
-from pretok.registry import find
 
 MILLION = 1_000_000
 Group = Callable[[Watcher], Iterator[Result]]
+Bench = Callable[..., Iterator[Result]]
 
 
 class Session:
@@ -34,7 +35,7 @@ class Session:
 
     def __init__(
         self,
-        files: tuple[Path, ...],
+        files: tuple[Path, ...] | None,
         size: float | None,
         peers: tuple[str, ...],
         rounds: int,
@@ -51,7 +52,8 @@ class Session:
         self.backend = choose_backend(backend)
         self.settings = Settings(rounds, budget, cpu_time=cpu_time)
         self.peers, self.missing = installed(peers)
-        self.texts = read_texts(files, None if size is None else int(size * MILLION))
+        most = None if size is None else max(1, int(size * MILLION))
+        self.texts = {} if files is None else read_texts(files, most)
         self._json_file = json_file
         self._about = surroundings(self.backend)
         self.results: list[Result] = []
@@ -99,10 +101,10 @@ class Session:
         name = "english" if "english" in self.texts else next(iter(self.texts))
         return name, self.texts[name]
 
-    def split(self, names: Iterable[str]) -> Iterator[Group]:
-        """Yield what measures splitting with presets of these names."""
+    def split(self, chosen: Iterable[Preset]) -> Iterator[Group]:
+        """Yield what measures splitting with these presets."""
         for name, text in self.texts.items():
-            for preset in map(find, names):
+            for preset in chosen:
                 yield partial(
                     bench_split, name, text, preset, self.backend, self.peers, self.settings
                 )
@@ -135,14 +137,14 @@ class Session:
                 limit=limit,
             )
 
-    def train(self, preset: str, vocab_size: int, texts: Iterable[str]) -> Iterator[Group]:
+    def train(self, preset: Preset, vocab_size: int, texts: Iterable[str]) -> Iterator[Group]:
         """Yield what measures training on each of the `texts`, by name."""
         for name in texts:
             yield partial(
                 bench_train,
                 name,
                 self.texts[name],
-                find(preset),
+                preset,
                 vocab_size,
                 self.backend,
                 self.peers,
