@@ -21,7 +21,7 @@ from pretok.bench.inputs import documents
 from pretok.bench.peer import Calls, CannotError, Peer
 from pretok.bench.peers import PEERS, Ours
 from pretok.bench.subject import Subject
-from pretok.bench.timing import OURS, seconds
+from pretok.bench.timing import OURS, seconds, steady
 from pretok.errors import PretokError
 
 RUNS = 2
@@ -66,18 +66,19 @@ def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]
     return found
 
 
-def repeat(peer: Peer, subject: Subject, text: str, times: int) -> dict[str, Any]:
+def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) -> dict[str, Any]:
     """Return the seconds of some runs of encoding `times` times `text`, each with a new object."""
     whole = text * times
     found = []
-    for _ in range(RUNS):
-        calls = peer.calls(subject)
-        if calls.array is not None:
-            calls.array(b"a")
-            found.append(seconds(calls.array, whole.encode()))
-        elif calls.lists is not None:
-            calls.lists(["a"], 1)
-            found.append(seconds(calls.lists, [whole], 1))
+    with steady(True, cpu_time):
+        for _ in range(RUNS):
+            calls = peer.calls(subject)
+            if calls.array is not None:
+                calls.array(b"a")
+                found.append(seconds(calls.array, whole.encode()))
+            elif calls.lists is not None:
+                calls.lists(["a"], 1)
+                found.append(seconds(calls.lists, [whole], 1))
     return {"seconds": found}
 
 
@@ -153,7 +154,7 @@ def main() -> None:
         subject = Subject("vocabulary", loaded, Path(folder), published=job["name"])
         peer = Ours() if job["peer"] == OURS else PEERS[job["peer"]]
         if job["job"] == "repeat":
-            found = repeat(peer, subject, job["text"], job["times"])
+            found = repeat(peer, subject, job["text"], job["times"], job["cpu_time"])
         else:
             found = memory(peer.calls(subject), Path(job["path"]), job["megabytes"], job["threads"])
     os.write(output, json.dumps(found).encode() + b"\n")

@@ -59,6 +59,7 @@ def bench_worst(
                 **files_of(subject),
                 "text": character,
                 "times": times,
+                "cpu_time": settings.cpu_time,
             }
             try:
                 peer.calls(subject)
