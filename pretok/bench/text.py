@@ -8,8 +8,8 @@ from collections.abc import Callable
 SIZE = 2_000_000
 
 
-def generated_texts() -> dict[str, str]:
-    """Return a text of about two million code points for each kind, by name."""
+def generated_texts(least: int = SIZE) -> dict[str, str]:
+    """Return a text of at least `least` code points, and not many more, for each kind, by name."""
     kinds: dict[str, Callable[[random.Random], str]] = {
         "english": _english,
         "code": _code,
@@ -21,7 +21,7 @@ def generated_texts() -> dict[str, str]:
         source = random.Random(name)
         parts: list[str] = []
         size = 0
-        while size < SIZE:
+        while size < least:
             parts.append(sentence(source))
             size += len(parts[-1])
         texts[name] = "".join(parts)

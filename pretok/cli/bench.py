@@ -3,68 +3,278 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pretok.bench import Measurement, bench_split, surroundings
-from pretok.bench.text import generated_texts
-from pretok.errors import PretokError
-from pretok.pretokenizer import BackendName, choose_backend
+from bpe.errors import BpeError
+from pretok.bench.decode import bench_decode
+from pretok.bench.encode import bench_encode
+from pretok.bench.goals import judge, verdict_lines
+from pretok.bench.latency import bench_latency
+from pretok.bench.load import bench_load
+from pretok.bench.peers import PEERS
+from pretok.bench.subject import Subject, subjects
+from pretok.bench.timing import Result
+from pretok.cli.bench_session import MILLION, Group, Session
+from pretok.cli.input import shown_path
+from pretok.cli.options import backend_option, options
+from pretok.cli.output import one_line, write
+from pretok.cli.vocabulary import in_options
 from pretok.registry import find, presets
+
+GOAL_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
+TRAINED_PRESET = "gpt2"
+"""The one that every trainer knows."""
+
+
+run_options = options(
+    click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)),
+                 help="Measure only this one. Repeat for more.  [default: all installed]"),
+    click.option("--rounds", "--runs", default=5, show_default=True, type=click.IntRange(1, 1000),
+                 help="How often each contender runs."),
+    click.option("--budget", default=20.0, show_default=True, metavar="SECONDS",
+                 type=click.FloatRange(min=0),
+                 help="One that has taken as long runs no more, but at least twice."),
+    click.option("--cpu-time", is_flag=True,
+                 help="Time what is on one core by what the process used: for a busy machine."),
+    backend_option,
+    click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False),
+                 metavar="OUT", help="Write a record of all runs, machine and versions to OUT."),
+)  # fmt: skip
+text_options = options(
+    click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="M",
+                 help="Take the first M million code points of each text.  [default: all]"),
+    run_options,
+)  # fmt: skip
+vocabulary_options = options(
+    click.option("--vocab", "-v", "vocabs", multiple=True, metavar="VOCAB",
+                 help="A file, or the name of one on this machine. Repeat for more.  "
+                 "[default: a small one, trained on made-up texts]"),
+    click.option("--preset", "-p", metavar="NAME", help="How to split, if VOCAB does not say."),
+)  # fmt: skip
+worst_options = options(
+    click.option("--times", default=MILLION, show_default=True, metavar="N",
+                 type=click.IntRange(1), help="How often a character is repeated."),
+    click.option("--limit", default=20.0, show_default=True, metavar="SECONDS",
+                 type=click.FloatRange(min=0, min_open=True),
+                 help="When to give a peer up that encodes such a text."),
+)  # fmt: skip
+vocab_size_option = click.option(
+    "--vocab-size",
+    "-n",
+    default=32_000,
+    show_default=True,
+    type=click.IntRange(257),
+    metavar="N",
+    help="How many ids to train.",
+)
+megabytes_option = click.option(
+    "--megabytes",
+    default=200.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="How many MB of documents to take the memory of.",
+)
 
 
 @click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
 def bench_command() -> None:
-    """Measure pretok against its peers; answers are compared before anything is timed."""
+    """Measure pretok against its peers; answers are compared before anything is timed.
+
+    FILES hold UTF-8 text; without any, made-up texts are used. Ours and each peer run in turn, in
+    one process, on one core where the system allows it and nothing else is said, with garbage
+    collection off. Shown are medians, and how many times as fast ours is: the median of the ratios
+    of each round, the least and the most. 'pip install pretok[bench]' installs the peers; those
+    that are missing are named. A run that is broken off still writes its --json record.
+    """
 
 
 @bench_command.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
-@click.option("--runs", default=5, show_default=True, type=click.IntRange(1, 1000))
-@click.option("--backend", type=click.Choice(["native", "python"]), help="Default: the best.")
-@click.option("--json", "record", type=click.Path(path_type=Path), help="Write a record here.")
-def split(
-    files: tuple[Path, ...],
-    names: tuple[str, ...],
-    runs: int,
-    backend: BackendName | None,
-    record: Path | None,
-) -> None:
-    """Time offsets, split and count against regex.findall of the same pattern.
+@text_options
+def split(names: tuple[str, ...], **given: Any) -> None:
+    """Time offsets, split and count against regex.findall and others.
 
-    FILES hold UTF-8 text; without any, made-up texts are used. Needs the 'fuzz' extra.
+    Each peer reads the same pattern, and ours follows the Unicode version that the peer has.
     """
     chosen = [find(name) for name in names] or list(presets())
-    texts = {path.name: _read(path) for path in files} or generated_texts()
-    header = ("text", "preset", "regex", "offsets", "split", "count")
-    click.echo("millions of code points a second; times as fast as regex, median (least to most)")
-    click.echo("{:20} {:8} {:>7} {:>24} {:>24} {:>24}".format(*header))
-    measured: list[Measurement] = []
-    for name, text in texts.items():
-        for preset in chosen:
-            found = bench_split(name, text, preset, backend, runs)
-            measured += found
-            rate = found[0].rate(found[0].peer_seconds)
-            cells = " ".join(f"{_cell(one):>24}" for one in found)
-            click.echo(f"{name[:20]:20} {preset.name:8} {rate:7.1f} {cells}")
-    if record is not None:
-        about = surroundings(choose_backend(backend))
-        text = json.dumps({**about, "measured": [one.record() for one in measured]}, indent=1)
-        record.write_text(text + "\n", encoding="utf-8")
+    session = Session(**given)
+    session.run(session.split(chosen))
 
 
-def _cell(one: Measurement) -> str:
-    low, high = min(one.ratios), max(one.ratios)
-    return f"{one.rate(one.seconds):.0f} {one.ratio:.1f}x ({low:.1f} to {high:.1f})"
+@bench_command.command()
+@vocabulary_options
+@text_options
+def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time encoding: bytes and lists of documents, to arrays and to lists.
+
+    Cold is the first pass of a tokenizer object that was just made, warm the next one over the same
+    text. Special tokens in the text are ordinary text.
+    """
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.of_texts(bench_encode, chosen),
+    )
 
 
-def _read(path: Path) -> str:
+@bench_command.command()
+@vocabulary_options
+@text_options
+def decode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time decoding the ids of whole texts to str and to bytes."""
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.of_texts(bench_decode, chosen),
+    )
+
+
+@bench_command.command()
+@vocabulary_options
+@run_options
+def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
+
+    The files are those given, or made of the vocabularies.
+    """
+    _with_vocabularies(
+        vocabs, preset, Session(files=None, size=None, **given),
+        lambda session, chosen: session.of_subjects(bench_load, chosen),
+    )  # fmt: skip
+
+
+@bench_command.command()
+@vocabulary_options
+@run_options
+def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time encoding one message of 42 characters, call after call."""
+    _with_vocabularies(
+        vocabs, preset, Session(files=None, size=None, **given),
+        lambda session, chosen: session.of_subjects(bench_latency, chosen),
+    )  # fmt: skip
+
+
+@bench_command.command()
+@vocabulary_options
+@worst_options
+@text_options
+def worst(
+    vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **given: Any
+) -> None:
+    """Time one character repeated: what a byte costs against one of our English.
+
+    The English is the text called english, else the first. Peers run in processes of their own.
+    """
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.worst(chosen, times, limit),
+    )
+
+
+@bench_command.command()
+@click.option("--preset", "-p", default=TRAINED_PRESET, show_default=True, metavar="NAME",
+              help="How to split.")  # fmt: skip
+@vocab_size_option
+@text_options
+def train(preset: str, vocab_size: int, **given: Any) -> None:
+    """Time training on all cores.
+
+    Peers get what they are made for, one text or a list of documents. gigatoken trains only with
+    the split of gpt2.
+    """
+    chosen = find(preset)
+    session = Session(**given)
+    session.run(session.train(chosen, vocab_size, session.texts))
+
+
+@bench_command.command()
+@vocabulary_options
+@megabytes_option
+@text_options
+def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **given: Any) -> None:
+    """Measure the memory of encoding documents, beyond them and the ids.
+
+    Each run is a process of its own. What it has when the vocabulary is loaded and the documents
+    are made is taken off the peak, and so are the arrays that come out.
+    """
+    _with_vocabularies(
+        vocabs, preset, Session(**given),
+        lambda session, chosen: session.memory(chosen, megabytes, session.texts),
+    )  # fmt: skip
+
+
+@bench_command.command("all")
+@vocabulary_options
+@worst_options
+@vocab_size_option
+@megabytes_option
+@text_options
+def everything(
+    vocabs: tuple[str, ...],
+    preset: str | None,
+    times: int,
+    limit: float,
+    vocab_size: int,
+    megabytes: float,
+    **given: Any,
+) -> None:
+    """Measure all of it, and show which goals are reached.
+
+    Training and memory are measured with the text called english, else the first. The goals are
+    those of pretok itself, in pretok/bench/goals.py, for texts called english, code, cjk,
+    multilingual and emoji; 'pretok bench goals' shows them again for the record of --json.
+    """
+
+    def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:
+        yield from session.of_texts(bench_encode, chosen)
+        yield from session.split([find(name) for name in GOAL_PRESETS])
+        yield from session.of_texts(bench_decode, chosen)
+        yield from session.of_subjects(bench_load, chosen)
+        yield from session.of_subjects(bench_latency, chosen)
+        yield from session.worst(chosen, times, limit)
+        yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
+        yield from session.memory(chosen, megabytes, session.english[:1])
+
+    session = Session(**given)
+    _with_vocabularies(vocabs, preset, session, groups)
+    write(["\n", *(f"{one_line(line)}\n" for line in verdict_lines(judge(session.results)))])
+
+
+@bench_command.command()
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
+def goals(records: tuple[Path, ...]) -> None:
+    """Show which goals the figures of RECORDS, files of --json, reach."""
+    results = [result for path in records for result in _results(path)]
+    write(f"{one_line(line)}\n" for line in verdict_lines(judge(results)))
+
+
+def _results(path: Path) -> list[Result]:
     try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise PretokError(f"{path}: not UTF-8 at byte {error.start}; give text files") from None
-    if not text:
-        raise PretokError(f"{path}: empty; give a text to measure with")
-    return text
+        return [Result.of_record(one) for one in json.loads(path.read_bytes())["measured"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise click.ClickException(
+            f"{shown_path(str(path))} is no record of 'pretok bench'; give a file that --json wrote"
+        ) from None
+
+
+def _with_vocabularies(
+    vocabs: tuple[str, ...],
+    preset: str | None,
+    session: Session,
+    groups: Callable[[Session, list[Subject]], Iterator[Group]],
+) -> None:
+    try:
+        with subjects(vocabs, preset, session.backend) as chosen:
+            session.run(groups(session, chosen))
+    except BpeError as error:
+        raise click.ClickException(in_options(error)) from None

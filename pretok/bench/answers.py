@@ -1,0 +1,65 @@
+"""Answers are compared before anything is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pretok.errors import PretokError
+
+SHOWN = 8
+"""How many items of two answers that differ a message has."""
+Arrays = tuple[NDArray[Any], NDArray[Any]]
+"""The ids of several texts, one behind the other, and n + 1 offsets: where those of each are."""
+
+
+class WrongAnswerError(PretokError, RuntimeError):
+    """Ours and the peer's answers differ, so that there is nothing to time."""
+
+
+def same_items(
+    where: str, what: str, peer: str, ours: Sequence[Any], theirs: Sequence[Any]
+) -> None:
+    """Raise WrongAnswerError if the two differ; `what` is one item, `where` names the text."""
+    if len(ours) == len(theirs) and bool(np.all(np.asarray(ours == theirs))):
+        return
+    first = next(
+        (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b),
+        min(len(ours), len(theirs)),
+    )
+    raise WrongAnswerError(
+        f"{where}: {what} {first} is {_shown(ours, first)}, {peer} has {_shown(theirs, first)}"
+    )
+
+
+def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
+    """Raise WrongAnswerError if the ids of any of several texts differ."""
+    if np.array_equal(ours[1], theirs[1]) and np.array_equal(ours[0], theirs[0]):
+        return
+    if len(ours[1]) != len(theirs[1]):
+        raise WrongAnswerError(
+            f"{where}: {len(ours[1]) - 1} documents, {peer} has {len(theirs[1]) - 1}"
+        )
+    for number in range(len(ours[1]) - 1):
+        one, other = (
+            ids[offsets[number] : offsets[number + 1]].tolist() for ids, offsets in (ours, theirs)
+        )
+        same_items(f"{where}, document {number}", "id", peer, one, other)
+
+
+def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
+    """Return the ids of several texts as arrays."""
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(ids) for ids in lists], out=offsets[1:])
+    ids = np.fromiter((id for ids in lists for id in ids), np.uint32, int(offsets[-1]))
+    return ids, offsets
+
+
+def _shown(items: Sequence[Any], first: int) -> str:
+    part = items[first : first + SHOWN]
+    if isinstance(part, np.ndarray):
+        part = part.tolist()
+    return ascii(part) if len(part) else "at its end"

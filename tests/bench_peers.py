@@ -1,0 +1,81 @@
+"""Contenders for the tests of `pretok bench`: one that lies, one that fails, small vocabularies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bpe
+from pretok.bench.peer import Calls, Message, Peer
+from pretok.bench.peers import Ours
+from pretok.bench.subject import Subject
+from pretok.bench.timing import Settings
+from pretok.pretokenizer import BackendName
+
+TEXT = "Hello world 123, it's 漢字 and\n\n  more.\n" * 20
+QUICK = Settings(rounds=2)
+
+
+def nothing(_: str) -> None:
+    """Watch nothing."""
+
+
+def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
+    tokenizer = bpe.train([TEXT], vocab_size=280, preset="cl100k", progress=False, backend=backend)
+    return Subject("small", tokenizer, folder)
+
+
+class Liar(Peer):
+    """Answers as ours does, but for the last item."""
+
+    name = "liar"
+    module = "pretok"
+
+    def calls(self, subject: Subject) -> Calls:
+        true = Ours().calls(subject)
+        assert true.array is not None
+        assert true.arrays is not None
+        assert true.lists is not None
+        array, arrays, lists = true.array, true.arrays, true.lists
+
+        def false_lists(texts: list[str], threads: int) -> list[list[int]]:
+            found = lists(texts, threads)
+            return [*found[:-1], [*found[-1][:-1], 7]]
+
+        def false_arrays(texts: list[str], threads: int) -> Any:
+            ids, offsets = arrays(texts, threads)
+            return np.append(ids[:-1], np.uint32(7)), offsets
+
+        return replace(
+            true,
+            array=lambda data: np.append(array(data)[:-1], np.uint32(7)),
+            arrays=false_arrays,
+            lists=false_lists,
+            text=lambda ids: subject.tokenizer.decode(ids)[:-1] + "?",
+            data=lambda ids: subject.tokenizer.decode_bytes(ids)[:-1],
+        )
+
+    def message(self, subject: Subject) -> Message:
+        return Message(lambda text: [*subject.tokenizer.encode(text), 7])
+
+    def loader(self, path: str, subject: Subject) -> Any:
+        return lambda: lambda text: [*subject.tokenizer.encode(text)[:-1], 7]
+
+
+class Failing(Peer):
+    """Makes objects that fail when they are used."""
+
+    name = "failing"
+    module = "pretok"
+
+    def calls(self, subject: Subject) -> Calls:
+        def fail(*_: object) -> Any:
+            raise RuntimeError("out of order\nsecond line")
+
+        return Calls(array=fail, arrays=fail, lists=fail, text=fail, data=fail)
+
+    def message(self, subject: Subject) -> Message:
+        raise RuntimeError("out of order")

@@ -1,0 +1,254 @@
+"""Each group of `pretok bench`: liars are refused, who fails is named, rows are there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench_peers import QUICK, TEXT, Failing, Liar, nothing, small_subject
+from pretok.bench import child, train
+from pretok.bench.answers import WrongAnswerError
+from pretok.bench.child import ChildError, files_of, run_child
+from pretok.bench.decode import bench_decode
+from pretok.bench.encode import ONE_THREAD, bench_encode
+from pretok.bench.latency import bench_latency
+from pretok.bench.load import bench_load
+from pretok.bench.memory import bench_memory
+from pretok.bench.peer import Calls, CannotError, guarded
+from pretok.bench.peers import PEERS, Ours, installed
+from pretok.bench.subject import Subject
+from pretok.bench.text import generated_texts
+from pretok.bench.timing import OURS, Result, Settings, core_count
+from pretok.bench.train import bench_train
+from pretok.bench.worst import CHARACTERS, ENGLISH, bench_worst
+from pretok.pretokenizer import BackendName
+from pretok.registry import find
+
+Bench = Callable[..., Iterator[Result]]
+
+OF_TEXTS = [bench_encode, bench_decode]
+OF_SUBJECTS = [bench_load, bench_latency]
+
+
+@pytest.fixture
+def subject(tmp_path: Path, backend: BackendName) -> Subject:
+    return small_subject(tmp_path, backend)
+
+
+def bound(bench: Bench, subject: Subject) -> Bench:
+    if bench in OF_TEXTS:
+        return partial(bench, "made up", TEXT, subject)
+    return partial(bench, subject)
+
+
+@pytest.mark.parametrize("bench", [*OF_TEXTS, *OF_SUBJECTS])
+def test_a_peer_that_lies_is_refused_before_anything_is_timed(
+    bench: Bench, subject: Subject
+) -> None:
+    timed: list[str] = []
+    with pytest.raises(WrongAnswerError, match="liar"):
+        next(bound(bench, subject)([Liar()], QUICK, timed.append))
+    assert not timed
+
+
+@pytest.mark.parametrize("lie", ["arrays", "lists", "data"])
+def test_a_peer_that_lies_in_one_way_only_is_refused_there(lie: str, subject: Subject) -> None:
+    class Partly(Liar):
+        def calls(self, subject: Subject) -> Any:
+            from dataclasses import replace
+
+            return replace(Ours().calls(subject), **{lie: getattr(super().calls(subject), lie)})
+
+    bench = bench_decode if lie == "data" else bench_encode
+    with pytest.raises(WrongAnswerError, match="liar"):
+        list(bound(bench, subject)([Partly()], QUICK, nothing))
+
+
+@pytest.mark.parametrize("bench", [*OF_TEXTS, *OF_SUBJECTS])
+def test_a_peer_that_fails_is_named(bench: Bench, subject: Subject) -> None:
+    first = next(bound(bench, subject)([Failing()], QUICK, nothing))
+    assert first.peers() == []
+    assert list(first.absent) == ["failing"]
+    if bench is not bench_load:
+        assert first.absent["failing"] == "it fails with RuntimeError: out of order"
+
+
+def test_only_the_failures_of_peers_are_forgiven() -> None:
+    with pytest.raises(ZeroDivisionError), guarded(OURS):
+        raise ZeroDivisionError
+    with pytest.raises(KeyboardInterrupt), guarded("peer"):
+        raise KeyboardInterrupt
+    with pytest.raises(CannotError, match="it fails with ZeroDivisionError"), guarded("peer"):
+        raise ZeroDivisionError
+
+
+def test_encode_has_its_rows_and_every_peer_that_is_here(subject: Subject) -> None:
+    peers, _ = installed()
+    found = {one.what: one for one in bench_encode("made up", TEXT, subject, peers, QUICK, nothing)}
+    rows = [f"{way}, {state}" for way in ("bytes to array", "list to arrays", "list to lists")
+            for state in ("cold", "warm")]  # fmt: skip
+    if core_count() > 1:
+        rows += ["list to arrays, two threads", "list to lists, two threads",
+                 "list to lists, all cores"]  # fmt: skip
+    assert list(found) == rows
+    for one in found.values():
+        assert set(one.work.values()) == {len(TEXT.encode())}
+        assert all(len(runs) == 2 and min(runs) > 0 for runs in one.runs.values())
+    here = {peer.name for peer in peers}
+    able = here & {"tiktoken", "tokenizers", "gigatoken"}
+    assert set(found["list to lists, cold"].peers()) == able
+    assert set(found["list to lists, cold"].absent) == here - able
+    if core_count() > 1:
+        assert found["list to lists, two threads"].peers() == [ONE_THREAD]
+
+
+def test_cold_is_a_new_object_in_each_round(subject: Subject) -> None:
+    made: list[int] = []
+
+    class Counting(Ours):
+        name = "counting"
+
+        def calls(self, subject: Subject) -> Any:
+            made.append(1)
+            return super().calls(subject)
+
+    runs = bench_encode("made up", TEXT, subject, [Counting()], QUICK, nothing)
+    before = 0
+    for _ in range(3):
+        next(runs)
+        # One to ask what it can do, one to compare, one a round, and one to ask if it starts cold.
+        assert len(made) - before >= 2 + QUICK.rounds
+        before = len(made)
+        next(runs)
+
+
+def test_special_tokens_in_a_text_are_text_for_all(tmp_path: Path) -> None:
+    import bpe
+
+    tokenizer = bpe.train([TEXT], vocab_size=270, special_tokens=["<|endoftext|>"], progress=False)
+    whole = Subject("small", tokenizer, tmp_path)
+    peers, _ = installed()
+    text = "one<|endoftext|>two " * 9
+    found = list(bench_encode("made up", text, whole, peers, QUICK, nothing))
+    assert found[0].work[OURS] == len(text)
+
+
+def test_load_takes_the_file_that_was_given(tmp_path: Path, subject: Subject) -> None:
+    path = tmp_path / "given.tiktoken"
+    subject.bare.save(path)
+    seen: list[str] = []
+
+    class Reader(Ours):
+        name = "reader"
+
+        def loader(self, path: str, subject: Subject) -> Any:
+            seen.append(path)
+            return super().loader(path, subject)
+
+    given = Subject("given", subject.tokenizer, tmp_path / "x", str(path), "cl100k")
+    given._folder.mkdir()
+    found = list(bench_load(given, [Reader()], QUICK, nothing))
+    assert [one.what for one in found] == ["load tiktoken", "load json"]
+    assert seen[0] == str(path)
+
+
+def test_latency_counts_calls(subject: Subject) -> None:
+    found = list(bench_latency(subject, installed()[0], QUICK, nothing))
+    assert [one.what for one in found] == ["one message", "one message to array"]
+    assert found[0].text == "42 chars"
+    assert all(one.work[OURS] >= 1 for one in found)
+
+
+def test_worst_is_measured_against_our_english(subject: Subject) -> None:
+    found = list(bench_worst(TEXT, subject, [], QUICK, nothing, times=50, limit=5.0))
+    assert [one.text for one in found] == list(CHARACTERS)
+    assert all(name.isascii() for name in CHARACTERS)
+    for one in found:
+        assert one.peers() == [ENGLISH]
+        assert one.work == {
+            OURS: len((CHARACTERS[one.text] * 50).encode()), ENGLISH: len(TEXT.encode()),
+        }  # fmt: skip
+
+
+def test_a_peer_in_a_process_of_its_own_may_fail_or_hang(subject: Subject) -> None:
+    job = {"job": "repeat", "peer": OURS, **files_of(subject), "text": "a", "times": 50,
+           "cpu_time": False}  # fmt: skip
+    assert len(run_child(job)["seconds"]) == child.RUNS
+    with pytest.raises(ChildError, match=r"status 1: KeyError: 'nobody'"):
+        run_child({**job, "peer": "nobody"})
+    with pytest.raises(ChildError, match=r"it took more than 0\.01 s"):
+        run_child(job, 0.01)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no resource module, no /proc")
+def test_memory_is_what_grows_beyond_input_and_output(tmp_path: Path, subject: Subject) -> None:
+    peers = [PEERS["regex"]]
+    once = Settings(rounds=1)
+    found = list(bench_memory("made up", TEXT, subject, peers, once, nothing, megabytes=0.1))
+    assert [one.what for one in found] == ["0.1 MB, one thread", "0.1 MB, all cores"]
+    for one in found:
+        assert len(one.runs[OURS]) == 1
+        assert one.absent == {"regex": "it only splits"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no resource module, no /proc")
+def test_memory_sees_what_a_contender_takes_and_takes_its_output_off(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text(TEXT)
+    size = 64_000_000
+
+    def arrays(texts: list[str], threads: int) -> Any:
+        kept = np.ones(size, np.uint8)
+        kept[:1] = len(texts) % 2
+        return np.ones(size // 4, np.uint32), np.arange(2)
+
+    found = child.memory(Calls(arrays=arrays), path, 0.5, 1)
+    assert found["output"] == size + np.arange(2).nbytes
+    assert 0.8 * size < found["beyond"] < 1.3 * size
+    assert found["input"] >= 500_000
+    assert found["documents"] == -(-500_000 // len(TEXT.encode()))
+
+
+def test_train_compares_and_names_who_cannot(backend: BackendName) -> None:
+    peers = [PEERS[name] for name in train.TRAINERS if not PEERS[name].missing()]
+    here = {peer.name for peer in peers}
+    text = generated_texts(20_000)["english"]
+    gpt2 = list(bench_train("made up", text, find("gpt2"), 290, backend, peers, QUICK, nothing))
+    assert [one.what for one in gpt2] == ["290 ids, one text", "290 ids, documents"]
+    assert set(gpt2[0].peers()) == here & {"gigatoken"}
+    assert set(gpt2[1].peers()) == here & {"tokenizers", "rustbpe"}
+    assert set(gpt2[1].notes) == here & {"rustbpe"}
+    other = list(bench_train("made up", text, find("llama3"), 260, backend, peers, QUICK, nothing))
+    if "gigatoken" in here:
+        assert other[0].absent == {"gigatoken": "it trains with the split of gpt2 only"}
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_train_does_not_time_other_merges(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def liar(*_: object) -> Any:
+        return train._Trainer(lambda: None, lambda _: [b"xx", b"yy"], exact)
+
+    monkeypatch.setitem(train.TRAINERS, "rustbpe", liar)
+    runs = bench_train("made up", TEXT, find("gpt2"), 270, None, [PEERS["rustbpe"]], QUICK, nothing)
+    assert next(runs).peers() == []
+    if exact:
+        with pytest.raises(WrongAnswerError, match=r"token 0 is .*, rustbpe has \[b'xx'"):
+            next(runs)
+    else:
+        one = next(runs)
+        assert one.peers() == []
+        assert one.absent["rustbpe"].startswith("only 0.0% of the merged tokens are the same")
+
+
+def test_what_trainers_print_stays_off_the_output(capfd: pytest.CaptureFixture[str]) -> None:
+    with train._quiet():
+        os.write(1, b"chatter")
+        os.write(2, b"chatter")
+    os.write(1, b"result")
+    assert capfd.readouterr() == ("result", "")
