@@ -1,6 +1,7 @@
 #include "training.hpp"
 
 #include "native_machine.hpp"
+#include "pulse.hpp"
 #include "safe_cut.hpp"
 #include "trainer.hpp"
 #include "word_counts.hpp"
@@ -9,7 +10,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -59,23 +59,6 @@ public:
 
 private:
   WordCounts counts_;
-};
-
-// Lets Python see that it was interrupted, now and then; to be called without its lock.
-class Pulse {
-public:
-  void operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50))
-      return;
-    last_ = now;
-    const py::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() != 0)
-      throw py::error_already_set();
-  }
-
-private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 class NativeTrainer {
