@@ -140,9 +140,10 @@ public:
     py::list result(batch.views.size());
     std::size_t made = 0;
     const auto make_lists = [&] {
-      std::size_t start = 0;
-      for (const std::size_t end : found.text_ends) {
-        result[made++] = id_objects_.as_list(found.ids.data() + start, end - start);
+      std::int64_t start = 0;
+      for (const std::int64_t end : found.text_ends) {
+        result[made++] = id_objects_.as_list(found.ids.data() + start,
+                                             static_cast<std::size_t>(end - start));
         start = end;
       }
       found.forget_texts();
@@ -176,11 +177,13 @@ public:
     const Batch batch(texts);
     Encoded found;
     unlocked(batch.size, [&] {
+      // Room that is not used is not there; growing might leave holes where it was.
+      found.ids.reserve(batch.size / 4);
       encode_texts(encoder(), Wanted::IDS, batch.views, added, threads, found, go_on, Pulse());
     });
     raise_if_refused(found, py::int_(found.refused));
-    std::vector<std::int64_t> offsets{0};
-    offsets.insert(offsets.end(), found.text_ends.begin(), found.text_ends.end());
+    std::vector<std::int64_t> &offsets = found.text_ends;
+    offsets.insert(offsets.begin(), 0);
     return py::make_tuple(as_array_of_ids(std::move(found.ids)), as_array(std::move(offsets)));
   }
 

@@ -17,8 +17,8 @@ enum class Wanted { IDS, COUNT, SPANS };
 // What some texts became, or parts of them, in order.
 struct Encoded {
   IdBuffer ids;
-  std::vector<std::size_t> text_ends; // in `ids`, of each text that ends here
-  std::size_t count = 0;              // of ids, if only that is wanted
+  std::vector<std::int64_t> text_ends; // in `ids`, of each text that ends here
+  std::size_t count = 0;               // of ids, if only that is wanted
   // Of each id, in bytes of the text that is not ended yet, if wanted.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
@@ -47,19 +47,19 @@ struct Encoded {
       return;
     open += size;
     if (is_last) {
-      text_ends.push_back(ids.size());
+      text_ends.push_back(static_cast<std::int64_t>(ids.size()));
       open = 0;
     }
   }
 
   // Leaves `other` empty.
   void append(Encoded &other) {
-    const std::size_t before = ids.size();
+    const auto before = static_cast<std::int64_t>(ids.size());
     if (other.ids.size() != 0)
       std::memcpy(ids.room(other.ids.size()), other.ids.data(),
                   other.ids.size() * sizeof(std::uint32_t));
     ids.add(other.ids.size());
-    for (const std::size_t end : other.text_ends)
+    for (const std::int64_t end : other.text_ends)
       text_ends.push_back(before + end);
     count += other.count;
     const auto bytes = static_cast<std::int64_t>(open);
@@ -88,8 +88,8 @@ struct Encoded {
 
   // Drops what the texts that have ended became.
   void forget_texts() {
-    const std::size_t end = text_ends.empty() ? 0 : text_ends.back();
-    ids.drop_front(end);
+    if (!text_ends.empty())
+      ids.drop_front(static_cast<std::size_t>(text_ends.back()));
     text_ends.clear();
   }
 };

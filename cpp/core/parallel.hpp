@@ -32,10 +32,8 @@ std::size_t set_task_size(std::size_t size);
 // Results on the way from the threads that make them to the one that puts them together.
 template <typename Result> class Queue {
 public:
-  // No thread gets further ahead of what is put together than this, which bounds memory.
-  static constexpr std::size_t AHEAD = 128;
-
-  explicit Queue(std::size_t tasks) : ready_(tasks) {}
+  // No thread gets further ahead of what is put together than `ahead`, which bounds memory.
+  Queue(std::size_t tasks, std::size_t ahead) : ahead_(ahead), ready_(tasks) {}
 
   std::size_t tasks() const { return ready_.size(); }
 
@@ -43,8 +41,8 @@ public:
   std::size_t next(bool patient) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (patient)
-      turn_.wait(lock, [this] { return stopped_ || next_ < taken_ + AHEAD; });
-    const bool there_is = !stopped_ && next_ < tasks() && next_ < taken_ + AHEAD;
+      turn_.wait(lock, [this] { return stopped_ || next_ < taken_ + ahead_; });
+    const bool there_is = !stopped_ && next_ < tasks() && next_ < taken_ + ahead_;
     return there_is ? next_++ : tasks();
   }
 
@@ -102,6 +100,7 @@ public:
   }
 
 private:
+  const std::size_t ahead_;
   std::mutex mutex_;
   std::condition_variable turn_; // a thread may go on
   std::condition_variable made_; // the result that is next in order is there
@@ -157,7 +156,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, Make make_
     }
     return;
   }
-  Queue<Result> queue(tasks);
+  Queue<Result> queue(tasks, 16 + std::size_t{threads} * 4);
   const auto make = [&](std::size_t task, auto &worker) {
     auto result = queue.spare();
     work(task, worker, *result);
