@@ -214,11 +214,12 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     size = BYTES + trainer.tokens
     ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
     tokens = [bytes([byte]) for byte in range(BYTES)]
-    for left, right, _ in trainer.origins().tolist():
+    lefts, rights, _ = trainer.origins().T.tolist()
+    for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
-    vocabulary = Vocabulary(
-        dict(zip(ids, tokens, strict=False)),
-        [(ids[left], ids[right], ids[made]) for left, right, made in trainer.merges().tolist()],
+    merges = np.array(ids, np.uint32)[trainer.merges()]
+    vocabulary = Vocabulary.trusted(
+        dict(zip(ids, tokens, strict=False)), tuple(zip(*merges.T.tolist(), strict=True))
     )
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]
