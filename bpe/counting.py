@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from typing import Protocol, cast
 
+from bpe import sources
 from bpe.backends import SupportsOffsets, splitter
+from bpe.encoder import utf8
 from bpe.normal_parts import ESCAPE
+from bpe.sources import Text
 from bpe.trainer import Words
 from pretok.pretokenizer import BackendName, PreTokenizer, native_machine
 
@@ -37,7 +40,7 @@ class WordCounts:
 class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens."""
 
-    def add(self, texts: list[bytes]) -> None:
+    def add(self, texts: list[Text]) -> None:
         """Count the pre-tokens of each of `texts`."""
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
@@ -73,9 +76,15 @@ class _Counter:
         else:
             self._split = splitter(pre_tokenizer)
 
-    def add(self, texts: list[bytes]) -> None:
+    def add(self, texts: list[Text]) -> None:
         """Count the pre-tokens of texts."""
-        self._words.add_words(Counter(chain.from_iterable(map(self._split, texts))))
+        for is_long, some in groupby(texts, lambda text: len(text) > sources.BLOCK):
+            if is_long:
+                for text in some:
+                    self.add_blocks(sources.blocks_of(text))
+            else:
+                split = map(self._split, map(utf8, some))
+                self._words.add_words(Counter(chain.from_iterable(split)))
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks.
@@ -83,7 +92,7 @@ class _Counter:
         Only a pre-tokenizer that knows no streams gets it as a whole.
         """
         if self._stream is None:
-            self.add([b"".join(blocks)])
+            self._words.add_words(Counter(self._split(b"".join(blocks))))
             return
         stream = self._stream()
         for block in blocks:
@@ -110,10 +119,10 @@ class _NativeCounter:
         self._words = _core.WordCounts()
         self._threads = threads
         self._least = WORTH_A_THREAD if only_if_worth else 1
-        self._batch: list[bytes] = []
+        self._batch: list[Text] = []
         self._size = 0
 
-    def add(self, texts: list[bytes]) -> None:
+    def add(self, texts: list[Text]) -> None:
         """Count the pre-tokens of texts."""
         self._batch += texts
         self._size += sum(map(len, texts))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe.backends import SupportsOffsets
 from bpe.counting import TextCounter, text_counter
-from bpe.sources import Source, read_texts
+from bpe.sources import Source, Text, read_texts
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.trainer import TieBreak, Trainer, Words
@@ -190,7 +190,7 @@ def _check_numbers(
 
 
 def _count(
-    texts: Iterable[list[bytes] | Iterator[bytes]],
+    texts: Iterable[list[Text] | Iterator[bytes]],
     counter: TextCounter,
     advance: Callable[[int], object],
 ) -> None:

@@ -1,6 +1,6 @@
 """The native backend; pretok.pretokenizer.Backend says what each method does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""
 
     def __init__(self) -> None: ...
-    def add(self, machine: Machine, texts: tuple[bytes, ...], threads: int) -> None: ...
+    def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
     def add_words(self, words: Mapping[bytes, int]) -> None: ...
     def take(self) -> list[tuple[bytes, int]]: ...
 
@@ -87,5 +87,14 @@ class Trainer:
 
 def set_task_size(size: int) -> int:
     """Share work out in tasks of so many bytes, for tests; 0 is as usual. Returns what it was."""
+
+def gather(
+    iterator: Iterator[object],
+    enough: int,
+    per_text: int,
+    last: str,
+    check: Callable[[str], None],
+) -> tuple[list[str | bytes], list[object], bool]:
+    """The twin of bpe.sources.gather."""
 
 def safe_cut(machine: Machine, text: bytes) -> int: ...

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import pretok
 from bpe import counting, sources
 from bpe.counting import text_counter
+from bpe.encoder import utf8
 from bpe.errors import TextFileError
 from bpe.sources import read_texts
 from pretok.pretokenizer import BackendName, native_machine
@@ -200,7 +201,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
 def read(source: Any, field: str = "text") -> list[bytes]:
     found: list[bytes] = []
     for item in read_texts(source, field):
-        found += item if isinstance(item, list) else [b"".join(item)]
+        found += map(utf8, item) if isinstance(item, list) else [b"".join(item)]
     return found
 
 

@@ -114,13 +114,13 @@ void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View>
       tasks.count(), sharing.threads, total,
       [&] { return Worker{CacheLease(encoder.caches()), {}}; },
       [&](std::size_t task, Worker &worker, Encoded &to) {
-        tasks.run(
-            task, worker.scratch,
-            [&](std::size_t text, const std::uint8_t *data, std::size_t bytes, bool is_last) {
-              to.add(encoder, wanted, data, bytes, added, *worker.cache, is_last);
-              to.refused = text;
-              return to.refusal.token == nullptr;
-            });
+        tasks.run(task, worker.scratch,
+                  [&](std::size_t text, std::size_t, const std::uint8_t *data,
+                      std::size_t bytes, bool is_last) {
+                    to.add(encoder, wanted, data, bytes, added, *worker.cache, is_last);
+                    to.refused = text;
+                    return to.refusal.token == nullptr;
+                  });
       },
       settle, pulse);
 }

@@ -48,15 +48,16 @@ public:
 
   std::size_t count() const { return tasks_.size(); }
 
-  // Calls use(text, data, size, is_last) for each text of a task, or for the part of one that
-  // the task has, if any, and with `is_last` that is the last; while use says so.
+  // Calls use(text, start, data, size, is_last) for each text of a task, or for the part of one
+  // that the task has, if any: `start` is where it starts, in units, and with `is_last` it is
+  // the last. Stops where that returns false.
   template <typename Use>
   void run(std::size_t index, std::vector<std::uint8_t> &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
       for (std::size_t i = task.first; i < task.last; ++i)
         if (!texts_[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-              return use(i, data, size, true);
+              return use(i, std::size_t{0}, data, size, true);
             }))
           return;
       return;
@@ -69,7 +70,7 @@ public:
     for (std::size_t at = index; end == 0; ++at)
       end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);
     text.part(start, end).with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-      use(task.first, data, size, end == text.size());
+      use(task.first, start, data, size, end == text.size());
     });
   }
 

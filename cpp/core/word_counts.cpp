@@ -1,18 +1,12 @@
 #include "word_counts.hpp"
 
-#include "batch.hpp"
 #include "prefetch.hpp"
-#include "safe_cut.hpp"
-#include "sources.hpp"
-#include "splitter.hpp"
 #include "token_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
-#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -20,9 +14,6 @@ namespace pretok {
 namespace {
 
 constexpr std::size_t BLOCK = std::size_t{1} << 18;
-// What a thread takes at a time: enough to be worth taking, and little enough to share out
-// evenly.
-constexpr std::size_t TASK = std::size_t{1} << 19;
 
 std::uint64_t load8(const std::uint8_t *from) {
   std::uint64_t value;
@@ -91,16 +82,39 @@ WordTable::Place &WordTable::place_for(ByteView bytes, const Key &key, std::uint
 void WordTable::add(WordTable &other) {
   constexpr std::size_t AHEAD = 8;
   const std::vector<Word> &words = other.settle();
+  const auto bytes_of = [&words](std::size_t i) {
+    return ByteView{words[i].data, words[i].size};
+  };
+  const std::size_t known = words_.size();
+  std::vector<bool> is_moved(known); // to where `other` has it
+  std::vector<std::uint32_t> first_here;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i + AHEAD < words.size())
-      prepare({words[i + AHEAD].data, words[i + AHEAD].size}, words[i + AHEAD].data);
+      prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
     const Word &word = words[i];
-    const ByteView bytes = {word.data, word.size};
-    Place &place = place_for(bytes, prepare(bytes, word.data), word.first);
+    Place &place = place_for(bytes_of(i), prepare(bytes_of(i), word.data), word.first);
     place.count += word.count;
-    std::uint64_t &first = words_[place.word - 1].first;
-    first = std::min(first, word.first);
+    const std::uint32_t index = place.word - 1;
+    if (index < known && words_[index].first <= word.first)
+      continue;
+    words_[index].first = word.first;
+    if (index < known)
+      is_moved[index] = true;
+    first_here.push_back(index);
   }
+  // Both tables have their words in the order of Word::first, and so have these two parts.
+  if (order_.empty()) {
+    order_.resize(known);
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+  }
+  order_.erase(std::remove_if(order_.begin(), order_.end(),
+                              [&](std::uint32_t index) { return is_moved[index]; }),
+               order_.end());
+  std::vector<std::uint32_t> merged(order_.size() + first_here.size());
+  std::merge(
+      order_.begin(), order_.end(), first_here.begin(), first_here.end(), merged.begin(),
+      [this](std::uint32_t a, std::uint32_t b) { return words_[a].first < words_[b].first; });
+  order_ = std::move(merged);
 }
 
 std::vector<WordTable::Word> &WordTable::settle() {
@@ -113,8 +127,14 @@ std::vector<WordTable::Word> &WordTable::settle() {
 const std::vector<WordTable::Word> &WordTable::finish() {
   settle();
   places_ = {};
-  std::sort(words_.begin(), words_.end(),
-            [](const Word &a, const Word &b) { return a.first < b.first; });
+  if (!order_.empty()) {
+    std::vector<Word> sorted;
+    sorted.reserve(words_.size());
+    for (const std::uint32_t index : order_)
+      sorted.push_back(words_[index]);
+    words_ = std::move(sorted);
+    order_ = {};
+  }
   return words_;
 }
 
@@ -154,89 +174,11 @@ void WordTable::grow() {
   }
 }
 
-namespace {
-
-// Words on the way into a table, while memory is fetched.
-class Waiting {
-public:
-  explicit Waiting(WordTable &table) : table_(table) {}
-
-  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
-    Word &word = words_[next_++ % words_.size()];
-    if (next_ > words_.size())
-      table_.add(word.bytes, word.key, 1, word.first);
-    word = {bytes, table_.prepare(bytes, limit), first};
-  }
-
-  void finish() {
-    for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
-      const Word &word = words_[i % words_.size()];
-      table_.add(word.bytes, word.key, 1, word.first);
-    }
-  }
-
-private:
-  struct Word {
-    ByteView bytes;
-    WordTable::Key key;
-    std::uint64_t first;
-  };
-
-  WordTable &table_;
-  std::array<Word, 16> words_{};
-  std::size_t next_ = 0;
-};
-
-} // namespace
-
 WordCounts::WordCounts()
     : seed_(mix(static_cast<std::uint64_t>(
                     std::chrono::steady_clock::now().time_since_epoch().count()),
                 reinterpret_cast<std::uintptr_t>(this))) {
   tables_.emplace_back(seed_);
-}
-
-void WordCounts::add(const Machine &machine, const std::vector<ByteView> &texts,
-                     unsigned threads) {
-  struct Task {
-    ByteView text;
-    std::uint64_t position;
-  };
-  std::vector<Task> tasks;
-  for (ByteView text : texts) {
-    while (threads > 1 && text.size > 2 * TASK) {
-      const std::size_t cut = safe_cut(machine, text.data, TASK);
-      if (cut == 0)
-        break;
-      tasks.push_back({{text.data, cut}, position_});
-      position_ += cut;
-      text = {text.data + cut, text.size - cut};
-    }
-    tasks.push_back({text, position_});
-    position_ += text.size;
-  }
-  std::atomic<std::size_t> next{0};
-  const auto share = [&](WordTable &table) {
-    Waiting waiting(table);
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      const auto [text, position] = tasks[i];
-      std::size_t begin = 0;
-      split(machine, Utf8(text.data, text.size, machine.classes()),
-            [&, data = text.data, limit = text.data + text.size,
-             start = position](std::size_t end) {
-              waiting.add({data + begin, end - begin}, start + begin, limit);
-              begin = end;
-            });
-    }
-    waiting.finish();
-  };
-  const std::size_t shares = std::min<std::size_t>(threads, tasks.size());
-  while (tables_.size() < shares)
-    tables_.emplace_back(seed_);
-  std::vector<std::function<void()>> work;
-  for (std::size_t i = 0; i < shares; ++i)
-    work.emplace_back([&share, &table = tables_[i]] { share(table); });
-  run_all(work, threads);
 }
 
 void WordCounts::add_word(ByteView word, std::int64_t count) {
