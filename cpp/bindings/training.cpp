@@ -10,6 +10,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -37,6 +38,7 @@ public:
     views.reserve(texts.size());
     for (const py::handle text : texts)
       views.emplace_back(text);
+    threads_ = std::max(threads_, threads);
     const py::gil_scoped_release released;
     counts_.add(machine.machine(), views, threads, Pulse());
   }
@@ -47,7 +49,7 @@ public:
   }
 
   py::list take() {
-    WordTable table = counts_.take();
+    WordTable table = this->table();
     py::list result;
     for (const WordTable::Word &word : table.finish())
       result.append(py::make_tuple(
@@ -55,10 +57,11 @@ public:
     return result;
   }
 
-  WordTable table() { return counts_.take(); }
+  WordTable table() { return counts_.take(threads_); }
 
 private:
   WordCounts counts_;
+  unsigned threads_ = 1; // the most that were asked for
 };
 
 class NativeTrainer {

@@ -1,12 +1,14 @@
 #include "word_counts.hpp"
 
+#include "batch.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <numeric>
+#include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -30,6 +32,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 // Words of more bytes have a key that others may have too.
 constexpr std::size_t SHORT = 15;
 constexpr std::uint64_t LONG = 0xFF;
+
+constexpr std::uint32_t NONE = static_cast<std::uint32_t>(-1);
 
 } // namespace
 
@@ -79,62 +83,108 @@ WordTable::Place &WordTable::place_for(ByteView bytes, const Key &key, std::uint
   return places_[at];
 }
 
-void WordTable::add(WordTable &other) {
-  constexpr std::size_t AHEAD = 8;
-  const std::vector<Word> &words = other.settle();
-  const auto bytes_of = [&words](std::size_t i) {
-    return ByteView{words[i].data, words[i].size};
-  };
-  const std::size_t known = words_.size();
-  std::vector<bool> is_moved(known); // to where `other` has it
-  std::vector<std::uint32_t> first_here;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i + AHEAD < words.size())
-      prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
-    const Word &word = words[i];
-    Place &place = place_for(bytes_of(i), prepare(bytes_of(i), word.data), word.first);
-    place.count += word.count;
-    const std::uint32_t index = place.word - 1;
-    if (index < known && words_[index].first <= word.first)
-      continue;
-    words_[index].first = word.first;
-    if (index < known)
-      is_moved[index] = true;
-    first_here.push_back(index);
-  }
-  // Both tables have their words in the order of Word::first, and so have these two parts.
-  if (order_.empty()) {
-    order_.resize(known);
-    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-  }
-  order_.erase(std::remove_if(order_.begin(), order_.end(),
-                              [&](std::uint32_t index) { return is_moved[index]; }),
-               order_.end());
-  std::vector<std::uint32_t> merged(order_.size() + first_here.size());
-  std::merge(
-      order_.begin(), order_.end(), first_here.begin(), first_here.end(), merged.begin(),
-      [this](std::uint32_t a, std::uint32_t b) { return words_[a].first < words_[b].first; });
-  order_ = std::move(merged);
+const WordTable::Word *WordTable::find(ByteView bytes, const Key &key) const {
+  for (std::size_t at = place_of(key); places_[at].word != 0;
+       at = (at + 1) & (places_.size() - 1))
+    if (places_[at].key == key) {
+      const Word &word = words_[places_[at].word - 1];
+      if (bytes.size <= SHORT ||
+          (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
+        return &word;
+    }
+  return nullptr;
 }
 
-std::vector<WordTable::Word> &WordTable::settle() {
+void WordTable::add(WordTable &other, unsigned threads) {
+  settle();
+  other.settle();
+  enter_words();
+  const std::vector<Word> &words = other.words_;
+  // Where each is here. This is what takes time: it waits for memory.
+  std::vector<std::uint32_t> places(words.size());
+  std::vector<std::function<void()>> work;
+  const std::size_t share = words.size() / threads + 1;
+  for (std::size_t start = 0; start < words.size(); start += share)
+    work.emplace_back([&, start] {
+      constexpr std::size_t AHEAD = 8;
+      const auto bytes_of = [&words](std::size_t i) {
+        return ByteView{words[i].data, words[i].size};
+      };
+      const std::size_t end = std::min(words.size(), start + share);
+      for (std::size_t i = start; i < end; ++i) {
+        if (i + AHEAD < end)
+          prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
+        const Word *found = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
+        places[i] = found == nullptr ? NONE : static_cast<std::uint32_t>(found - words_.data());
+      }
+    });
+  run_all(work, threads);
+  // Both tables have their words in the order of Word::first, and so have the words that are
+  // first in one, and those that are first in the other.
+  std::vector<bool> is_moved(words_.size());
+  std::vector<Word> first_there;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Word word = words[i];
+    if (places[i] != NONE) {
+      Word &here = words_[places[i]];
+      here.count += word.count;
+      if (here.first < word.first)
+        continue;
+      word.count = here.count;
+      is_moved[places[i]] = true;
+    }
+    first_there.push_back(word);
+  }
+  std::vector<Word> merged;
+  merged.reserve(words_.size() + words.size());
+  auto next = first_there.begin();
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    if (is_moved[i])
+      continue;
+    for (; next != first_there.end() && next->first < words_[i].first; ++next)
+      merged.push_back(*next);
+    merged.push_back(words_[i]);
+  }
+  merged.insert(merged.end(), next, first_there.end());
+  if (merged.size() >= NONE)
+    throw std::length_error("4 billion distinct pre-tokens");
+  words_ = std::move(merged);
+  std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
+  other = WordTable(seed_);
+  are_entered_ = false;
+}
+
+// Takes the counts over from the places.
+void WordTable::settle() {
+  if (is_settled_)
+    return;
+  is_settled_ = true;
   for (const Place &place : places_)
     if (place.word != 0)
       words_[place.word - 1].count = place.count;
-  return words_;
+}
+
+// Puts words_, which may have changed, into the places.
+void WordTable::enter_words() {
+  if (are_entered_)
+    return;
+  are_entered_ = true;
+  std::size_t size = 1024;
+  while (size < words_.size() * 2)
+    size *= 2;
+  places_.assign(size, Place());
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const Key key = prepare({words_[i].data, words_[i].size}, words_[i].data);
+    std::size_t at = place_of(key);
+    while (places_[at].word != 0)
+      at = (at + 1) & (places_.size() - 1);
+    places_[at] = {key, 0, static_cast<std::uint32_t>(i + 1)};
+  }
 }
 
 const std::vector<WordTable::Word> &WordTable::finish() {
   settle();
   places_ = {};
-  if (!order_.empty()) {
-    std::vector<Word> sorted;
-    sorted.reserve(words_.size());
-    for (const std::uint32_t index : order_)
-      sorted.push_back(words_[index]);
-    words_ = std::move(sorted);
-    order_ = {};
-  }
   return words_;
 }
 
@@ -186,12 +236,12 @@ void WordCounts::add_word(ByteView word, std::int64_t count) {
   position_ += word.size;
 }
 
-WordTable WordCounts::take() {
+WordTable WordCounts::take(unsigned threads) {
   std::vector<WordTable> tables = std::exchange(tables_, {});
   tables_.emplace_back(seed_);
   position_ = 0;
   for (std::size_t i = 1; i < tables.size(); ++i)
-    tables[0].add(tables[i]);
+    tables[0].add(tables[i], threads);
   return std::move(tables[0]);
 }
 

@@ -53,9 +53,9 @@ public:
   void add(ByteView bytes, std::int64_t count, std::uint64_t first) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, first);
   }
-  // Adds all that is in another table. In both, words must have been added in the order of
-  // Word::first, or by this.
-  void add(WordTable &other);
+  // Adds all that is in another table, of the same seed, and empties that one. In both, words
+  // must have been added in the order of Word::first. Nothing else can be added any more.
+  void add(WordTable &other, unsigned threads);
   // Returns the words in the order of Word::first. Nothing can be added any more.
   const std::vector<Word> &finish();
 
@@ -69,16 +69,19 @@ private:
   const std::uint8_t *keep(ByteView bytes);
   std::size_t place_of(const Key &key) const;
   Place &place_for(ByteView bytes, const Key &key, std::uint64_t first);
-  std::vector<Word> &settle();
+  const Word *find(ByteView bytes, const Key &key) const;
+  void settle();
+  void enter_words();
   void grow();
 
   std::uint64_t seed_;
   std::vector<Word> words_;
-  std::vector<std::uint32_t> order_; // of words_, if it is another
-  std::vector<Place> places_;        // open addressing
+  std::vector<Place> places_; // open addressing
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::uint8_t *free_ = nullptr;
   std::size_t left_ = 0;
+  bool is_settled_ = false; // whether the counts are those of words_
+  bool are_entered_ = true; // whether words_ are in the places
 };
 
 // Words on the way into a table, while memory is fetched.
@@ -127,7 +130,7 @@ public:
            Pulse pulse);
   void add_word(ByteView word, std::int64_t count);
   // Returns all that was counted, by where it first appeared, and starts anew.
-  WordTable take();
+  WordTable take(unsigned threads);
 
 private:
   std::uint64_t seed_;
