@@ -182,6 +182,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, Make make_
         queue.give_back(std::move(result));
         if (!settle(total))
           queue.stop(nullptr);
+        pulse();
       }
       const std::size_t task = queue.next(false);
       if (task != tasks)
