@@ -40,8 +40,14 @@ class WordCounts:
 class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens."""
 
-    def add(self, texts: list[Text]) -> None:
-        """Count the pre-tokens of each of `texts`."""
+    @property
+    def gather(self) -> sources.Gather:
+        """What takes texts from an iterator."""
+        ...
+
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of each of `texts`; return how long they are together."""
+        ...
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks."""
@@ -68,6 +74,7 @@ class _Counter:
     """Counts with anything that splits, one text after the other."""
 
     def __init__(self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words) -> None:
+        self.gather: sources.Gather = sources.gather
         self._words = words
         self._stream = None
         if isinstance(pre_tokenizer, PreTokenizer):
@@ -76,8 +83,8 @@ class _Counter:
         else:
             self._split = splitter(pre_tokenizer)
 
-    def add(self, texts: list[Text]) -> None:
-        """Count the pre-tokens of texts."""
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
         for is_long, some in groupby(texts, lambda text: len(text) > sources.BLOCK):
             if is_long:
                 for text in some:
@@ -85,6 +92,7 @@ class _Counter:
             else:
                 split = map(self._split, map(utf8, some))
                 self._words.add_words(Counter(chain.from_iterable(split)))
+        return sum(map(len, texts))
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks.
@@ -115,6 +123,7 @@ class _NativeCounter:
         from pretok import _core
 
         self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
+        self.gather: sources.Gather = _core.gather
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._threads = threads
@@ -122,12 +131,14 @@ class _NativeCounter:
         self._batch: list[Text] = []
         self._size = 0
 
-    def add(self, texts: list[Text]) -> None:
-        """Count the pre-tokens of texts."""
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
+        size = sum(map(len, texts))
         self._batch += texts
-        self._size += sum(map(len, texts))
+        self._size += size
         if self._size >= BATCH:
             self._count_batch()
+        return size
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks."""

@@ -15,6 +15,10 @@ from bpe.errors import TextFileError
 Text: TypeAlias = str | bytes
 Path: TypeAlias = os.PathLike[str]
 Source: TypeAlias = Iterable[Text] | Path | Iterable[Path]
+Gather: TypeAlias = Callable[
+    [Iterator[object], int, int, str, Callable[[str], None]],
+    tuple[list[Text], list[object], bool],
+]
 
 BLOCK = 1 << 20
 """How much of a long text there is at a time: bytes of a file, code points of a str."""
@@ -27,8 +31,12 @@ PER_TEXT = 64
 """What a text takes besides its characters, about; empty ones do, too."""
 
 
-def read_texts(source: Source, field: str) -> Iterator[list[Text] | Iterator[bytes]]:
+def read_texts(
+    source: Source, field: str, take: Gather | None = None
+) -> Iterator[list[Text] | Iterator[bytes]]:
     """Yield the texts of `source`: some in a list, or that of a file as its blocks.
+
+    `take` is what does the work of `gather`.
 
     Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
     text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
@@ -47,32 +55,20 @@ def read_texts(source: Source, field: str) -> Iterator[list[Text] | Iterator[byt
         for path in items:
             if isinstance(path, os.PathLike):
                 _form_of(_name(path))
-    return _batches(items, field)
+    return _batches(items, field, take or gather)
 
 
-def _batches(items: Iterable[object], field: str) -> Iterator[list[Text] | Iterator[bytes]]:
-    gather = _gather()
+def _batches(
+    items: Iterable[object], field: str, take: Gather
+) -> Iterator[list[Text] | Iterator[bytes]]:
     iterator = iter(items)
     is_end = False
     while not is_end:
-        batch, others, is_end = gather(iterator, BLOCK, PER_TEXT, "".join(LAST), _check_text)
+        batch, others, is_end = take(iterator, BLOCK, PER_TEXT, "".join(LAST), _check_text)
         if batch:
             yield batch
         for other in others:
-            yield from _long(other, field)
-
-
-_Gather: TypeAlias = Callable[
-    [Iterator[object], int, int, str, Callable[[str], None]], tuple[list[Text], list[object], bool]
-]
-
-
-def _gather() -> _Gather:
-    try:
-        from pretok import _core
-    except ModuleNotFoundError:
-        return gather
-    return _core.gather
+            yield from _long(other, field, take)
 
 
 def gather(
@@ -104,14 +100,14 @@ def _check_text(text: str) -> None:
         )
 
 
-def _long(item: object, field: str) -> Iterator[list[Text] | Iterator[bytes]]:
+def _long(item: object, field: str, take: Gather) -> Iterator[list[Text] | Iterator[bytes]]:
     """Yield what is neither str nor bytes."""
     if isinstance(item, os.PathLike):
         name = _name(item)
         if _form_of(name) == ".txt":
             yield _blocks_of_file(name)
         else:
-            yield from _batches(_texts_of_lines(name, field), field)
+            yield from _batches(_texts_of_lines(name, field), field, take)
     elif isinstance(item, (bytearray, memoryview)):
         yield [bytes(item)]
     else:

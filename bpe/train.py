@@ -86,7 +86,7 @@ def train(
 
     counter = text_counter(pre_tokenizer, chosen, threads)
     with _progress("counting", "B", progress) as advance:
-        _count(read_texts(source, field), counter, advance)
+        _count(read_texts(source, field, counter.gather), counter, advance)
     with _progress("merging", "token", progress, wanted) as advance:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < wanted:
@@ -196,8 +196,7 @@ def _count(
 ) -> None:
     for item in texts:
         if isinstance(item, list):
-            counter.add(item)
-            advance(sum(map(len, item)))
+            advance(counter.add(item))
         else:
             counter.add_blocks(_noted(item, advance))
 

@@ -38,7 +38,7 @@ def words_of(
     texts: list[bytes | str], name: str, backend: BackendName, threads: int | None = None
 ) -> list[tuple[bytes, int]]:
     counter = text_counter(pretok.get(name, backend=backend), backend, threads)
-    for item in read_texts(texts, "text"):
+    for item in read_texts(texts, "text", counter.gather):
         if isinstance(item, list):
             counter.add(item)
         else:
@@ -346,7 +346,7 @@ def test_texts_are_read_little_by_little(backend: BackendName) -> None:
     tracemalloc.start()
     try:
         counter = text_counter(pretok.get("gpt2", backend=backend), backend, 1)
-        for item in read_texts(endless(), "text"):
+        for item in read_texts(endless(), "text", counter.gather):
             if isinstance(item, list):
                 counter.add(item)
             else:
