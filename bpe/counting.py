@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from typing import Protocol, cast
 
+from bpe import sources
 from bpe.backends import SupportsOffsets, splitter
+from bpe.encoder import utf8
 from bpe.normal_parts import ESCAPE
+from bpe.sources import Text
 from bpe.trainer import Words
 from pretok.pretokenizer import BackendName, PreTokenizer, native_machine
 
@@ -37,8 +40,14 @@ class WordCounts:
 class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens."""
 
-    def add(self, texts: list[bytes]) -> None:
-        """Count the pre-tokens of each of `texts`."""
+    @property
+    def gather(self) -> sources.Gather:
+        """What takes texts from an iterator."""
+        ...
+
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of each of `texts`; return how long they are together."""
+        ...
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks."""
@@ -65,6 +74,7 @@ class _Counter:
     """Counts with anything that splits, one text after the other."""
 
     def __init__(self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words) -> None:
+        self.gather: sources.Gather = sources.gather
         self._words = words
         self._stream = None
         if isinstance(pre_tokenizer, PreTokenizer):
@@ -73,9 +83,16 @@ class _Counter:
         else:
             self._split = splitter(pre_tokenizer)
 
-    def add(self, texts: list[bytes]) -> None:
-        """Count the pre-tokens of texts."""
-        self._words.add_words(Counter(chain.from_iterable(map(self._split, texts))))
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
+        for is_long, some in groupby(texts, lambda text: len(text) > sources.BLOCK):
+            if is_long:
+                for text in some:
+                    self.add_blocks(sources.blocks_of(text))
+            else:
+                split = map(self._split, map(utf8, some))
+                self._words.add_words(Counter(chain.from_iterable(split)))
+        return sum(map(len, texts))
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks.
@@ -83,7 +100,7 @@ class _Counter:
         Only a pre-tokenizer that knows no streams gets it as a whole.
         """
         if self._stream is None:
-            self.add([b"".join(blocks)])
+            self._words.add_words(Counter(self._split(b"".join(blocks))))
             return
         stream = self._stream()
         for block in blocks:
@@ -106,19 +123,22 @@ class _NativeCounter:
         from pretok import _core
 
         self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
+        self.gather: sources.Gather = _core.gather
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._threads = threads
         self._least = WORTH_A_THREAD if only_if_worth else 1
-        self._batch: list[bytes] = []
+        self._batch: list[Text] = []
         self._size = 0
 
-    def add(self, texts: list[bytes]) -> None:
-        """Count the pre-tokens of texts."""
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
+        size = sum(map(len, texts))
         self._batch += texts
-        self._size += sum(map(len, texts))
+        self._size += size
         if self._size >= BATCH:
             self._count_batch()
+        return size
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count those of a text that comes in blocks."""

@@ -23,21 +23,24 @@ class Backend(Protocol):
 
     A text is a str, or bytes holding UTF-8. In a str a pair of surrogates is the character that it
     stands for, and a lone one U+FFFD. `added` is AddedTokens, or its twin in C++. Where it refuses
-    a token SpecialTokenError has the offset in bytes.
+    a token SpecialTokenError has the offset in bytes. `threads` is how many there may be at work; 0
+    is as many as the work is worth.
     """
 
-    def encode(self, text: Data, added: AddedTokens) -> list[int]: ...
-    def encode_array(self, text: Data, added: AddedTokens) -> Ids: ...
-    def count(self, text: Data, added: AddedTokens) -> int: ...
+    def encode(self, text: Data, added: AddedTokens, threads: int = 0) -> list[int]: ...
+    def encode_array(self, text: Data, added: AddedTokens, threads: int = 0) -> Ids: ...
+    def count(self, text: Data, added: AddedTokens, threads: int = 0) -> int: ...
     def encode_batch(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int = 0
     ) -> list[list[int]]: ...
     def encode_batch_array(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int = 0
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
 
-    def spans(self, text: Data, added: AddedTokens) -> tuple[Ids, Offsets, Offsets]:
+    def spans(
+        self, text: Data, added: AddedTokens, threads: int = 0
+    ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the start and end of each in bytes of UTF-8."""
 
     def merge(self, pre_token: bytes) -> list[int]: ...
@@ -46,7 +49,10 @@ class Backend(Protocol):
 
 
 class Encoder:
-    """The pure Python backend; also for pre-tokenizers that C++ does not know."""
+    """The pure Python backend; also for pre-tokenizers that C++ does not know.
+
+    It has use for one thread only.
+    """
 
     def __init__(
         self,
@@ -60,22 +66,22 @@ class Encoder:
         self._token_bytes = token_bytes
         self._add_prefix_space = add_prefix_space
 
-    def encode(self, text: Data, added: AddedTokens) -> list[int]:
+    def encode(self, text: Data, added: AddedTokens, threads: int = 0) -> list[int]:
         """Return the ids of `text`."""
         return [id for ids, _, _ in self._parts(utf8(text), added) for id in ids]
 
-    def encode_array(self, text: Data, added: AddedTokens) -> Ids:
+    def encode_array(self, text: Data, added: AddedTokens, threads: int = 0) -> Ids:
         """Return the ids of `text`: uint32, shape (n,)."""
         return np.array(self.encode(text, added), np.uint32)
 
-    def count(self, text: Data, added: AddedTokens) -> int:
+    def count(self, text: Data, added: AddedTokens, threads: int = 0) -> int:
         """Return how many ids `text` has."""
         return sum(len(ids) for ids, _, _ in self._parts(utf8(text), added))
 
     def encode_batch(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int = 0
     ) -> list[list[int]]:
-        """Return the ids of each of `texts`; Python has use for one thread only."""
+        """Return the ids of each of `texts`."""
         found = []
         for index, text in enumerate(texts):
             try:
@@ -85,14 +91,16 @@ class Encoder:
         return found
 
     def encode_batch_array(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int = 0
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and where those of each start and end."""
         found = self.encode_batch(texts, added, threads)
         offsets = np.array([0, *accumulate(map(len, found))], np.int64)
         return np.array([id for ids in found for id in ids], np.uint32), offsets
 
-    def spans(self, text: Data, added: AddedTokens) -> tuple[Ids, Offsets, Offsets]:
+    def spans(
+        self, text: Data, added: AddedTokens, threads: int = 0
+    ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the start and end of each in bytes of UTF-8."""
         found: list[int] = []
         starts: list[int] = []

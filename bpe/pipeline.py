@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -26,6 +25,9 @@ Phase: TypeAlias = Literal["all", "exact", "normalized"]
 """Which added tokens: all, those found in text as it is, or those found once it is normalized."""
 
 Result = TypeVar("Result")
+Work: TypeAlias = Callable[[Data, AddedTokens], Result]
+
+MOST_THREADS = 1 << 16
 
 
 class Pipeline:
@@ -53,21 +55,39 @@ class Pipeline:
         # For text that needs nothing else before the backend: what each policy looks for.
         self._policies: dict[str, AddedTokens] = {}
 
-    def encode(self, text: Data, special: Special, errors: str) -> list[int]:
+    def encode(
+        self, text: Data, special: Special, errors: str, threads: int | None = None
+    ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, self.encoder.encode, _ids)
+        encode: Work[list[int]] = self.encoder.encode
+        if threads is not None:
+            encode = _on(self.encoder.encode, threads)
+        return self._run(text, special, errors, encode, _ids)
 
-    def encode_array(self, text: Data, special: Special, errors: str) -> Ids:
+    def encode_array(
+        self, text: Data, special: Special, errors: str, threads: int | None = None
+    ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, self.encoder.encode_array, _array)
+        encode: Work[Ids] = self.encoder.encode_array
+        if threads is not None:
+            encode = _on(self.encoder.encode_array, threads)
+        return self._run(text, special, errors, encode, _array)
 
-    def count(self, text: Data, special: Special, errors: str) -> int:
+    def count(self, text: Data, special: Special, errors: str, threads: int | None = None) -> int:
         """Return how many ids `text` has."""
-        return self._run(text, special, errors, self.encoder.count, _count)
+        count: Work[int] = self.encoder.count
+        if threads is not None:
+            count = _on(self.encoder.count, threads)
+        return self._run(text, special, errors, count, _count)
 
-    def spans(self, text: Data, special: Special, errors: str) -> tuple[Ids, Offsets, Offsets]:
+    def spans(
+        self, text: Data, special: Special, errors: str, threads: int | None = None
+    ) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the start and end of each in what `text` counts."""
-        ids, starts, ends = self._run(text, special, errors, self.encoder.spans, _joined)
+        spans: Work[tuple[Ids, Offsets, Offsets]] = self.encoder.spans
+        if threads is not None:
+            spans = _on(self.encoder.spans, threads)
+        ids, starts, ends = self._run(text, special, errors, spans, _joined)
         if isinstance(text, str):
             places = Places(text, errors)
             starts, ends = places.starts(starts), places.ends(ends)
@@ -80,9 +100,7 @@ class Pipeline:
         data, odd = self._batch(texts, errors)
         refusal = None
         try:
-            found = self.encoder.encode_batch(
-                data, self._added_for(special), _threads(data, threads)
-            )
+            found = self.encoder.encode_batch(data, self._added_for(special), _threads(threads))
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
         for index in odd:
@@ -107,7 +125,7 @@ class Pipeline:
             return flat(self.encode_batch(texts, special, errors, threads))
         try:
             return self.encoder.encode_batch_array(
-                data, self._added_for(special), _threads(data, threads)
+                data, self._added_for(special), _threads(threads)
             )
         except SpecialTokenError as error:
             raise self._located(error, texts[error.text_index or 0], errors) from None
@@ -117,7 +135,7 @@ class Pipeline:
         text: Data,
         special: Special,
         errors: str,
-        whole: Callable[[Data, AddedTokens], Result],
+        whole: Work[Result],
         parted: Callable[[Iterable[NormalPart]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
@@ -259,10 +277,16 @@ def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:
     return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)
 
 
-def _threads(texts: Sequence[Data], asked: int | None) -> int:
+def _on(work: Callable[[Data, AddedTokens, int], Result], threads: int) -> Work[Result]:
+    """Return `work` with the number of threads that was asked for."""
+    asked = _threads(threads)
+    return lambda text, added: work(text, added, asked)
+
+
+def _threads(asked: int | None) -> int:
+    """Return what backends call `asked`: 0 is as many as the work is worth."""
     if asked is None:
-        # A thread costs some 20 us to start, the time of 1 kB of text; 256 kB each is worth it.
-        return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 18))
+        return 0
     if not isinstance(asked, int) or asked < 1:
         raise ValueError(f"threads={asked!r}; expected None or an int of at least 1")
-    return asked
+    return min(asked, MOST_THREADS)

@@ -15,6 +15,10 @@ from bpe.errors import TextFileError
 Text: TypeAlias = str | bytes
 Path: TypeAlias = os.PathLike[str]
 Source: TypeAlias = Iterable[Text] | Path | Iterable[Path]
+Gather: TypeAlias = Callable[
+    [Iterator[object], int, int, str, Callable[[str], None]],
+    tuple[list[Text], list[object], bool],
+]
 
 BLOCK = 1 << 20
 """How much of a long text there is at a time: bytes of a file, code points of a str."""
@@ -27,8 +31,12 @@ PER_TEXT = 64
 """What a text takes besides its characters, about; empty ones do, too."""
 
 
-def read_texts(source: Source, field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
-    """Yield the texts of `source` as UTF-8: short ones in lists, a long one as its blocks.
+def read_texts(
+    source: Source, field: str, take: Gather | None = None
+) -> Iterator[list[Text] | Iterator[bytes]]:
+    """Yield the texts of `source`: some in a list, or that of a file as its blocks.
+
+    `take` is what does the work of `gather`.
 
     Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
     text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
@@ -47,54 +55,61 @@ def read_texts(source: Source, field: str) -> Iterator[list[bytes] | Iterator[by
         for path in items:
             if isinstance(path, os.PathLike):
                 _form_of(_name(path))
-    return _batches(items, field)
+    return _batches(items, field, take or gather)
 
 
-def _batches(items: Iterable[object], field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
-    batch: list[str | bytes] = []
-    size = 0
-    for item in items:
-        if isinstance(item, (str, bytes)) and len(item) <= BLOCK:
-            batch.append(item)
-            size += len(item) + PER_TEXT
-            if size >= BLOCK:
-                yield _encoded(batch)
-                batch, size = [], 0
-            continue
+def _batches(
+    items: Iterable[object], field: str, take: Gather
+) -> Iterator[list[Text] | Iterator[bytes]]:
+    iterator = iter(items)
+    is_end = False
+    while not is_end:
+        batch, others, is_end = take(iterator, BLOCK, PER_TEXT, "".join(LAST), _check_text)
         if batch:
-            yield _encoded(batch)
-            batch, size = [], 0
-        yield from _long(item, field)
-    if batch:
-        yield _encoded(batch)
+            yield batch
+        for other in others:
+            yield from _long(other, field, take)
 
 
-def _encoded(batch: list[str | bytes]) -> list[bytes]:
-    for item in batch:
-        if item[-1:] in LAST and isinstance(item, str) and _is_file_name(item):
-            raise ValueError(
-                f"text {item!r} is the name of a file: pass pathlib.Path({item!r}) to train on "
-                "the file, or the text as bytes to train on its name"
-            )
-    try:
-        return list(map(str.encode, batch))  # type: ignore[arg-type]
-    except (TypeError, UnicodeEncodeError):  # there are bytes among them, or lone surrogates
-        return [utf8(text) for text in batch]
+def gather(
+    iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
+) -> tuple[list[Text], list[object], bool]:
+    """Return texts, until they are `enough`; what came behind them and is none; if that is all.
+
+    `check` is called with each str that ends with one of `last`. _core.gather is the same.
+    """
+    batch: list[Text] = []
+    size = 0
+    for item in iterator:
+        if not isinstance(item, (str, bytes)):
+            return batch, [item], False
+        if isinstance(item, str) and item[-1:] in last and item:
+            check(item)
+        batch.append(item)
+        size += len(item) + per_text
+        if size >= enough:
+            return batch, [], False
+    return batch, [], True
 
 
-def _long(item: object, field: str) -> Iterator[list[bytes] | Iterator[bytes]]:
-    """Yield what is no short text."""
+def _check_text(text: str) -> None:
+    if _is_file_name(text):
+        raise ValueError(
+            f"text {text!r} is the name of a file: pass pathlib.Path({text!r}) to train on "
+            "the file, or the text as bytes to train on its name"
+        )
+
+
+def _long(item: object, field: str, take: Gather) -> Iterator[list[Text] | Iterator[bytes]]:
+    """Yield what is neither str nor bytes."""
     if isinstance(item, os.PathLike):
         name = _name(item)
         if _form_of(name) == ".txt":
             yield _blocks_of_file(name)
         else:
-            yield from _batches(_texts_of_lines(name, field), field)
-    elif isinstance(item, str):
-        yield _blocks_of_str(item)
-    elif isinstance(item, (bytes, bytearray, memoryview)):
-        data = bytes(item)
-        yield (data[start : start + BLOCK] for start in range(0, len(data), BLOCK))
+            yield from _batches(_texts_of_lines(name, field), field, take)
+    elif isinstance(item, (bytearray, memoryview)):
+        yield [bytes(item)]
     else:
         raise TypeError(
             f"a text is of type {type(item).__name__}; expected str, bytes holding UTF-8, or a "
@@ -115,7 +130,11 @@ def _is_file_name(text: str) -> bool:
     )
 
 
-def _blocks_of_str(text: str) -> Iterator[bytes]:
+def blocks_of(text: Text) -> Iterator[bytes]:
+    """Yield the blocks of a text as UTF-8."""
+    if isinstance(text, bytes):
+        yield from (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
+        return
     start = 0
     while start < len(text):
         end = start + BLOCK

@@ -94,6 +94,8 @@ class AddedTokens:
             ):
                 continue
             if token.content in self._refused:
+                if done < first:  # where a later phase may find one that comes first
+                    yield Segment(done, first, None)
                 raise SpecialTokenError(token.content, first)
             if token.lstrip:
                 # What the token before has taken stays with it.

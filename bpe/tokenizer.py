@@ -37,6 +37,9 @@ class Tokenizer:
     pair is the character it stands for), with "strict" a UnicodeEncodeError, with
     "surrogateescape" the byte that Python's handler of that name has put there.
     `add_special_tokens` adds what the vocabulary's file says comes before and behind a text.
+    `threads` is how many threads the native backend may take, for one long text as for many texts;
+    by default one, or for more than a megabyte as many as there are processors. The result does not
+    depend on it. Long work stops when it is interrupted.
     """
 
     def __init__(
@@ -101,18 +104,20 @@ class Tokenizer:
         *,
         errors: Errors = "replace",
         add_special_tokens: bool = False,
+        threads: int | None = None,
     ) -> list[int]:
         """Return the ids of `text`.
 
         Raises SpecialTokenError (see `special`), TypeError if `text` is neither str nor bytes,
-        UnicodeEncodeError (see `errors`), ValueError for other values of these.
+        UnicodeEncodeError (see `errors`), ValueError for other values of these or of
+        `threads`.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
         >>> tok.encode("abcde")
         [258, 101]
         """
-        ids = self._pipeline.encode(text, special, errors)
+        ids = self._pipeline.encode(text, special, errors, threads)
         if add_special_tokens:
             return [*self._template.before, *ids, *self._template.after]
         return ids
@@ -124,9 +129,10 @@ class Tokenizer:
         *,
         errors: Errors = "replace",
         add_special_tokens: bool = False,
+        threads: int | None = None,
     ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,). Otherwise as `encode`."""
-        ids = self._pipeline.encode_array(text, special, errors)
+        ids = self._pipeline.encode_array(text, special, errors, threads)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self._template)
             return np.concatenate([before, ids, after])
@@ -139,9 +145,10 @@ class Tokenizer:
         *,
         errors: Errors = "replace",
         add_special_tokens: bool = False,
+        threads: int | None = None,
     ) -> int:
         """Return how many ids `text` has, without making them. Otherwise as `encode`."""
-        found = self._pipeline.count(text, special, errors)
+        found = self._pipeline.count(text, special, errors, threads)
         return found + sum(map(len, self._template)) if add_special_tokens else found
 
     def encode_batch(
@@ -155,9 +162,7 @@ class Tokenizer:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`.
 
-        The native backend takes up to `threads` threads, by default as many as the work is worth;
-        the result does not depend on it. Raises what `encode` does, and ValueError if `threads` is
-        less than 1.
+        Raises what `encode` does.
         """
         given = _texts(texts)
         found = self._pipeline.encode_batch(given, special, errors, threads)
@@ -190,7 +195,12 @@ class Tokenizer:
         return self._pipeline.encode_batch_array(given, special, errors, threads)
 
     def tokens(
-        self, text: Data, special: Special = "raise", *, errors: Errors = "replace"
+        self,
+        text: Data,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        threads: int | None = None,
     ) -> list[Token]:
         """Return the tokens of `text`, each with its bytes and its span in `text`.
 
@@ -201,7 +211,7 @@ class Tokenizer:
         >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
         [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
         """
-        ids, starts, ends = self._pipeline.spans(text, special, errors)
+        ids, starts, ends = self._pipeline.spans(text, special, errors, threads)
         return [
             Token(id, self._decoder[id], start, end)
             for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)

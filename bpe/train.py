@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bpe.backends import SupportsOffsets
 from bpe.counting import TextCounter, text_counter
-from bpe.sources import Source, read_texts
+from bpe.sources import Source, Text, read_texts
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.trainer import TieBreak, Trainer, Words
@@ -86,7 +86,7 @@ def train(
 
     counter = text_counter(pre_tokenizer, chosen, threads)
     with _progress("counting", "B", progress) as advance:
-        _count(read_texts(source, field), counter, advance)
+        _count(read_texts(source, field, counter.gather), counter, advance)
     with _progress("merging", "token", progress, wanted) as advance:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < wanted:
@@ -190,14 +190,13 @@ def _check_numbers(
 
 
 def _count(
-    texts: Iterable[list[bytes] | Iterator[bytes]],
+    texts: Iterable[list[Text] | Iterator[bytes]],
     counter: TextCounter,
     advance: Callable[[int], object],
 ) -> None:
     for item in texts:
         if isinstance(item, list):
-            counter.add(item)
-            advance(sum(map(len, item)))
+            advance(counter.add(item))
         else:
             counter.add_blocks(_noted(item, advance))
 
@@ -214,11 +213,12 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     size = BYTES + trainer.tokens
     ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
     tokens = [bytes([byte]) for byte in range(BYTES)]
-    for left, right, _ in trainer.origins().tolist():
+    lefts, rights, _ = trainer.origins().T.tolist()
+    for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
-    vocabulary = Vocabulary(
-        dict(zip(ids, tokens, strict=False)),
-        [(ids[left], ids[right], ids[made]) for left, right, made in trainer.merges().tolist()],
+    merges = np.array(ids, np.uint32)[trainer.merges()]
+    vocabulary = Vocabulary.trusted(
+        dict(zip(ids, tokens, strict=False)), tuple(zip(*merges.T.tolist(), strict=True))
     )
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]

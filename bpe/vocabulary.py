@@ -48,6 +48,20 @@ class Vocabulary:
         self._check_tokens()
         self._check_merges()
 
+    @classmethod
+    def trusted(
+        cls,
+        token_bytes: dict[int, bytes],
+        merges: tuple[Merge, ...] | None,
+        ignore_merges: bool = False,
+    ) -> Vocabulary:
+        """Return the vocabulary of what was made to be right: nothing is checked nor copied."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._token_bytes = token_bytes
+        vocabulary._merges = merges
+        vocabulary._ignore_merges = ignore_merges or merges is None
+        return vocabulary
+
     @property
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token, by its id; not to be changed."""
@@ -76,7 +90,8 @@ class Vocabulary:
     @once
     def missing_bytes(self) -> tuple[int, ...]:
         """The bytes that have no token, all of them in NOT_IN_UTF8."""
-        return tuple(byte for byte in range(256) if bytes([byte]) not in self.ids)
+        tokens = frozenset(self._token_bytes.values())
+        return tuple(byte for byte in range(256) if bytes([byte]) not in tokens)
 
     @property
     def size(self) -> int:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import pretok
 from bpe import counting, sources
 from bpe.counting import text_counter
+from bpe.encoder import utf8
 from bpe.errors import TextFileError
 from bpe.sources import read_texts
 from pretok.pretokenizer import BackendName, native_machine
@@ -37,7 +38,7 @@ def words_of(
     texts: list[bytes | str], name: str, backend: BackendName, threads: int | None = None
 ) -> list[tuple[bytes, int]]:
     counter = text_counter(pretok.get(name, backend=backend), backend, threads)
-    for item in read_texts(texts, "text"):
+    for item in read_texts(texts, "text", counter.gather):
         if isinstance(item, list):
             counter.add(item)
         else:
@@ -200,7 +201,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
 def read(source: Any, field: str = "text") -> list[bytes]:
     found: list[bytes] = []
     for item in read_texts(source, field):
-        found += item if isinstance(item, list) else [b"".join(item)]
+        found += map(utf8, item) if isinstance(item, list) else [b"".join(item)]
     return found
 
 
@@ -345,7 +346,7 @@ def test_texts_are_read_little_by_little(backend: BackendName) -> None:
     tracemalloc.start()
     try:
         counter = text_counter(pretok.get("gpt2", backend=backend), backend, 1)
-        for item in read_texts(endless(), "text"):
+        for item in read_texts(endless(), "text", counter.gather):
             if isinstance(item, list):
                 counter.add(item)
             else:

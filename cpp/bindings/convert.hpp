@@ -2,11 +2,13 @@
 #pragma once
 
 #include "sources.hpp"
+#include "text.hpp"
 #include "transcode.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,8 +80,32 @@ public:
     return use(static_cast<const std::uint8_t *>(scratch.data()), scratch.size());
   }
 
+  // What TextTasks asks of a text.
+  TextView part(std::size_t start, std::size_t end) const {
+    TextView result = *this;
+    result.data_ = as<char>() + start * static_cast<std::size_t>(width_ == 0 ? 1 : width_);
+    result.size_ = end - start;
+    return result;
+  }
+  std::size_t utf8_size() const { return measured(UNLIMITED).bytes; }
+  std::size_t units_in(std::size_t bytes) const { return measured(bytes).units; }
+  std::size_t whole(std::size_t at) const {
+    const bool within = width_ == 2   ? is_within_pair(as<std::uint16_t>(), size_, at)
+                        : width_ == 4 ? is_within_pair(as<std::uint32_t>(), size_, at)
+                                      : false;
+    return within ? at - 1 : at;
+  }
+
 private:
   template <typename Unit> const Unit *as() const { return static_cast<const Unit *>(data_); }
+
+  Measured measured(std::size_t bytes) const {
+    if (width_ == 0 || ascii_)
+      return {std::min(size_, bytes), std::min(size_, bytes)};
+    return width_ == 1   ? measure_utf8(as<std::uint8_t>(), size_, bytes)
+           : width_ == 2 ? measure_utf8(as<std::uint16_t>(), size_, bytes)
+                         : measure_utf8(as<std::uint32_t>(), size_, bytes);
+  }
 
   const void *data_;
   std::size_t size_;

@@ -3,16 +3,17 @@
 #include "convert.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
+#include "pulse.hpp"
 
-#include "batch.hpp"
+#include "encode_texts.hpp"
 #include "encoder.hpp"
 #include "vocabulary.hpp"
 
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -29,7 +30,7 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
 }
 
-[[noreturn]] void raise_refusal(const Refusal &refusal, py::object text_index = py::none()) {
+[[noreturn]] void raise_refusal(const Refusal &refusal, py::object text_index) {
   const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");
   const py::object error =
       type(py::str(refusal.token->content), refusal.position, std::move(text_index));
@@ -41,6 +42,7 @@ py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
   const auto size = static_cast<py::ssize_t>(ids.size());
   if (size == 0)
     return py::array_t<std::uint32_t>(0);
+  ids.fit();
   std::uint32_t *owned = ids.release();
   const py::capsule owner(owned, [](void *p) { std::free(p); });
   return py::array_t<std::uint32_t>(size, owned, owner);
@@ -53,14 +55,31 @@ AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ran
   return AddedTokens(tokens, std::move(words));
 }
 
-// Some neighbouring texts of a batch, and what they became.
-struct Block {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  IdBuffer ids;
-  std::vector<std::int64_t> ends; // in `ids`, of each text
-  Refusal refusal;
-  std::size_t refused = 0; // the text with the refusal
+void raise_if_refused(const Encoded &found, py::object text_index) {
+  if (found.refusal.token != nullptr)
+    raise_refusal(found.refusal, std::move(text_index));
+}
+
+bool go_on(const Encoded &found) { return found.refusal.token == nullptr; }
+
+// How many ids are made before they become lists: little memory, and the interpreter's lock is
+// not asked for too often.
+constexpr std::size_t ENOUGH_FOR_LISTS = std::size_t{1} << 17;
+constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
+
+// The texts of a list. The tuple keeps them alive, whatever becomes of the list meanwhile.
+struct Batch {
+  explicit Batch(const py::list &texts) : kept(texts) {
+    views.reserve(kept.size());
+    for (const py::handle text : kept) {
+      views.emplace_back(text);
+      size += views.back().size();
+    }
+  }
+
+  py::tuple kept;
+  std::vector<TextView> views;
+  std::size_t size = 0;
 };
 
 class NativeEncoder {
@@ -93,78 +112,79 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  py::list encode(const py::object &text, const AddedTokens &added) const {
-    const IdBuffer ids = ids_of(TextView(text), added);
-    return id_objects_.as_list(ids.data(), ids.size());
+  // `threads`, here and below: 0 is as many as the work is worth.
+  py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
+    const Encoded found = encoded(Wanted::IDS, TextView(text), added, threads);
+    return id_objects_.as_list(found.ids.data(), found.ids.size());
   }
 
-  py::array_t<std::uint32_t> encode_array(const py::object &text,
-                                          const AddedTokens &added) const {
-    return as_array_of_ids(ids_of(TextView(text), added));
+  py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokens &added,
+                                          unsigned threads) const {
+    return as_array_of_ids(std::move(encoded(Wanted::IDS, TextView(text), added, threads).ids));
   }
 
-  std::size_t count(const py::object &text, const AddedTokens &added) const {
-    const TextView view(text);
-    std::size_t result = 0;
-    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
-      return encoder().count(data, size, added, cache, result);
-    });
-    return result;
+  std::size_t count(const py::object &text, const AddedTokens &added, unsigned threads) const {
+    return encoded(Wanted::COUNT, TextView(text), added, threads).count;
   }
 
-  py::tuple spans(const py::object &text, const AddedTokens &added) const {
-    const TextView view(text);
-    IdBuffer ids;
-    std::vector<std::int64_t> starts;
-    std::vector<std::int64_t> ends;
-    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
-      return encoder().encode_spans(data, size, added, cache, ids, starts, ends);
-    });
-    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(starts)),
-                          as_array(std::move(ends)));
+  py::tuple spans(const py::object &text, const AddedTokens &added, unsigned threads) const {
+    Encoded found = encoded(Wanted::SPANS, TextView(text), added, threads);
+    return py::make_tuple(as_array_of_ids(std::move(found.ids)),
+                          as_array(std::move(found.starts)), as_array(std::move(found.ends)));
   }
 
   py::list encode_batch(const py::list &texts, const AddedTokens &added,
                         unsigned threads) const {
-    const std::vector<Block> blocks = encode_blocks(texts, added, threads);
-    py::list result(texts.size());
-    for (const Block &block : blocks) {
+    const Batch batch(texts);
+    Encoded found;
+    py::list result(batch.views.size());
+    std::size_t made = 0;
+    const auto make_lists = [&] {
       std::int64_t start = 0;
-      for (std::size_t i = block.first; i < block.last; ++i) {
-        const std::int64_t end = block.ends[i - block.first];
-        result[i] = id_objects_.as_list(block.ids.data() + start,
-                                        static_cast<std::size_t>(end - start));
+      for (const std::int64_t end : found.text_ends) {
+        result[made++] = id_objects_.as_list(found.ids.data() + start,
+                                             static_cast<std::size_t>(end - start));
         start = end;
       }
-    }
+      found.forget_texts();
+    };
+    unlocked(batch.size, [&] {
+      std::size_t enough = ENOUGH_FOR_LISTS;
+      encode_texts(
+          encoder(), Wanted::IDS, batch.views, added, threads, found,
+          [&](const Encoded &) {
+            if (found.refusal.token != nullptr)
+              return false;
+            if (batch.size < WORTH_RELEASING || found.ids.size() < enough)
+              return true;
+            const auto asked = std::chrono::steady_clock::now();
+            const py::gil_scoped_acquire acquired;
+            // Where others hold the lock for long, it is asked for less often.
+            if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
+              enough = std::min(enough * 4, MOST_FOR_LISTS);
+            make_lists();
+            return true;
+          },
+          Pulse());
+    });
+    raise_if_refused(found, py::int_(found.refused));
+    make_lists();
     return result;
   }
 
   py::tuple encode_batch_array(const py::list &texts, const AddedTokens &added,
                                unsigned threads) const {
-    std::vector<Block> blocks = encode_blocks(texts, added, threads);
-    std::vector<std::int64_t> offsets{0};
-    offsets.reserve(texts.size() + 1);
-    std::size_t total = 0;
-    for (const Block &block : blocks) {
-      for (const std::int64_t end : block.ends)
-        offsets.push_back(static_cast<std::int64_t>(total) + end);
-      total += block.ids.size();
-    }
-    if (blocks.size() == 1)
-      return py::make_tuple(as_array_of_ids(std::move(blocks[0].ids)),
-                            as_array(std::move(offsets)));
-    IdBuffer ids;
-    unlocked(total, [&] {
-      ids.reserve(total);
-      for (Block &block : blocks) {
-        std::copy(block.ids.data(), block.ids.data() + block.ids.size(),
-                  ids.room(block.ids.size()));
-        ids.add(block.ids.size());
-        block.ids = IdBuffer();
-      }
+    const Batch batch(texts);
+    Encoded found;
+    unlocked(batch.size, [&] {
+      // Room that is not used is not there; growing might leave holes where it was.
+      found.ids.reserve(batch.size / 4);
+      encode_texts(encoder(), Wanted::IDS, batch.views, added, threads, found, go_on, Pulse());
     });
-    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(offsets)));
+    raise_if_refused(found, py::int_(found.refused));
+    std::vector<std::int64_t> &offsets = found.text_ends;
+    offsets.insert(offsets.begin(), 0);
+    return py::make_tuple(as_array_of_ids(std::move(found.ids)), as_array(std::move(offsets)));
   }
 
   py::list merge(const py::bytes &pre_token) const {
@@ -219,88 +239,25 @@ private:
     return *encoder_;
   }
 
-  // Calls use(data, size, cache) with the text as UTF-8; raises what it refuses.
-  template <typename Use> void run(const TextView &view, Use use) const {
-    Refusal refusal;
-    unlocked(view.size(), [&] {
-      const CacheLease cache(encoder().caches());
-      std::vector<std::uint8_t> scratch;
-      refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-        return use(data, size, *cache);
-      });
-    });
-    if (refusal.token != nullptr)
-      raise_refusal(refusal);
-  }
-
-  IdBuffer ids_of(const TextView &view, const AddedTokens &added) const {
-    IdBuffer ids;
-    run(view, [&](const std::uint8_t *data, std::size_t size, PreTokenCache &cache) {
-      ids.reserve(size / 4);
-      return encoder().encode(data, size, added, cache, ids);
-    });
-    return ids;
-  }
-
-  std::vector<Block> encode_blocks(const py::list &texts, const AddedTokens &added,
-                                   unsigned threads) const {
-    // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
-    const py::tuple kept(texts);
-    std::vector<TextView> views;
-    views.reserve(kept.size());
-    std::size_t total = 0;
-    for (const py::handle text : kept) {
-      views.emplace_back(text);
-      total += views.back().size();
-    }
-    std::vector<Block> blocks = make_blocks(views, total, threads);
-    unlocked(total, [&] {
-      std::vector<std::function<void()>> work;
-      work.reserve(blocks.size());
-      for (Block &block : blocks)
-        work.emplace_back(
-            [this, &views, &added, &block] { encode_block(views, added, block); });
-      run_all(work, threads);
-    });
-    for (const Block &block : blocks)
-      if (block.refusal.token != nullptr)
-        raise_refusal(block.refusal, py::int_(block.refused));
-    return blocks;
-  }
-
-  // Several for each thread, so that all end at about the same time; one for one thread.
-  static std::vector<Block> make_blocks(const std::vector<TextView> &views, std::size_t total,
-                                        unsigned threads) {
-    const std::size_t wanted = threads > 1 ? total / (std::size_t{threads} * 8) + 1 : total + 1;
-    std::vector<Block> blocks(1);
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      if (size >= wanted) {
-        blocks.emplace_back();
-        blocks.back().first = i;
-        size = 0;
+  Encoded encoded(Wanted wanted, const TextView &text, const AddedTokens &added,
+                  unsigned threads) const {
+    Encoded found;
+    unlocked(text.size(), [&] {
+      if (wanted != Wanted::COUNT)
+        found.ids.reserve(text.size() / 4);
+      if (share(text.size(), threads).task == 0) {
+        const CacheLease cache(encoder().caches());
+        std::vector<std::uint8_t> scratch;
+        text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+          found.add(encoder(), wanted, data, size, added, *cache, true);
+        });
+      } else {
+        encode_texts(encoder(), wanted, std::vector<TextView>{text}, added, threads, found,
+                     go_on, Pulse());
       }
-      size += views[i].size();
-      blocks.back().last = i + 1;
-    }
-    return blocks;
-  }
-
-  void encode_block(const std::vector<TextView> &views, const AddedTokens &added,
-                    Block &block) const {
-    const CacheLease cache(encoder().caches());
-    std::vector<std::uint8_t> scratch;
-    for (std::size_t i = block.first; i < block.last; ++i) {
-      block.refusal =
-          views[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-            return encoder().encode(data, size, added, *cache, block.ids);
-          });
-      block.ends.push_back(static_cast<std::int64_t>(block.ids.size()));
-      if (block.refusal.token != nullptr) {
-        block.refused = i;
-        return;
-      }
-    }
+    });
+    raise_if_refused(found, py::none());
+    return found;
   }
 
   bool decode_array(const py::array &ids, std::string &bytes) const {
@@ -341,17 +298,22 @@ void bind_encoder(py::module_ &module) {
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("ignore_merges"), py::arg("add_prefix_space"))
-      .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"))
-      .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"))
-      .def("count", &NativeEncoder::count, py::arg("text"), py::arg("added"))
-      .def("spans", &NativeEncoder::spans, py::arg("text"), py::arg("added"))
+      .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
+           py::arg("threads") = 0)
+      .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),
+           py::arg("threads") = 0)
+      .def("count", &NativeEncoder::count, py::arg("text"), py::arg("added"),
+           py::arg("threads") = 0)
+      .def("spans", &NativeEncoder::spans, py::arg("text"), py::arg("added"),
+           py::arg("threads") = 0)
       .def("encode_batch", &NativeEncoder::encode_batch, py::arg("texts"), py::arg("added"),
-           py::arg("threads"))
+           py::arg("threads") = 0)
       .def("encode_batch_array", &NativeEncoder::encode_batch_array, py::arg("texts"),
-           py::arg("added"), py::arg("threads"))
+           py::arg("added"), py::arg("threads") = 0)
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def("merges", &NativeEncoder::merges);
+  module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 
 } // namespace pretok

@@ -1,6 +1,7 @@
 #include "training.hpp"
 
 #include "native_machine.hpp"
+#include "pulse.hpp"
 #include "safe_cut.hpp"
 #include "trainer.hpp"
 #include "word_counts.hpp"
@@ -9,7 +10,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -33,12 +34,13 @@ class NativeWordCounts {
 public:
   // The tuple keeps the texts alive, whatever becomes of a list meanwhile.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
-    std::vector<ByteView> views;
+    std::vector<TextView> views;
     views.reserve(texts.size());
     for (const py::handle text : texts)
-      views.push_back(view(text));
+      views.emplace_back(text);
+    threads_ = std::max(threads_, threads);
     const py::gil_scoped_release released;
-    counts_.add(machine.machine(), views, threads);
+    counts_.add(machine.machine(), views, threads, Pulse());
   }
 
   void add_words(const py::dict &words) {
@@ -47,7 +49,7 @@ public:
   }
 
   py::list take() {
-    WordTable table = counts_.take();
+    WordTable table = this->table();
     py::list result;
     for (const WordTable::Word &word : table.finish())
       result.append(py::make_tuple(
@@ -55,27 +57,11 @@ public:
     return result;
   }
 
-  WordTable table() { return counts_.take(); }
+  WordTable table() { return counts_.take(threads_); }
 
 private:
   WordCounts counts_;
-};
-
-// Lets Python see that it was interrupted, now and then; to be called without its lock.
-class Pulse {
-public:
-  void operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50))
-      return;
-    last_ = now;
-    const py::gil_scoped_acquire acquired;
-    if (PyErr_CheckSignals() != 0)
-      throw py::error_already_set();
-  }
-
-private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  unsigned threads_ = 1; // the most that were asked for
 };
 
 class NativeTrainer {
@@ -121,6 +107,36 @@ private:
   Trainer trainer_;
 };
 
+// The twin of bpe.sources.gather.
+py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
+                       const std::string &last, const py::function &check) {
+  py::list texts;
+  std::size_t total = 0;
+  while (total < enough) {
+    const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
+    if (!item) {
+      if (PyErr_Occurred() != nullptr)
+        throw py::error_already_set();
+      return py::make_tuple(std::move(texts), py::list(), true);
+    }
+    const bool is_str = PyUnicode_Check(item.ptr()) != 0;
+    if (!is_str && !PyBytes_Check(item.ptr())) {
+      py::list others;
+      others.append(item);
+      return py::make_tuple(std::move(texts), std::move(others), false);
+    }
+    const auto size = static_cast<std::size_t>(PyObject_Length(item.ptr()));
+    if (is_str && size != 0) {
+      const Py_UCS4 end = PyUnicode_ReadChar(item.ptr(), static_cast<py::ssize_t>(size) - 1);
+      if (end < 0x80 && last.find(static_cast<char>(end)) != std::string::npos)
+        check(item);
+    }
+    total += size + per_text;
+    texts.append(item);
+  }
+  return py::make_tuple(std::move(texts), py::list(), false);
+}
+
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
   const ByteView bytes = view(text);
   const py::gil_scoped_release released;
@@ -145,6 +161,8 @@ void bind_training(py::module_ &module) {
       .def_property_readonly("tokens", &NativeTrainer::tokens)
       .def("merges", &NativeTrainer::merges)
       .def("origins", &NativeTrainer::origins);
+  module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
+             py::arg("per_text"), py::arg("last"), py::arg("check"));
   module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));
 }
 

@@ -47,6 +47,10 @@ bool is_white_space(std::uint32_t code_point) {
 
 AddedTokens::AddedTokens(const std::vector<AddedToken> &tokens, Ranges words)
     : words_(std::move(words)) {
+  for (const AddedToken &token : tokens) {
+    longest_ = std::max(longest_, token.content.size());
+    strips_ = strips_ || token.lstrip || token.rstrip;
+  }
   for (const bool normalized : {false, true}) {
     std::vector<AddedToken> found;
     for (const AddedToken &token : tokens)
@@ -89,6 +93,20 @@ const AddedToken *AddedTokens::Finder::match(const std::uint8_t *data, std::size
     high = std::partition_point(low, high,
                                 [&](const auto &token) { return byte_of(token) == byte; });
   }
+}
+
+std::size_t AddedTokens::clear_from(const std::uint8_t *data, std::size_t size,
+                                    std::size_t from, std::size_t to) const {
+  std::size_t clear = from;
+  const std::size_t end = std::min(size, to + 1);
+  for (const Finder &finder : finders_)
+    for (std::size_t at = finder.next(data, from - std::min(from, longest_), end); at < end;
+         at = finder.next(data, at + 1, end))
+      if (const AddedToken *token = finder.match(data, at, size))
+        clear = std::max(clear, at + token->content.size());
+  if (strips_)
+    clear = skip(data, clear, size);
+  return clear <= to ? clear : NOWHERE;
 }
 
 bool AddedTokens::is_word_before(const std::uint8_t *data, std::size_t start,

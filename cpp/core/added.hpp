@@ -48,6 +48,22 @@ public:
     return search(0, data, 0, size, emit);
   }
 
+  // Whether there are any, and the size of the longest in bytes.
+  std::size_t longest() const { return longest_; }
+  // Whether one may take white space along.
+  bool strips() const { return strips_; }
+
+  // Returns the first place from `from` on, `to` at most, such that nothing of a token that
+  // begins at or before `to` is behind it; NOWHERE if there is no such place.
+  std::size_t clear_from(const std::uint8_t *data, std::size_t size, std::size_t from,
+                         std::size_t to) const;
+  static constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
+
+  static bool is_white_space_before(const std::uint8_t *data, std::size_t start,
+                                    std::size_t at) {
+    return skip_back(data, start, at) != at;
+  }
+
 private:
   // Finds the leftmost of some tokens, and of those that start there the longest.
   struct Finder {
@@ -96,8 +112,12 @@ private:
       if (token->single_word &&
           (is_word_before(data, start, first) || is_word_at(data, last, end)))
         continue;
-      if (token->refused)
-        return {token, first};
+      if (token->refused) {
+        // What comes first is refused first, whatever it is searched for behind.
+        const Refusal refusal =
+            done < first ? search(phase + 1, data, done, first, emit) : Refusal{};
+        return refusal.token != nullptr ? refusal : Refusal{token, first};
+      }
       if (token->lstrip) {
         // What the token before has taken stays with it.
         first = skip_back(data, start, first);
@@ -126,6 +146,8 @@ private:
 
   std::vector<Finder> finders_; // those for text as it is, then those for normalized text
   Ranges words_;
+  std::size_t longest_ = 0;
+  bool strips_ = false;
 };
 
 } // namespace pretok

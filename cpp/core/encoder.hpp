@@ -22,6 +22,8 @@ public:
       : machine_(machine), vocabulary_(vocabulary), add_prefix_space_(add_prefix_space) {}
 
   CachePool &caches() const { return caches_; }
+  const Machine &machine() const { return machine_; }
+  bool add_prefix_space() const { return add_prefix_space_; }
 
   // Appends the ids of `size` bytes of UTF-8, or anything. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -29,6 +30,12 @@ public:
   }
   void add(std::size_t count) { size_ += count; }
   void clear() { size_ = 0; }
+  // Takes the first `count` out.
+  void drop_front(std::size_t count) {
+    size_ -= count;
+    if (size_ != 0)
+      std::memmove(ids_, ids_ + count, size_ * sizeof *ids_);
+  }
 
   // Throws std::bad_alloc.
   void reserve(std::size_t capacity) {
@@ -44,6 +51,16 @@ public:
 
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
+
+  // Gives back memory that is not used, if it is much.
+  void fit() {
+    constexpr std::size_t MUCH = std::size_t{1} << 16;
+    if (size_ != 0 && capacity_ - size_ > MUCH)
+      if (void *smaller = std::realloc(ids_, size_ * sizeof *ids_)) {
+        ids_ = static_cast<std::uint32_t *>(smaller);
+        capacity_ = size_;
+      }
+  }
 
   // Hands over the ids, to be freed with std::free; nullptr if there was never room for any.
   std::uint32_t *release() {

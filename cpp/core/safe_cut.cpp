@@ -40,15 +40,21 @@ std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t fr
   return at;
 }
 
-// Returns an end as safe_cut does, of a text that starts where a pre-token does, or 0.
-std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size_t size) {
+// Returns an end as safe_cut does, of a text that starts where a pre-token does, or 0; one that
+// accepts(end).
+template <typename Accepts>
+std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size_t size,
+                     Accepts accepts) {
   std::vector<std::size_t> ends;
   machine.run(Utf8(data, size, machine.classes()), true, false,
               [&ends](std::size_t end, int) { ends.push_back(end); });
   // What comes before is split alike if that end is the end of the text, and if it is not: it
   // may look past its own end, but not past a pre-token that follows.
-  const std::size_t least = ends.size() > TRIES ? ends.size() - TRIES : 0;
-  for (std::size_t tried = ends.size(); tried > least; --tried) {
+  std::size_t tries = 0;
+  for (std::size_t tried = ends.size(); tried > 0 && tries < TRIES; --tried) {
+    if (!accepts(ends[tried - 1]))
+      continue;
+    ++tries;
     std::size_t same = 0;
     machine.run(Utf8(data, ends[tried - 1], machine.classes()), false, false,
                 [&](std::size_t end, int) { same += same < tried && ends[same] == end; });
@@ -63,9 +69,10 @@ std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size
 std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size_t size) {
   size -= incomplete(data, size);
   const Utf8 source(data, size, machine.classes());
+  const auto any = [](std::size_t) { return true; };
   for (std::size_t window = 1024;; window *= 16) {
     if (window >= size)
-      return last_end(machine, data, size);
+      return last_end(machine, data, size, any);
     std::size_t from = size - window;
     while (from < size && is_tail(data[from]))
       ++from;
@@ -74,10 +81,30 @@ std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size
     const std::size_t cut = first_cut(machine, source, from);
     if (cut == size)
       continue;
-    const std::size_t end = last_end(machine, data + cut, size - cut);
+    const std::size_t end = last_end(machine, data + cut, size - cut, any);
     if (end != 0)
       return cut + end;
   }
+}
+
+std::size_t safe_cut_between(const Machine &machine, const AddedTokens &added,
+                             bool add_prefix_space, const std::uint8_t *data, std::size_t size,
+                             std::size_t from, std::size_t to) {
+  std::size_t start = added.clear_from(data, size, from, to);
+  const std::size_t end = to - incomplete(data, to);
+  while (start < end && is_tail(data[start]))
+    ++start;
+  if (start >= end)
+    return 0;
+  const std::size_t cut = first_cut(machine, Utf8(data, end, machine.classes()), start);
+  if (cut >= end)
+    return 0;
+  const std::size_t found = last_end(machine, data + cut, end - cut, [&](std::size_t last) {
+    const std::size_t at = cut + last;
+    return (!add_prefix_space || (at < size && data[at] == ' ')) &&
+           (!added.strips() || !AddedTokens::is_white_space_before(data, start, at));
+  });
+  return found == 0 ? 0 : cut + found;
 }
 
 } // namespace pretok

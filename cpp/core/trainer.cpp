@@ -181,6 +181,21 @@ void Trainer::push(const Entry &entry) {
   std::push_heap(heap_.begin(), heap_.end(), Less());
 }
 
+// Puts an entry that is less in the place of the greatest: it mostly stays near the top.
+void Trainer::replace_top(const Entry &entry) {
+  const Less less;
+  std::size_t at = 0;
+  for (std::size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1]))
+      ++child;
+    if (!less(entry, heap_[child]))
+      break;
+    heap_[at] = heap_[child];
+    at = child;
+  }
+  heap_[at] = entry;
+}
+
 // Makes a heap of the greatest of the entries that wait: most never get that far, and a small
 // heap is a fast one. Returns false if none waits.
 bool Trainer::refill() {
@@ -232,13 +247,17 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
     const bool changed = now.count != top.count || now.order != top.order;
     if (!changed && now.count < least)
       return false;
-    std::pop_heap(heap_.begin(), heap_.end(), Less());
-    heap_.pop_back();
+    if (changed && now.count >= least_) {
+      replace_top(now);
+    } else {
+      std::pop_heap(heap_.begin(), heap_.end(), Less());
+      heap_.pop_back();
+      if (changed)
+        waiting_.push_back(now);
+    }
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
-    if (changed)
-      push(now);
-    else
+    if (!changed)
       merge(Bucket(bucket), beating);
     beating();
   }

@@ -96,6 +96,7 @@ private:
   void gain(Change &change, std::int64_t count, Place place);
   void apply_changes(Pulse &pulse);
   void push(const Entry &entry);
+  void replace_top(const Entry &entry);
   bool refill();
   bool is_at(PairKey key, Place place) const;
   std::uint64_t order_of(Bucket &bucket) const;

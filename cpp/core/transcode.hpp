@@ -46,4 +46,34 @@ void append_utf8(const Unit *units, std::size_t size, std::vector<std::uint8_t> 
   out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
+// Whether units[at] is the second half of a pair of surrogates.
+template <typename Unit>
+bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
+  return at != 0 && at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == 0xDC00 &&
+         (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
+}
+
+// So many code points, and how many bytes append_utf8 makes of them.
+struct Measured {
+  std::size_t units;
+  std::size_t bytes;
+};
+
+// Returns how many code points `most` bytes are, of which there are `size`.
+template <typename Unit>
+Measured measure_utf8(const Unit *units, std::size_t size, std::size_t most) {
+  Measured result{0, 0};
+  while (result.units < size && result.bytes < most) {
+    const std::uint32_t code_point = units[result.units];
+    const bool is_pair = is_within_pair(units, size, result.units + 1);
+    result.units += is_pair ? 2 : 1;
+    result.bytes += code_point < 0x80      ? 1
+                    : code_point < 0x800   ? 2
+                    : is_pair              ? 4
+                    : code_point < 0x10000 ? 3
+                                           : 4;
+  }
+  return result;
+}
+
 } // namespace pretok

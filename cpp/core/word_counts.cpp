@@ -2,17 +2,13 @@
 
 #include "batch.hpp"
 #include "prefetch.hpp"
-#include "safe_cut.hpp"
-#include "sources.hpp"
-#include "splitter.hpp"
 #include "token_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -20,9 +16,6 @@ namespace pretok {
 namespace {
 
 constexpr std::size_t BLOCK = std::size_t{1} << 18;
-// What a thread takes at a time: enough to be worth taking, and little enough to share out
-// evenly.
-constexpr std::size_t TASK = std::size_t{1} << 19;
 
 std::uint64_t load8(const std::uint8_t *from) {
   std::uint64_t value;
@@ -39,6 +32,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 // Words of more bytes have a key that others may have too.
 constexpr std::size_t SHORT = 15;
 constexpr std::uint64_t LONG = 0xFF;
+
+constexpr std::uint32_t NONE = static_cast<std::uint32_t>(-1);
 
 } // namespace
 
@@ -88,33 +83,108 @@ WordTable::Place &WordTable::place_for(ByteView bytes, const Key &key, std::uint
   return places_[at];
 }
 
-void WordTable::add(WordTable &other) {
-  constexpr std::size_t AHEAD = 8;
-  const std::vector<Word> &words = other.settle();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i + AHEAD < words.size())
-      prepare({words[i + AHEAD].data, words[i + AHEAD].size}, words[i + AHEAD].data);
-    const Word &word = words[i];
-    const ByteView bytes = {word.data, word.size};
-    Place &place = place_for(bytes, prepare(bytes, word.data), word.first);
-    place.count += word.count;
-    std::uint64_t &first = words_[place.word - 1].first;
-    first = std::min(first, word.first);
-  }
+const WordTable::Word *WordTable::find(ByteView bytes, const Key &key) const {
+  for (std::size_t at = place_of(key); places_[at].word != 0;
+       at = (at + 1) & (places_.size() - 1))
+    if (places_[at].key == key) {
+      const Word &word = words_[places_[at].word - 1];
+      if (bytes.size <= SHORT ||
+          (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
+        return &word;
+    }
+  return nullptr;
 }
 
-std::vector<WordTable::Word> &WordTable::settle() {
+void WordTable::add(WordTable &other, unsigned threads) {
+  settle();
+  other.settle();
+  enter_words();
+  const std::vector<Word> &words = other.words_;
+  // Where each is here. This is what takes time: it waits for memory.
+  std::vector<std::uint32_t> places(words.size());
+  std::vector<std::function<void()>> work;
+  const std::size_t share = words.size() / threads + 1;
+  for (std::size_t start = 0; start < words.size(); start += share)
+    work.emplace_back([&, start] {
+      constexpr std::size_t AHEAD = 8;
+      const auto bytes_of = [&words](std::size_t i) {
+        return ByteView{words[i].data, words[i].size};
+      };
+      const std::size_t end = std::min(words.size(), start + share);
+      for (std::size_t i = start; i < end; ++i) {
+        if (i + AHEAD < end)
+          prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
+        const Word *found = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
+        places[i] = found == nullptr ? NONE : static_cast<std::uint32_t>(found - words_.data());
+      }
+    });
+  run_all(work, threads);
+  // Both tables have their words in the order of Word::first, and so have the words that are
+  // first in one, and those that are first in the other.
+  std::vector<bool> is_moved(words_.size());
+  std::vector<Word> first_there;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Word word = words[i];
+    if (places[i] != NONE) {
+      Word &here = words_[places[i]];
+      here.count += word.count;
+      if (here.first < word.first)
+        continue;
+      word.count = here.count;
+      is_moved[places[i]] = true;
+    }
+    first_there.push_back(word);
+  }
+  std::vector<Word> merged;
+  merged.reserve(words_.size() + words.size());
+  auto next = first_there.begin();
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    if (is_moved[i])
+      continue;
+    for (; next != first_there.end() && next->first < words_[i].first; ++next)
+      merged.push_back(*next);
+    merged.push_back(words_[i]);
+  }
+  merged.insert(merged.end(), next, first_there.end());
+  if (merged.size() >= NONE)
+    throw std::length_error("4 billion distinct pre-tokens");
+  words_ = std::move(merged);
+  std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
+  other = WordTable(seed_);
+  are_entered_ = false;
+}
+
+// Takes the counts over from the places.
+void WordTable::settle() {
+  if (is_settled_)
+    return;
+  is_settled_ = true;
   for (const Place &place : places_)
     if (place.word != 0)
       words_[place.word - 1].count = place.count;
-  return words_;
+}
+
+// Puts words_, which may have changed, into the places.
+void WordTable::enter_words() {
+  if (are_entered_)
+    return;
+  are_entered_ = true;
+  std::size_t size = 1024;
+  while (size < words_.size() * 2)
+    size *= 2;
+  places_.assign(size, Place());
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const Key key = prepare({words_[i].data, words_[i].size}, words_[i].data);
+    std::size_t at = place_of(key);
+    while (places_[at].word != 0)
+      at = (at + 1) & (places_.size() - 1);
+    places_[at] = {key, 0, static_cast<std::uint32_t>(i + 1)};
+  }
 }
 
 const std::vector<WordTable::Word> &WordTable::finish() {
   settle();
   places_ = {};
-  std::sort(words_.begin(), words_.end(),
-            [](const Word &a, const Word &b) { return a.first < b.first; });
   return words_;
 }
 
@@ -154,41 +224,6 @@ void WordTable::grow() {
   }
 }
 
-namespace {
-
-// Words on the way into a table, while memory is fetched.
-class Waiting {
-public:
-  explicit Waiting(WordTable &table) : table_(table) {}
-
-  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
-    Word &word = words_[next_++ % words_.size()];
-    if (next_ > words_.size())
-      table_.add(word.bytes, word.key, 1, word.first);
-    word = {bytes, table_.prepare(bytes, limit), first};
-  }
-
-  void finish() {
-    for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
-      const Word &word = words_[i % words_.size()];
-      table_.add(word.bytes, word.key, 1, word.first);
-    }
-  }
-
-private:
-  struct Word {
-    ByteView bytes;
-    WordTable::Key key;
-    std::uint64_t first;
-  };
-
-  WordTable &table_;
-  std::array<Word, 16> words_{};
-  std::size_t next_ = 0;
-};
-
-} // namespace
-
 WordCounts::WordCounts()
     : seed_(mix(static_cast<std::uint64_t>(
                     std::chrono::steady_clock::now().time_since_epoch().count()),
@@ -196,60 +231,17 @@ WordCounts::WordCounts()
   tables_.emplace_back(seed_);
 }
 
-void WordCounts::add(const Machine &machine, const std::vector<ByteView> &texts,
-                     unsigned threads) {
-  struct Task {
-    ByteView text;
-    std::uint64_t position;
-  };
-  std::vector<Task> tasks;
-  for (ByteView text : texts) {
-    while (threads > 1 && text.size > 2 * TASK) {
-      const std::size_t cut = safe_cut(machine, text.data, TASK);
-      if (cut == 0)
-        break;
-      tasks.push_back({{text.data, cut}, position_});
-      position_ += cut;
-      text = {text.data + cut, text.size - cut};
-    }
-    tasks.push_back({text, position_});
-    position_ += text.size;
-  }
-  std::atomic<std::size_t> next{0};
-  const auto share = [&](WordTable &table) {
-    Waiting waiting(table);
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      const auto [text, position] = tasks[i];
-      std::size_t begin = 0;
-      split(machine, Utf8(text.data, text.size, machine.classes()),
-            [&, data = text.data, limit = text.data + text.size,
-             start = position](std::size_t end) {
-              waiting.add({data + begin, end - begin}, start + begin, limit);
-              begin = end;
-            });
-    }
-    waiting.finish();
-  };
-  const std::size_t shares = std::min<std::size_t>(threads, tasks.size());
-  while (tables_.size() < shares)
-    tables_.emplace_back(seed_);
-  std::vector<std::function<void()>> work;
-  for (std::size_t i = 0; i < shares; ++i)
-    work.emplace_back([&share, &table = tables_[i]] { share(table); });
-  run_all(work, threads);
-}
-
 void WordCounts::add_word(ByteView word, std::int64_t count) {
   tables_[0].add(word, count, position_);
   position_ += word.size;
 }
 
-WordTable WordCounts::take() {
+WordTable WordCounts::take(unsigned threads) {
   std::vector<WordTable> tables = std::exchange(tables_, {});
   tables_.emplace_back(seed_);
   position_ = 0;
   for (std::size_t i = 1; i < tables.size(); ++i)
-    tables[0].add(tables[i]);
+    tables[0].add(tables[i], threads);
   return std::move(tables[0]);
 }
 

@@ -2,7 +2,14 @@
 #pragma once
 
 #include "machine.hpp"
+#include "parallel.hpp"
+#include "sources.hpp"
+#include "splitter.hpp"
+#include "text_tasks.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,8 +53,9 @@ public:
   void add(ByteView bytes, std::int64_t count, std::uint64_t first) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, first);
   }
-  // Adds all that is in another table.
-  void add(WordTable &other);
+  // Adds all that is in another table, of the same seed, and empties that one. In both, words
+  // must have been added in the order of Word::first. Nothing else can be added any more.
+  void add(WordTable &other, unsigned threads);
   // Returns the words in the order of Word::first. Nothing can be added any more.
   const std::vector<Word> &finish();
 
@@ -61,7 +69,9 @@ private:
   const std::uint8_t *keep(ByteView bytes);
   std::size_t place_of(const Key &key) const;
   Place &place_for(ByteView bytes, const Key &key, std::uint64_t first);
-  std::vector<Word> &settle();
+  const Word *find(ByteView bytes, const Key &key) const;
+  void settle();
+  void enter_words();
   void grow();
 
   std::uint64_t seed_;
@@ -70,6 +80,40 @@ private:
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::uint8_t *free_ = nullptr;
   std::size_t left_ = 0;
+  bool is_settled_ = false; // whether the counts are those of words_
+  bool are_entered_ = true; // whether words_ are in the places
+};
+
+// Words on the way into a table, while memory is fetched.
+class WaitingWords {
+public:
+  explicit WaitingWords(WordTable &table) : table_(table) {}
+
+  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
+    Word &word = words_[next_++ % words_.size()];
+    if (next_ > words_.size())
+      table_.add(word.bytes, word.key, 1, word.first);
+    word = {bytes, table_.prepare(bytes, limit), first};
+  }
+
+  void finish() {
+    for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
+      const Word &word = words_[i % words_.size()];
+      table_.add(word.bytes, word.key, 1, word.first);
+    }
+    next_ = 0;
+  }
+
+private:
+  struct Word {
+    ByteView bytes;
+    WordTable::Key key;
+    std::uint64_t first;
+  };
+
+  WordTable &table_;
+  std::array<Word, 16> words_{};
+  std::size_t next_ = 0;
 };
 
 // Counts the pre-tokens of texts that come in batches; the result does not depend on how the
@@ -78,16 +122,69 @@ class WordCounts {
 public:
   WordCounts();
 
-  // Counts the pre-tokens of `texts`, each a text by itself, on up to `threads` threads.
-  void add(const Machine &machine, const std::vector<ByteView> &texts, unsigned threads);
+  // Counts the pre-tokens of `texts`, each a View, as TextTasks has it, and a text by itself.
+  // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
+  // throws is thrown here.
+  template <typename View, typename Pulse>
+  void add(const Machine &machine, const std::vector<View> &texts, unsigned threads,
+           Pulse pulse);
   void add_word(ByteView word, std::int64_t count);
   // Returns all that was counted, by where it first appeared, and starts anew.
-  WordTable take();
+  WordTable take(unsigned threads);
 
 private:
   std::uint64_t seed_;
   std::uint64_t position_ = 0;
   std::vector<WordTable> tables_; // one for each thread
 };
+
+template <typename View, typename Pulse>
+void WordCounts::add(const Machine &machine, const std::vector<View> &texts, unsigned threads,
+                     Pulse pulse) {
+  struct Worker {
+    WaitingWords waiting;
+    std::vector<std::uint8_t> scratch;
+  };
+  struct Nothing {
+    void append(Nothing &) {}
+  };
+  // A unit is at most 4 bytes, so that places in the texts are in order.
+  constexpr std::uint64_t MOST = 4;
+  std::vector<std::uint64_t> positions;
+  positions.reserve(texts.size());
+  std::size_t size = 0;
+  for (const View &text : texts) {
+    positions.push_back(position_ + size * MOST);
+    size += text.size();
+  }
+  const AddedTokens none({}, {});
+  const Sharing sharing = share(size, threads);
+  const TextTasks<View> tasks(texts, sharing.task, machine, none, false);
+  while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
+    tables_.emplace_back(seed_);
+  std::atomic<std::size_t> next{0};
+  Nothing total;
+  run_in_order(
+      tasks.count(), sharing.threads, total,
+      [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
+      [&](std::size_t task, Worker &worker, Nothing &) {
+        const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
+                                  std::size_t bytes, bool) {
+          std::size_t begin = 0;
+          const std::uint64_t position = positions[text] + start * MOST;
+          split(machine, Utf8(data, bytes, machine.classes()), [&](std::size_t end) {
+            worker.waiting.add({data + begin, end - begin}, position + begin, data + bytes);
+            begin = end;
+          });
+          if (data == worker.scratch.data())
+            worker.waiting.finish(); // before other text is put there
+          return true;
+        };
+        tasks.run(task, worker.scratch, add_text);
+        worker.waiting.finish();
+      },
+      [](const Nothing &) { return true; }, pulse);
+  position_ += size * MOST;
+}
 
 } // namespace pretok

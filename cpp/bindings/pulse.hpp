@@ -1,0 +1,29 @@
+// Long work stops when the user says so.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+
+namespace pretok {
+
+namespace py = pybind11;
+
+// Lets Python see that it was interrupted, now and then; to be called without its lock.
+class Pulse {
+public:
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50))
+      return;
+    last_ = now;
+    const py::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0)
+      throw py::error_already_set();
+  }
+
+private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+} // namespace pretok

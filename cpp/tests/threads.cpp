@@ -1,0 +1,198 @@
+// Compares encoding and counting on several threads, in tiny tasks, with one call for the
+// whole.
+#include "encode_texts.hpp"
+#include "presets.hpp"
+#include "word_counts.hpp"
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+std::mt19937 source(20261121);
+
+std::size_t below(std::size_t limit) { return source() % limit; }
+
+// Bytes that hold UTF-8, or anything.
+class Bytes {
+public:
+  explicit Bytes(const std::string &text)
+      : Bytes(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()) {}
+
+  std::size_t size() const { return size_; }
+  std::size_t utf8_size() const { return size_; }
+  std::size_t units_in(std::size_t bytes) const { return bytes; }
+  std::size_t whole(std::size_t at) const { return at; }
+  Bytes part(std::size_t start, std::size_t end) const { return {data_ + start, end - start}; }
+  template <typename Use> auto with_utf8(std::vector<std::uint8_t> &, Use use) const {
+    return use(data_, size_);
+  }
+
+private:
+  Bytes(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}
+
+  const std::uint8_t *data_;
+  std::size_t size_;
+};
+
+std::string random_text(std::size_t most) {
+  static const char *const PARTS[] = {
+      "a",   " ",        "   ",  " the",     "\n",   "\r\n", "'s",
+      "'ll", "12",       "1234", "<x>",      "<xx>", "word", "\xE4\xB8\xAD",
+      "!",   "\xCC\x81", "Ab",   "\xE2\x80", "_",    "\xFF", "\xE3\x80\x80",
+      "/",   "\t",       "<"};
+  std::string text;
+  for (std::size_t left = below(most); left > 0; --left)
+    text += PARTS[below(std::size(PARTS))];
+  return text;
+}
+
+bool coin() { return below(2) == 0; }
+
+AddedTokens random_added() {
+  std::vector<AddedToken> tokens;
+  std::uint32_t id = 1000;
+  for (const char *content : {"<x>", "<xx>", "word", " the", "\n", "\xE4\xB8\xAD"})
+    if (below(3) == 0)
+      tokens.push_back({content, id++, coin(), coin(), coin(), coin(), below(20) == 0});
+  return AddedTokens(tokens, {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {0x4E00, 0x9FFF}});
+}
+
+VocabularyData vocabulary_data() {
+  VocabularyData data;
+  data.from_ranks = true;
+  std::vector<std::string> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.emplace_back(1, static_cast<char>(byte));
+  for (const char *token : {"th", "he", " t", " the", "12", "wo", "rd", "  ", "'s", "\r\n"})
+    tokens.emplace_back(token);
+  for (std::uint32_t id = 0; id < tokens.size(); ++id) {
+    data.bytes.insert(data.bytes.end(), tokens[id].begin(), tokens[id].end());
+    data.lengths.push_back(static_cast<std::uint32_t>(tokens[id].size()));
+    data.ids.push_back(id);
+  }
+  data.mergeable = tokens.size();
+  return data;
+}
+
+bool same(const Encoded &a, const Encoded &b) {
+  if (a.refusal.token != nullptr || b.refusal.token != nullptr)
+    return a.refusal.token == b.refusal.token && a.refusal.position == b.refusal.position &&
+           a.refused == b.refused;
+  return std::vector<std::uint32_t>(a.ids.data(), a.ids.data() + a.ids.size()) ==
+             std::vector<std::uint32_t>(b.ids.data(), b.ids.data() + b.ids.size()) &&
+         a.text_ends == b.text_ends && a.starts == b.starts && a.ends == b.ends &&
+         a.count == b.count;
+}
+
+bool agree(const Encoder &encoder, Wanted wanted, const std::vector<Bytes> &texts,
+           const AddedTokens &added) {
+  const auto go_on = [](const Encoded &found) { return found.refusal.token == nullptr; };
+  Encoded expected;
+  encode_texts(encoder, wanted, texts, added, 1, expected, go_on, [] {});
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    set_task_size(1 + below(100));
+    Encoded found;
+    encode_texts(encoder, wanted, texts, added, threads, found, go_on, [] {});
+    set_task_size(0);
+    if (!same(found, expected)) {
+      std::printf("%u threads give something else\n", threads);
+      return false;
+    }
+  }
+  return true;
+}
+
+using Counts = std::vector<std::pair<std::string, std::int64_t>>;
+
+Counts counts_of(const Machine &machine, const std::vector<Bytes> &texts, unsigned threads) {
+  WordCounts counts;
+  for (int batch = 0; batch < 2; ++batch)
+    counts.add(machine, texts, threads, [] {});
+  WordTable table = counts.take(threads);
+  Counts result;
+  for (const WordTable::Word &word : table.finish())
+    result.emplace_back(std::string(reinterpret_cast<const char *>(word.data), word.size),
+                        word.count);
+  return result;
+}
+
+bool agree_on_counts(const Machine &machine, const std::vector<Bytes> &texts) {
+  const Counts expected = counts_of(machine, texts, 1);
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    set_task_size(1 + below(100));
+    const Counts found = counts_of(machine, texts, threads);
+    set_task_size(0);
+    if (found != expected) {
+      std::printf("%u threads count something else\n", threads);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool what_is_thrown_arrives(const Encoder &encoder) {
+  const std::string text(100'000, ' ');
+  const std::vector<Bytes> texts(8, Bytes(text));
+  for (const unsigned threads : {1U, 3U}) {
+    int calls = 0;
+    const auto pulse = [&calls] {
+      if (++calls == 3)
+        throw std::runtime_error("stop");
+    };
+    set_task_size(1000);
+    Encoded found;
+    try {
+      encode_texts(
+          encoder, Wanted::IDS, texts, AddedTokens({}, {}), threads, found,
+          [](const Encoded &) { return true; }, pulse);
+      return false;
+    } catch (const std::runtime_error &) {
+    }
+    set_task_size(0);
+  }
+  return true;
+}
+
+} // namespace
+
+int main() {
+  Vocabulary vocabulary;
+  if (const char *wrong = vocabulary.build(vocabulary_data())) {
+    std::printf("%s\n", wrong);
+    return 1;
+  }
+  std::size_t passed = 0;
+  for (std::size_t index = 0; index < preset_count(); ++index) {
+    const Preset &preset = preset_at(index);
+    Program program;
+    if (read_program(preset.words, preset.word_count, program) != nullptr)
+      return 1;
+    const Machine machine(program, unicode_table(preset.unicode));
+    for (int round = 0; round < 40; ++round) {
+      const Encoder encoder(machine, vocabulary, coin());
+      const AddedTokens added = random_added();
+      std::vector<std::string> kept;
+      for (std::size_t left = 1 + below(4); left > 0; --left)
+        kept.push_back(random_text(coin() ? 10 : 400));
+      const std::vector<Bytes> texts(kept.begin(), kept.end());
+      const std::vector<Bytes> one(texts.begin(), texts.begin() + 1);
+      if (!agree(encoder, Wanted::IDS, texts, added) ||
+          !agree(encoder, Wanted::COUNT, texts, added) ||
+          !agree(encoder, Wanted::SPANS, one, added) || !agree_on_counts(machine, texts) ||
+          (round == 0 && !what_is_thrown_arrives(encoder))) {
+        std::printf("%s\n0 passed, 1 failed\n", preset.names);
+        return 1;
+      }
+      ++passed;
+    }
+  }
+  std::printf("%zu passed, 0 failed\n", passed);
+  return 0;
+}

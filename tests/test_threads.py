@@ -1,0 +1,247 @@
+"""Threads change no result, wherever texts are cut; memory stays bounded, and Ctrl-C works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+import pretok
+from bpe import AddedToken, SpecialTokenError, Tokenizer
+from pretok.pretokenizer import BackendName
+from strategies import any_rules
+from support import PRESET_NAMES, max_examples
+from vocabularies import BYTES
+
+TOKENS = [b"th", b"he", b" the", b"12", b"  ", b"ab", b"\r\n", "中".encode()]
+VOCABULARY = bpe.Vocabulary(BYTES | dict(enumerate(TOKENS, 256)))
+
+NASTY = (
+    "a", " ", "   ", "\n", "\r\n", "\t ", "'", "'ll", "'S", " the", "12", "1234567", "é", "e\u0301",
+    "中", "😀", "\u0301", "Ab", "aB", "_", "!", "/", "\u3000", "ſ", "\ud83d", "\ude00", "<x>",
+    "<xx>", "<", "word", "x" * 90, " " * 90, "\n" * 40,
+)  # fmt: skip
+some_text = st.lists(st.sampled_from(NASTY), max_size=60).map("".join)
+some_bytes = st.lists(
+    st.sampled_from(
+        [
+            *(part.encode("utf-8", "replace") for part in NASTY),
+            b"\xff",
+            b"\xe4",
+            b"\xe4\xb8",
+            b"\x80",
+        ]
+    ),
+    max_size=60,
+).map(b"".join)
+some_added = st.lists(
+    st.builds(
+        AddedToken,
+        content=st.sampled_from(["<x>", "<xx>", "word", " the", "\n", "中", "é"]),
+        id=st.just(0),
+        special=st.booleans(),
+        normalized=st.booleans(),
+        lstrip=st.booleans(),
+        rstrip=st.booleans(),
+        single_word=st.booleans(),
+    ),
+    max_size=4,
+    unique_by=lambda token: token.content,
+).map(
+    lambda tokens: [
+        AddedToken(
+            token.content, 1000 + at, token.special, token.normalized, token.lstrip, token.rstrip,
+            token.single_word,
+        )
+        for at, token in enumerate(tokens)
+    ]
+)  # fmt: skip
+
+
+@contextmanager
+def tasks_of(size: int) -> Iterator[None]:
+    """Share work out in tasks as small as this."""
+    from pretok import _core
+
+    before = _core.set_task_size(size)
+    try:
+        yield
+    finally:
+        _core.set_task_size(before)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """Return what `call` returns as lists, or what special token it found where."""
+    try:
+        found = call()
+    except SpecialTokenError as error:
+        return error.token, error.position, error.text_index
+    if isinstance(found, tuple):
+        return [part.tolist() for part in found]
+    return found.tolist() if hasattr(found, "tolist") else found
+
+
+def everything(
+    tok: Tokenizer, texts: list[str | bytes], special: str, threads: int | None
+) -> list[Any]:
+    calls: list[Callable[[], Any]] = []
+    for text in texts:
+        for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):
+            calls.append(lambda m=method, t=text: m(t, special, threads=threads))  # type: ignore[misc]
+    for batch in (tok.encode_batch, tok.encode_batch_array):
+        calls.append(lambda b=batch: b(texts, special, threads=threads))  # type: ignore[misc]
+    return [outcome(call) for call in calls]
+
+
+@given(
+    name=st.sampled_from(PRESET_NAMES),
+    texts=st.lists(some_text | some_bytes, max_size=4),
+    added=some_added,
+    special=st.sampled_from(["raise", "text", "allow"]),
+    normalizer=st.sampled_from([None, "NFC"]),
+    prefix=st.booleans(),
+    size=st.integers(1, 200),
+    threads=st.integers(1, 8),
+)
+@settings(max_examples=max_examples(300))
+def test_threads_and_cuts_change_nothing(
+    native: BackendName,
+    name: str,
+    texts: list[str | bytes],
+    added: list[AddedToken],
+    special: str,
+    normalizer: Any,
+    prefix: bool,
+    size: int,
+    threads: int,
+) -> None:
+    tok = Tokenizer(
+        VOCABULARY,
+        name,
+        added_tokens=added,
+        normalizer=normalizer,
+        add_prefix_space=prefix,
+        backend=native,
+    )
+    expected = everything(tok, texts, special, 1)
+    with tasks_of(size):
+        assert everything(tok, texts, special, threads) == expected
+        assert everything(tok, texts, special, None) == expected
+
+
+@given(rules=any_rules, text=some_text, size=st.integers(1, 100))
+@settings(max_examples=max_examples(200))
+def test_cuts_are_safe_with_any_rules(
+    native: BackendName, rules: list[tuple[pretok.Rule, str]], text: str, size: int
+) -> None:
+    preset = pretok.Preset("random", tuple(rule for rule, _ in rules))
+    tok = Tokenizer(VOCABULARY, preset, backend=native)
+    expected = tok.encode(text * 3)
+    with tasks_of(size):
+        assert tok.encode(text * 3, threads=3) == expected
+
+
+@given(texts=st.lists(some_text | some_bytes, max_size=5), size=st.integers(1, 100))
+@settings(max_examples=max_examples(60))
+def test_training_counts_the_same(native: BackendName, texts: list[str | bytes], size: int) -> None:
+    options: dict[str, Any] = {"vocab_size": 300, "preset": "llama3", "progress": False}
+    expected = bpe.train(texts, backend="python", **options).vocabulary
+    for threads in (1, 2, 5):
+        with tasks_of(size):
+            found = bpe.train(texts, backend=native, threads=threads, **options).vocabulary
+        assert found == expected
+
+
+def test_large_texts_are_shared_out_by_themselves(native: BackendName) -> None:
+    tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
+    for unit in ("the 12 words\r\n", "é the 中文 😀 \n", " " * 50 + "x"):
+        text = unit * ((3 << 20) // len(unit))
+        expected = tok.encode_array(text, threads=1).tolist()
+        assert tok.encode_array(text).tolist() == expected
+        assert tok.encode(text.encode(), threads=5) == expected
+        assert tok.count(text) == len(expected)
+        ids, offsets = tok.encode_batch_array(["12", text, "12"])
+        assert offsets.tolist() == [0, 1, 1 + len(expected), 2 + len(expected)]
+        assert ids[1:-1].tolist() == expected
+
+
+def test_what_comes_first_is_refused_first(backend: BackendName) -> None:
+    added = [AddedToken("<x>", 1000), AddedToken("word", 1001, normalized=True)]
+    tok = Tokenizer(VOCABULARY, "gpt2", added_tokens=added, backend=backend)
+    with pytest.raises(SpecialTokenError) as caught:
+        tok.encode("a word <x>")
+    assert (caught.value.token, caught.value.position) == ("word", 2)
+
+
+def interrupted(call: Callable[[], object]) -> float:
+    """Return how many seconds after an interruption `call` ended."""
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.1, interrupt)
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+    finally:
+        timer.cancel()
+    pytest.fail("it ended before it was interrupted")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_work_is_interrupted(native: BackendName, threads: int) -> None:
+    tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
+    text = "the 12 words that abound, again and again\r\n" * 3_000_000
+    calls: list[Callable[[], object]] = [
+        lambda: tok.encode_array(text, threads=threads),
+        lambda: tok.count(text, threads=threads),
+        lambda: tok.encode_batch([text[:1_000_000]] * 120, threads=threads),
+        lambda: bpe.train([text] * 20, vocab_size=300, threads=threads, backend=native),
+    ]
+    assert [seconds for call in calls if (seconds := interrupted(call)) > 2] == []
+
+
+MEMORY = """
+import sys
+import bpe
+
+def status(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) >> 10
+
+tok = bpe.train(["the words of a text " * 100], vocab_size=280, progress=False)
+texts = ["the words of a text, é " * 400 + str(i) for i in range(6000)]
+texts.append("a text of 12 " * 800_000)
+before = status("VmRSS")
+if sys.argv[1] == "arrays":
+    ids, offsets = tok.encode_batch_array(texts, threads=2)
+    output = ids.nbytes + offsets.nbytes
+else:
+    output = sum(map(sys.getsizeof, tok.encode_batch(texts, threads=2)))
+print(status("VmHWM") - before - (output >> 20))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+@pytest.mark.parametrize("kind", ["arrays", "lists"])
+def test_memory_beyond_input_and_output_is_bounded(native: BackendName, kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, kind], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 64
