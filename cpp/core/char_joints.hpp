@@ -30,6 +30,7 @@ public:
     // be one where the left character and the right one have a bit in common.
     std::uint16_t to_right;
     std::uint16_t to_left;
+    std::uint32_t symbol; // that it is, or NONE if its bytes come to several
 
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
@@ -76,6 +77,35 @@ public:
     flush(start, size, single);
   }
 
+  // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
+  // how many. A character that no merge joins but as a whole is merged in any case before
+  // anything is merged with it, so that it can begin as one symbol; of others there are the
+  // bytes.
+  std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
+                          std::uint32_t *symbols) const {
+    std::uint32_t *to = symbols;
+    Decoded here = decode_utf8(bytes, size);
+    const Char *character = &chars_[index_of(here.code_point)];
+    std::uint32_t before = 0; // what the character before may be joined by in part
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t end = at + here.width;
+      const Decoded next = end < size ? decode_utf8(bytes + end, size - end) : Decoded{0, 0};
+      const Char *const following = &chars_[index_of(next.code_point)];
+      const std::uint32_t behind = end < size ? following->to_left : 0U;
+      const bool whole = ((before & character->to_left) | (character->to_right & behind)) == 0;
+      if (whole && character->symbol != OrderedMerges::NONE)
+        *to++ = character->symbol;
+      else
+        for (; at < end; ++at)
+          *to++ = bytes[at];
+      before = character->to_right;
+      at = end;
+      here = next;
+      character = following;
+    }
+    return static_cast<std::size_t>(to - symbols);
+  }
+
   // Whether these bytes are one unit.
   bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
     const Decoded last = decode_utf8(bytes, size);
@@ -92,7 +122,8 @@ public:
   }
 
 private:
-  // Stands for what is no character of up to three bytes; has a place in `chars_`.
+  // Stands for what is no character of up to three bytes; has a place in `chars_`, where it may
+  // be joined with anything.
   static constexpr std::uint32_t NO_CHAR = 0x10000;
 
   static std::uint32_t index_of(std::uint32_t code_point) {

@@ -4,23 +4,6 @@
 #include <cstring>
 
 namespace pretok {
-namespace {
-
-bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
-  std::uint64_t any = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= size; at += 8) {
-    std::uint64_t part;
-    std::memcpy(&part, bytes + at, sizeof part);
-    any |= part;
-  }
-  for (; at < size; ++at)
-    any |= bytes[at];
-  return (any & 0x8080808080808080) == 0;
-}
-
-} // namespace
-
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                         PreTokenCache &cache, IdBuffer &ids) const {
   return added.split(data, size, [&](const Segment &segment) {
@@ -185,21 +168,25 @@ void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const 
   std::size_t count = 0;
   for (std::size_t j = 0; j < missing_count; ++j) {
     Missing &one = missing[j];
-    if (one.is_long())
-      continue;
-    const ShortKey &key = keys[one.place];
     std::uint32_t *const ids = one.ids.data();
-    ids[0] = vocabulary_.whole().find_short(key);
-    if (ids[0] != NO_ID) {
-      one.count = 1;
-    } else if (merges == nullptr) {
-      one.count = vocabulary_.merge(one.bytes, one.size, ids);
-    } else if (key.is_ascii() || vocabulary_.joints()->is_one_unit(one.bytes, one.size)) {
-      to_merge[count++] = static_cast<std::uint8_t>(j);
-    } else {
-      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
+    if (one.is_long()) {
+      if (merges != nullptr && one.size <= ShortMerge::MOST && is_one_unit(one) &&
+          !cache.longs.has(one.bytes, one.size, hash_long(one.bytes, one.size)))
+        to_merge[count++] = static_cast<std::uint8_t>(j);
+      continue;
     }
+    ids[0] = vocabulary_.whole().find_short(keys[one.place]);
+    if (ids[0] != NO_ID)
+      one.count = 1;
+    else if (merges == nullptr)
+      one.count = vocabulary_.merge(one.bytes, one.size, ids);
+    else if (is_one_unit(one))
+      to_merge[count++] = static_cast<std::uint8_t>(j);
+    else
+      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
   }
+  if (count == 0)
+    return;
   std::size_t given = 0;
   const auto next = [&](const std::uint8_t *&bytes, std::size_t &size) {
     if (given == count)
@@ -211,10 +198,21 @@ void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const 
   };
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
     Missing &one = missing[to_merge[which]];
-    one.count = merge.finish(*merges, one.ids.data());
+    if (!one.is_long()) {
+      one.count = merge.finish(*merges, one.ids.data());
+      return;
+    }
+    // Where encode_unit will find it.
+    std::array<std::uint32_t, ShortMerge::MOST> ids;
+    cache.longs.insert(one.bytes, one.size, hash_long(one.bytes, one.size), ids.data(),
+                       merge.finish(*merges, ids.data()));
   };
-  if (count != 0)
-    merge_in_turn(*merges, next, done);
+  merge_in_turn(*merges, *vocabulary_.joints(), next, done);
+}
+
+bool Encoder::is_one_unit(const Missing &one) const {
+  return is_ascii(one.bytes, one.size) ||
+         vocabulary_.joints()->is_one_unit(one.bytes, one.size);
 }
 
 // A pre-token of more than ShortKey::MOST bytes.
@@ -266,7 +264,7 @@ std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
   if (size > LongCache::MOST)
     return vocabulary_.merge(bytes, size, to);
   const std::uint64_t hash = hash_long(bytes, size);
-  std::size_t count = cache.longs.find(bytes, size, hash, to);
+  std::size_t count = cache.longs.copy(bytes, size, hash, to);
   if (count == 0) {
     count = vocabulary_.merge(bytes, size, to);
     cache.longs.insert(bytes, size, hash, to, count);

@@ -57,6 +57,7 @@ private:
                     IdBuffer &ids) const;
   void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
                       const std::uint8_t *limit, PreTokenCache &cache) const;
+  bool is_one_unit(const Missing &one) const;
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;

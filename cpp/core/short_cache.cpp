@@ -27,7 +27,8 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
                         std::size_t count) {
   if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
-  if (++kept_ > std::size_t{1} << (64 - shift_) && 64 - shift_ < most_bits_)
+  // A quarter full: of what comes to a line that has two already, one must go.
+  if (++kept_ > std::size_t{1} << (63 - shift_) && 64 - shift_ < most_bits_)
     grow();
   std::array<std::uint32_t, MOST_IDS> all{};
   std::copy(ids, ids + count, all.begin());
@@ -58,12 +59,12 @@ void ShortCache::grow() {
   const std::unique_ptr<void, void (*)(void *)> old(before, std::free);
   for (std::size_t line = 0; line < lines; ++line, from += 2) {
     // The older one first.
-    if (from[1].key.high != 0 && !is_more(from[1]))
+    if (!from[1].key.is_none() && !is_more(from[1]))
       put(from[1], Entry{});
-    if (from[0].key.high != 0)
+    if (!from[0].key.is_none())
       put(from[0], from[1]);
   }
-  kept_ = lines;
+  kept_ = lines / 2;
 }
 
 } // namespace pretok

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "bits.hpp"
+#include "char_joints.hpp"
 #include "ordered_merges.hpp"
 
 #include <array>
@@ -21,11 +22,18 @@ public:
   static constexpr std::size_t MOST = 64; // bytes
 
   // `size` is from 1 to MOST.
-  void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges) {
-    for (std::size_t i = 0; i < size; ++i)
-      symbols_[i] = bytes[i];
-    for (std::size_t i = 0; i + 1 < size; ++i)
-      keys_[i] = key(merges.of_bytes(bytes[i], bytes[i + 1]), static_cast<unsigned>(i));
+  void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
+             const CharJoints &joints) {
+    if (is_ascii(bytes, size)) {
+      for (std::size_t i = 0; i < size; ++i)
+        symbols_[i] = bytes[i];
+      for (std::size_t i = 0; i + 1 < size; ++i)
+        keys_[i] = key(merges.of_bytes(bytes[i], bytes[i + 1]), static_cast<unsigned>(i));
+    } else {
+      size = joints.begin_merge(bytes, size, symbols_.data());
+      for (std::size_t i = 0; i + 1 < size; ++i)
+        keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), static_cast<unsigned>(i));
+    }
     blocks_ = (size + BLOCK - 1) / BLOCK;
     for (std::size_t i = size - 1; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
@@ -114,7 +122,8 @@ private:
 // false if there are no more, and done(which, merge) takes each as soon as it is ready, `which`
 // counting from 0 in the order in which they were given.
 template <typename Next, typename Done>
-void merge_in_turn(const OrderedMerges &merges, Next next, Done done) {
+void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
+                   Done done) {
   constexpr std::size_t AT_ONCE = 8;
   std::array<ShortMerge, AT_ONCE> states;
   std::array<std::size_t, AT_ONCE> which;  // by state
@@ -126,7 +135,7 @@ void merge_in_turn(const OrderedMerges &merges, Next next, Done done) {
     std::size_t size = 0;
     if (!next(bytes, size))
       return false;
-    states[state].begin(bytes, size, merges);
+    states[state].begin(bytes, size, merges, joints);
     which[state] = given++;
     return true;
   };
