@@ -74,7 +74,7 @@ public:
     std::size_t result = 0;
     TextView(text).with_source(machine_.classes(), [&](const auto &source) {
       unlocked(source.size(),
-               [&] { pretok::split(machine_, source, [&result](std::size_t) { ++result; }); });
+               [&] { result = pretok::count(machine_, source); });
     });
     return result;
   }
@@ -163,8 +163,8 @@ private:
     Offsets bounds;
     bounds.reserve(source.size() / 4 + 2);
     bounds.push_back(0);
-    pretok::split(machine_, source, [&bounds](std::size_t end) {
-      bounds.push_back(static_cast<std::int64_t>(end));
+    pretok::split(machine_, source, [&bounds](const std::size_t *ends, std::size_t count) {
+      bounds.insert(bounds.end(), ends, ends + count);
     });
     return bounds;
   }

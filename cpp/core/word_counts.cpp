@@ -223,9 +223,11 @@ void WordCounts::add(const Machine &machine, const std::vector<ByteView> &texts,
       std::size_t begin = 0;
       split(machine, Utf8(text.data, text.size, machine.classes()),
             [&, data = text.data, limit = text.data + text.size,
-             start = position](std::size_t end) {
-              waiting.add({data + begin, end - begin}, start + begin, limit);
-              begin = end;
+             start = position](const std::size_t *ends, std::size_t count) {
+              for (std::size_t j = 0; j < count; ++j) {
+                waiting.add({data + begin, ends[j] - begin}, start + begin, limit);
+                begin = ends[j];
+              }
             });
     }
     waiting.finish();

@@ -1,0 +1,118 @@
+#include "boundaries.hpp"
+
+#include "bits.hpp"
+
+namespace pretok {
+namespace {
+
+constexpr std::uint64_t ONE = 1;
+
+std::uint64_t first_bits(std::size_t count) {
+  return count >= 64 ? ~std::uint64_t{0} : (ONE << count) - 1;
+}
+
+// The sum, and in `carry` whether it went beyond 64 bits.
+std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
+  const std::uint64_t sum = a + b;
+  carry = sum < a;
+  return sum;
+}
+
+} // namespace
+
+void Boundaries::resolve(const std::array<Masks, Stretch::MOST / 64> &masks,
+                         std::size_t count) {
+  asked = 0;
+  for (std::size_t block = 0, left = count; left != 0; ++block) {
+    const Masks &of = masks[block];
+    const std::size_t here = left < 64 ? left : 64;
+    left -= here;
+    std::uint64_t ask = of[ASK];
+    std::uint64_t soft = of[SOFT];
+    const std::uint64_t plain = ~(of[CUT] | ask | soft | of[SPACES]);
+    std::uint64_t differs = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::uint64_t label = of[LABEL + i];
+      differs |= label ^ (label << 1 | labels_[i]);
+      labels_[i] = label >> 63;
+    }
+    const std::uint64_t changed = differs & plain & (plain << 1 | plain_);
+    // Behind a change the next label is compared with one that no longer counts.
+    const std::uint64_t changes = changed & ~of[TIED] & ~(changed << 1 | changed_);
+    plain_ = plain >> 63;
+    changed_ = changed >> 63;
+    soft |= changes;
+    ask |= changed & ~changes;
+    if ((of[COUNTED] | pairs_) != 0)
+      ask |= counted(of[COUNTED]);
+    if ((of[SPACES] | of[TAIL] | tail_) != 0)
+      soft |= white_space(of, left != 0 ? &masks[block + 1] : nullptr, here, left,
+                          of[TAIL] & ~changed, ask);
+    newline_ = of[NEWLINES] >> 63;
+    const std::uint64_t valid = first_bits(here);
+    cuts[block] = of[CUT] & valid;
+    all[block] = (of[CUT] | soft) & valid;
+    asks[block] = ask & valid;
+    asked |= static_cast<std::uint32_t>(asks[block] != 0) << block;
+  }
+}
+
+// Which pairs are the last of counted_ in a row.
+std::uint64_t Boundaries::counted(std::uint64_t pairs) {
+  std::uint64_t found = pairs;
+  for (unsigned back = 1; back < counted_ && found != 0; ++back)
+    found &= pairs << back | pairs_ >> (64 - back);
+  pairs_ = pairs;
+  return found;
+}
+
+std::uint64_t Boundaries::white_space(const Masks &masks, const Masks *next, std::size_t count,
+                                      std::size_t left, std::uint64_t starts,
+                                      std::uint64_t &ask) {
+  const std::uint64_t spaces = masks[SPACES] & first_bits(count);
+  // What the tail of the pre-token before takes: additions run from its start to its end.
+  const std::uint64_t tails = spaces & masks[TAILS];
+  const std::uint64_t taken_from = starts << 1 | tail_;
+  std::uint64_t carry;
+  const std::uint64_t past = add(tails, taken_from, carry);
+  tail_ = carry | starts >> 63;
+  const std::uint64_t taken = tails & ~past;
+  std::uint64_t found = past & ~tails & spaces;
+
+  // The last of a run, if it is no line break that LAST_NEWLINE takes. Whether the last of all
+  // is the last of a run is not known, nor needed if the text ends there.
+  const std::uint64_t last = ONE << (count - 1);
+  const std::uint64_t blanks = spaces & ~masks[NEWLINES];
+  const std::uint64_t beyond = next != nullptr ? (*next)[SPACES] << 63 : last;
+  const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
+  found |= ends & ~beyond;
+  if (next == nullptr)
+    ask |= ends & last;
+
+  // Behind a line break, if none follows in the run.
+  std::uint64_t behind = blanks & (masks[NEWLINES] << 1 | newline_) & ~taken;
+  if (behind == 0)
+    return found;
+  const std::uint64_t ran = add(blanks, behind, carry);
+  const auto remove_last_before = [&behind](std::uint64_t bit) {
+    const std::uint64_t removed = highest(behind & (bit - 1));
+    behind &= ~removed;
+    return removed;
+  };
+  if (next == nullptr) {
+    if (carry != 0 || (count < 64 && (ran & ~blanks & last << 1) != 0))
+      ask |= remove_last_before(count < 64 ? last << 1 : 0);
+  } else if (carry != 0) {
+    const std::uint64_t stop = ~((*next)[SPACES] & ~(*next)[NEWLINES]) & first_bits(left);
+    const std::uint64_t lowest = stop & (0 - stop);
+    if (stop == 0)
+      ask |= remove_last_before(0);
+    else if ((lowest & (*next)[SPACES]) != 0)
+      remove_last_before(0);
+  }
+  for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)
+    remove_last_before(broken & (0 - broken));
+  return found | behind;
+}
+
+} // namespace pretok

@@ -1,0 +1,309 @@
+// Kernels for AVX-512 with VBMI2: Ice Lake, Zen 4 and later.
+#include "kernels.hpp"
+
+#if PRETOK_X86_KERNELS
+#include "kernels_plain.hpp"
+
+#if !defined(__clang__)
+// GCC 12 warns of its own header's way to say that a value does not matter.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+
+#define PRETOK_TARGET                                                                          \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+
+namespace pretok {
+namespace {
+
+PRETOK_TARGET inline __mmask64 first_64(std::size_t count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
+
+PRETOK_TARGET inline __m512i counting() {
+  return _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46,
+                         45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,
+                         27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
+                         9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+}
+
+// 64 offsets: those of `bytes`, and `base` more.
+PRETOK_TARGET inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
+  const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
+  _mm512_storeu_si512(
+      to, _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes)), more));
+  _mm512_storeu_si512(
+      to + 32,
+      _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1)), more));
+}
+
+// The classes of 16 code points, a byte each.
+PRETOK_TARGET inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
+  const __m512i entry = _mm512_and_si512(
+      _mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT), table.index(),
+                             2),
+      _mm512_set1_epi32(0xFFFF));
+  const __m512i within =
+      _mm512_and_si512(code_points, _mm512_set1_epi32((1 << ClassTable::SHIFT) - 1));
+  const __m512i at =
+      _mm512_or_si512(_mm512_slli_epi32(entry, ClassTable::SHIFT), within);
+  return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
+}
+
+// What a sequence's lead makes of its four bytes, by the high half of the lead.
+struct Leads {
+  __m512i kept;  // the bits that count
+  __m512i shift; // by how much they go right, together
+};
+PRETOK_TARGET inline Leads leads() {
+  constexpr int ASCII = 0x7F3F3F3F;
+  return {_mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0, 0, 0, ASCII,
+                           ASCII, ASCII, ASCII, ASCII, ASCII, ASCII, ASCII),
+          _mm512_set_epi32(0, 6, 12, 12, 0, 0, 0, 0, 18, 18, 18, 18, 18, 18, 18, 18)};
+}
+
+PRETOK_TARGET inline __mmask64 equal(__m512i bytes, char byte) {
+  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
+}
+PRETOK_TARGET inline __mmask64 less(__m512i bytes, char byte) {
+  return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
+}
+
+// Whether some sequence that is of the right form is too long for its code point, or of a
+// surrogate, or beyond the last code point; `behind` are the bytes one further.
+PRETOK_TARGET inline bool out_of_range(__m512i bytes, __m512i behind) {
+  const __mmask64 below_a0 = less(behind, '\xA0');
+  const __mmask64 below_90 = less(behind, '\x90');
+  return ((equal(bytes, '\xE0') & below_a0) | (equal(bytes, '\xED') & ~below_a0) |
+          (equal(bytes, '\xF0') & below_90) | (equal(bytes, '\xF4') & ~below_90)) != 0;
+}
+
+// Reads the code points that start in the 64 bytes, or fewer, at data[at]; returns false,
+// having done nothing, if they are not well-formed.
+PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t *data,
+                                     std::size_t size, std::size_t &at, Stretch &stretch,
+                                     std::size_t &filled) {
+  const __mmask64 valid = first_64(size - at);
+  const std::size_t beyond = size - at > 64 ? size - at - 64 : 0;
+  const __m512i bytes = _mm512_maskz_loadu_epi8(valid, data + at);
+  const __m512i more = _mm512_maskz_loadu_epi8(first_64(beyond), data + at + 64);
+  const __m512i tail_top = _mm512_set1_epi8('\xC0');
+  const __mmask64 tails = _mm512_cmplt_epi8_mask(bytes, tail_top);
+  const __mmask64 two = _mm512_cmpge_epu8_mask(bytes, tail_top);
+  const __mmask64 three = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xE0'));
+  const __mmask64 four = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF0'));
+  const __mmask64 wrong = (two & _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8('\xC2'))) |
+                          _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF5'));
+  const std::uint64_t across = two >> 63 | three >> 62 | four >> 61;
+  const std::uint64_t tails_across = _mm512_cmplt_epi8_mask(more, tail_top);
+  if (wrong != 0 || tails != (two << 1 | three << 2 | four << 3) ||
+      (across & ~tails_across) != 0)
+    return false;
+  if (three != 0) {
+    const __m512i next_four = _mm512_alignr_epi32(more, bytes, 1);
+    const __m512i behind =
+        _mm512_or_si512(_mm512_srli_epi32(bytes, 8), _mm512_slli_epi32(next_four, 24));
+    if (out_of_range(bytes, behind))
+      return false;
+  }
+  const __mmask64 starts = ~tails & valid;
+  const __m512i positions = _mm512_maskz_compress_epi8(starts, counting());
+  if (stretch.even)
+    stretch.uneven(filled);
+  store_offsets(stretch.offsets() + filled, positions, at);
+  const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
+  const Leads by_lead = leads();
+  // to each four bytes of a part, the one of its code point; the lead comes to the top
+  const __m512i spread = _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12,
+                                         12, 12, 11, 11, 11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8,
+                                         8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5, 5, 5, 5, 4, 4, 4,
+                                         4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+  const __m512i in_turn = _mm512_set1_epi32(0x00010203);
+  for (std::size_t i = 0; i < count; i += 16) {
+    const __m512i which = _mm512_add_epi8(spread, _mm512_set1_epi8(static_cast<char>(i)));
+    const __m512i from =
+        _mm512_add_epi8(_mm512_permutexvar_epi8(which, positions), in_turn);
+    const __m512i four_bytes = _mm512_permutex2var_epi8(bytes, from, more);
+    const __m512i lead = _mm512_srli_epi32(four_bytes, 28);
+    const __m512i kept =
+        _mm512_and_si512(four_bytes, _mm512_permutexvar_epi32(lead, by_lead.kept));
+    const __m512i halves = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x4001));
+    const __m512i whole = _mm512_madd_epi16(halves, _mm512_set1_epi32(0x10000001));
+    const __m512i code_points =
+        _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, by_lead.shift));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(stretch.classes() + filled + i),
+                     classes_of(table, code_points));
+  }
+  filled += count;
+  at += std::min<std::size_t>(64, size - at) +
+        static_cast<std::size_t>(_mm_popcnt_u64(across));
+  return true;
+}
+
+PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
+                             std::size_t size, Stretch &stretch) {
+  const __m512i low = _mm512_loadu_si512(table.latin1());
+  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
+  stretch.even = true;
+  std::size_t at = 0;
+  std::size_t filled = 0;
+  while (filled < Stretch::MOST && at < size) {
+    const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(size - at), data + at);
+    if (_mm512_movepi8_mask(bytes) == 0) {
+      _mm512_storeu_si512(stretch.classes() + filled,
+                          _mm512_permutex2var_epi8(low, bytes, high));
+      if (!stretch.even)
+        store_offsets(stretch.offsets() + filled, counting(), at);
+      const std::size_t taken = std::min<std::size_t>(64, size - at);
+      filled += taken;
+      at += taken;
+    } else if (!read_block(table, data, size, at, stretch, filled)) {
+      append_utf8(table, data, size, at, at + 64, stretch, filled);
+    }
+  }
+  stretch.finish(filled, at, at == size);
+}
+
+PRETOK_TARGET void read_8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
+                          Stretch &stretch) {
+  const std::uint8_t *latin1 = table.latin1();
+  const __m512i part0 = _mm512_loadu_si512(latin1);
+  const __m512i part1 = _mm512_loadu_si512(latin1 + 64);
+  const __m512i part2 = _mm512_loadu_si512(latin1 + 128);
+  const __m512i part3 = _mm512_loadu_si512(latin1 + 192);
+  const std::size_t count = std::min(size, Stretch::MOST);
+  for (std::size_t i = 0; i < count; i += 64) {
+    const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(count - i), data + i);
+    const __m512i classes = _mm512_permutex2var_epi8(part0, bytes, part1);
+    _mm512_storeu_si512(stretch.classes() + i,
+                        _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), classes,
+                                               _mm512_permutex2var_epi8(part2, bytes, part3)));
+  }
+  stretch.even = true;
+  stretch.finish(count, count, count == size);
+}
+
+// Puts the classes of 16 code points where they belong, given what ASCII looks up.
+PRETOK_TARGET inline void store_classes(const ClassTable &table, __m512i code_points,
+                                        std::uint8_t *to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), classes_of(table, code_points));
+}
+
+PRETOK_TARGET void read_16(const ClassTable &table, const std::uint16_t *data,
+                           std::size_t size, Stretch &stretch) {
+  const __m512i low = _mm512_loadu_si512(table.latin1());
+  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
+  const std::size_t count = std::min(size, Stretch::MOST);
+  for (std::size_t i = 0; i < count; i += 32) {
+    const auto valid = static_cast<__mmask32>(first_64(count - i));
+    const __m512i units = _mm512_maskz_loadu_epi16(valid, data + i);
+    std::uint8_t *to = stretch.classes() + i;
+    if (_mm512_test_epi16_mask(units, _mm512_set1_epi16(static_cast<short>(0xFF80))) == 0) {
+      const __m512i bytes = _mm512_castsi256_si512(_mm512_cvtepi16_epi8(units));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(to),
+                          _mm512_castsi512_si256(_mm512_permutex2var_epi8(low, bytes, high)));
+      continue;
+    }
+    store_classes(table, _mm512_cvtepu16_epi32(_mm512_castsi512_si256(units)), to);
+    store_classes(table, _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(units, 1)), to + 16);
+  }
+  stretch.even = true;
+  stretch.finish(count, count, count == size);
+}
+
+PRETOK_TARGET void read_32(const ClassTable &table, const std::uint32_t *data,
+                           std::size_t size, Stretch &stretch) {
+  const std::size_t count = std::min(size, Stretch::MOST);
+  const __m512i low = _mm512_loadu_si512(table.latin1());
+  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
+  for (std::size_t i = 0; i < count; i += 16) {
+    const auto valid = static_cast<__mmask16>(first_64(count - i));
+    const __m512i units = _mm512_maskz_loadu_epi32(valid, data + i);
+    std::uint8_t *to = stretch.classes() + i;
+    if (_mm512_test_epi32_mask(units, _mm512_set1_epi32(~0x7F)) == 0) {
+      const __m512i bytes = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(units));
+      _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
+                       _mm512_castsi512_si128(_mm512_permutex2var_epi8(low, bytes, high)));
+      continue;
+    }
+    store_classes(table, units, to);
+  }
+  stretch.even = true;
+  stretch.finish(count, count, count == size);
+}
+
+PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classes,
+                          std::size_t blocks, Masks *masks) {
+  const std::vector<Relations::Part> &parts = relations.parts();
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::uint8_t *from = classes + block * 64;
+    const __m512i before = _mm512_loadu_si512(from - 1);
+    const __m512i after = _mm512_loadu_si512(from);
+    Masks &found = masks[block];
+    for (const std::uint8_t relation : relations.present())
+      found[relation] = 0;
+    auto part = parts.begin();
+    std::uint8_t number = 0;
+    for (const Relations::Plane &plane : relations.planes()) {
+      const __m512i rows =
+          _mm512_castsi256_si512(_mm256_loadu_si256(
+              reinterpret_cast<const __m256i *>(plane.rows.data())));
+      const __m512i columns =
+          _mm512_castsi256_si512(_mm256_loadu_si256(
+              reinterpret_cast<const __m256i *>(plane.columns.data())));
+      const __m512i met = _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
+                                           _mm512_permutexvar_epi8(after, columns));
+      for (; part != parts.end() && part->plane == number; ++part)
+        found[part->relation] |= _mm512_test_epi8_mask(
+            met, _mm512_set1_epi8(static_cast<char>(part->bits)));
+      ++number;
+    }
+    for (const std::uint8_t relation : relations.inverted())
+      found[relation] = ~found[relation];
+  }
+}
+
+PRETOK_TARGET inline void store_ends(std::size_t *to, __m128i positions, __m512i base) {
+  _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_cvtepu16_epi64(positions), base));
+}
+
+PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
+                               const std::uint16_t *offsets, std::size_t *ends) {
+  std::size_t *to = ends;
+  const __m512i steps = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(counting()));
+  for (std::size_t i = 0; i < count; ++i)
+    for (unsigned half = 0; half < 64; half += 32) {
+      const auto word = static_cast<__mmask32>(words[i] >> half);
+      const std::size_t first = i * 64 + half;
+      const __m512i found = _mm512_maskz_compress_epi16(
+          word, offsets == nullptr ? steps : _mm512_loadu_si512(offsets + first));
+      const __m512i more = _mm512_set1_epi64(
+          static_cast<long long>(offsets == nullptr ? base + first : base));
+      const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(word));
+      store_ends(to, _mm512_castsi512_si128(found), more);
+      if (bits > 8)
+        store_ends(to + 8, _mm512_extracti32x4_epi32(found, 1), more);
+      if (bits > 16) {
+        store_ends(to + 16, _mm512_extracti32x4_epi32(found, 2), more);
+        store_ends(to + 24, _mm512_extracti32x4_epi32(found, 3), more);
+      }
+      to += bits;
+    }
+  return static_cast<std::size_t>(to - ends);
+}
+
+PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
+  return found;
+}
+
+} // namespace
+
+const Kernels AVX512_KERNELS = {"avx512", read_utf8, read_8, read_16,
+                                read_32,  relate,    list,   count_bits};
+
+} // namespace pretok
+#endif
