@@ -73,8 +73,7 @@ public:
   std::size_t count(py::handle text) const {
     std::size_t result = 0;
     TextView(text).with_source(machine_.classes(), [&](const auto &source) {
-      unlocked(source.size(),
-               [&] { result = pretok::count(machine_, source); });
+      unlocked(source.size(), [&] { result = pretok::count(machine_, source); });
     });
     return result;
   }

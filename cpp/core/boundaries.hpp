@@ -30,7 +30,8 @@ public:
 
 private:
   // Soft boundaries in runs of white space; see cuts.hpp. `next` has the masks of the block
-  // that follows and `left` how many code points do, if they are known; tails begin at `starts`.
+  // that follows and `left` how many code points do, if they are known; tails begin at
+  // `starts`.
   std::uint64_t white_space(const Masks &masks, const Masks *next, std::size_t count,
                             std::size_t left, std::uint64_t starts, std::uint64_t &ask);
   std::uint64_t counted(std::uint64_t pairs);

@@ -152,7 +152,8 @@ struct CutTable::Builder {
 
   // Whether the pair's label is of a rule with this tail, and b of it.
   bool goes_on(Pair each, std::uint8_t b, Mask tail) const {
-    const auto *run = std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(each) - 1)]));
+    const auto *run =
+        std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(each) - 1)]));
     return run != nullptr && has(run->tail & tail, b) && tail_of(*run) == tail;
   }
   // The part of a tail that is white space.
@@ -176,7 +177,8 @@ struct CutTable::Builder {
           white.tail = tail_of(*run);
       } else if (const auto *word = std::get_if<CasedWord>(&each)) {
         if (((word->upper | word->lower) & white.space) != 0 ||
-            (word->suffix && ((word->suffix->letters | word->suffix->apostrophe) & white.space)))
+            (word->suffix &&
+             ((word->suffix->letters | word->suffix->apostrophe) & white.space)))
           return {};
       } else if (const auto *contraction = std::get_if<Contraction>(&each)) {
         if (((contraction->letters | contraction->apostrophe) & white.space) != 0)
@@ -204,6 +206,8 @@ struct CutTable::Builder {
       const auto *spaces = std::get_if<Spaces>(&rule(index));
       if (spaces == nullptr || spaces->through == Through::ALL)
         return false;
+      if (spaces->through == Through::END_OF_TEXT)
+        continue;
       if (spaces->through == Through::ALL_BUT_LAST)
         return true;
       if (newline != 0 && newline != spaces->newline)

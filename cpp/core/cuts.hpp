@@ -22,15 +22,15 @@
 //
 // White space. Say that all Spaces rules share the classes of white space, that wherever one
 // white space stands behind another no other rule that does not refuse that comes before them,
-// and that the first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST (END_OF_TEXT
-// matters at the end only, and that is left to the machine). Then a pre-token that starts
-// within a run of white space, and not with its last, ends behind the run's last line break
-// (with LAST_NEWLINE), or else before the run's last code point. A run is not entered by the
-// pre-token before but for a tail, of one set of classes for all rules: such pairs are TAIL, and
-// what the tail takes of the run ends where another class, not of TAILS, follows. All of that is
-// known if it is known which rule the pre-token before is of, that is if nothing is asked since
-// the last cut: so these boundaries are soft. Boundaries::resolve finds them. Pairs that would
-// break this are ASK: a last line break, or tail, that something may stand behind.
+// and that the first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST
+// (END_OF_TEXT matters at the end only, and that is left to the machine). Then a pre-token that
+// starts within a run of white space, and not with its last, ends behind the run's last line
+// break (with LAST_NEWLINE), or else before the run's last code point. A run is not entered by
+// the pre-token before but for a tail, of one set of classes for all rules: such pairs are
+// TAIL, and what the tail takes of the run ends where another class, not of TAILS, follows. All
+// of that is known if it is known which rule the pre-token before is of, that is if nothing is
+// asked since the last cut: so these boundaries are soft. Boundaries::resolve finds them. Pairs
+// that would break this are ASK: a last line break, or tail, that something may stand behind.
 #pragma once
 
 #include "classes.hpp"

@@ -74,19 +74,20 @@ template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
   Batch batch;
-  split(machine_, Utf8(text, size, machine_.classes()), [&](const std::size_t *ends, std::size_t count) {
-    while (count != 0) {
-      const std::size_t taken = std::min(count, Batch::MOST - batch.count);
-      std::copy_n(ends, taken, batch.ends.data() + batch.count);
-      batch.count += taken;
-      ends += taken;
-      count -= taken;
-      if (batch.count == Batch::MOST) {
-        encode_batch(text, text + size, batch, cache, ids);
-        filled();
-      }
-    }
-  });
+  split(machine_, Utf8(text, size, machine_.classes()),
+        [&](const std::size_t *ends, std::size_t count) {
+          while (count != 0) {
+            const std::size_t taken = std::min(count, Batch::MOST - batch.count);
+            std::copy_n(ends, taken, batch.ends.data() + batch.count);
+            batch.count += taken;
+            ends += taken;
+            count -= taken;
+            if (batch.count == Batch::MOST) {
+              encode_batch(text, text + size, batch, cache, ids);
+              filled();
+            }
+          }
+        });
   encode_batch(text, text + size, batch, cache, ids);
   filled();
 }

@@ -35,11 +35,10 @@ PRETOK_TARGET inline __m256i look_up(const Ascii &ascii, __m256i bytes) {
   __m256i found = _mm256_setzero_si256();
   for (int i = 0; i < 8; ++i) {
     // Bytes of other parts get their highest bit, which looks up 0.
-    const __m256i within =
-        _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
+    const __m256i within = _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
     found = _mm256_or_si256(
-        found, _mm256_shuffle_epi8(ascii.parts[i],
-                                   _mm256_adds_epu8(within, _mm256_set1_epi8(0x70))));
+        found,
+        _mm256_shuffle_epi8(ascii.parts[i], _mm256_adds_epu8(within, _mm256_set1_epi8(0x70))));
   }
   return found;
 }
@@ -89,12 +88,11 @@ PRETOK_TARGET inline __m256i narrow(const std::uint32_t *data, bool &ascii) {
   __m256i parts[4];
   for (int i = 0; i < 4; ++i)
     parts[i] = load(data + 8 * i);
-  const __m256i any = _mm256_or_si256(_mm256_or_si256(parts[0], parts[1]),
-                                      _mm256_or_si256(parts[2], parts[3]));
+  const __m256i any =
+      _mm256_or_si256(_mm256_or_si256(parts[0], parts[1]), _mm256_or_si256(parts[2], parts[3]));
   ascii = _mm256_testz_si256(any, _mm256_set1_epi32(~0x7F)) != 0;
-  const __m256i mixed =
-      _mm256_packus_epi16(_mm256_packs_epi32(parts[0], parts[1]),
-                          _mm256_packs_epi32(parts[2], parts[3]));
+  const __m256i mixed = _mm256_packus_epi16(_mm256_packs_epi32(parts[0], parts[1]),
+                                            _mm256_packs_epi32(parts[2], parts[3]));
   return _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
@@ -155,10 +153,10 @@ PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classe
         const __m256i bits = _mm256_set1_epi8(static_cast<char>(part->bits));
         std::uint64_t fails = 0;
         for (int i = 0; i < 2; ++i)
-          fails |= std::uint64_t{static_cast<std::uint32_t>(
-                       _mm256_movemask_epi8(_mm256_cmpeq_epi8(
-                           _mm256_and_si256(met[i], bits), _mm256_setzero_si256())))}
-                   << 32 * i;
+          fails |=
+              std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(
+                  _mm256_cmpeq_epi8(_mm256_and_si256(met[i], bits), _mm256_setzero_si256())))}
+              << 32 * i;
         found[part->relation] |= ~fails;
       }
       ++number;

@@ -40,14 +40,13 @@ PRETOK_TARGET inline void store_offsets(std::uint16_t *to, __m512i bytes, std::s
 
 // The classes of 16 code points, a byte each.
 PRETOK_TARGET inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
-  const __m512i entry = _mm512_and_si512(
-      _mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT), table.index(),
-                             2),
-      _mm512_set1_epi32(0xFFFF));
+  const __m512i entry =
+      _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT),
+                                              table.index(), 2),
+                       _mm512_set1_epi32(0xFFFF));
   const __m512i within =
       _mm512_and_si512(code_points, _mm512_set1_epi32((1 << ClassTable::SHIFT) - 1));
-  const __m512i at =
-      _mm512_or_si512(_mm512_slli_epi32(entry, ClassTable::SHIFT), within);
+  const __m512i at = _mm512_or_si512(_mm512_slli_epi32(entry, ClassTable::SHIFT), within);
   return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
 }
 
@@ -115,15 +114,14 @@ PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
   const Leads by_lead = leads();
   // to each four bytes of a part, the one of its code point; the lead comes to the top
-  const __m512i spread = _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12,
-                                         12, 12, 11, 11, 11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8,
-                                         8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5, 5, 5, 5, 4, 4, 4,
-                                         4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+  const __m512i spread =
+      _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
+                      11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
+                      5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
   const __m512i in_turn = _mm512_set1_epi32(0x00010203);
   for (std::size_t i = 0; i < count; i += 16) {
     const __m512i which = _mm512_add_epi8(spread, _mm512_set1_epi8(static_cast<char>(i)));
-    const __m512i from =
-        _mm512_add_epi8(_mm512_permutexvar_epi8(which, positions), in_turn);
+    const __m512i from = _mm512_add_epi8(_mm512_permutexvar_epi8(which, positions), in_turn);
     const __m512i four_bytes = _mm512_permutex2var_epi8(bytes, from, more);
     const __m512i lead = _mm512_srli_epi32(four_bytes, 28);
     const __m512i kept =
@@ -136,8 +134,7 @@ PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t
                      classes_of(table, code_points));
   }
   filled += count;
-  at += std::min<std::size_t>(64, size - at) +
-        static_cast<std::size_t>(_mm_popcnt_u64(across));
+  at += std::min<std::size_t>(64, size - at) + static_cast<std::size_t>(_mm_popcnt_u64(across));
   return true;
 }
 
@@ -190,8 +187,8 @@ PRETOK_TARGET inline void store_classes(const ClassTable &table, __m512i code_po
   _mm_storeu_si128(reinterpret_cast<__m128i *>(to), classes_of(table, code_points));
 }
 
-PRETOK_TARGET void read_16(const ClassTable &table, const std::uint16_t *data,
-                           std::size_t size, Stretch &stretch) {
+PRETOK_TARGET void read_16(const ClassTable &table, const std::uint16_t *data, std::size_t size,
+                           Stretch &stretch) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, Stretch::MOST);
@@ -212,8 +209,8 @@ PRETOK_TARGET void read_16(const ClassTable &table, const std::uint16_t *data,
   stretch.finish(count, count, count == size);
 }
 
-PRETOK_TARGET void read_32(const ClassTable &table, const std::uint32_t *data,
-                           std::size_t size, Stretch &stretch) {
+PRETOK_TARGET void read_32(const ClassTable &table, const std::uint32_t *data, std::size_t size,
+                           Stretch &stretch) {
   const std::size_t count = std::min(size, Stretch::MOST);
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
@@ -246,17 +243,15 @@ PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classe
     auto part = parts.begin();
     std::uint8_t number = 0;
     for (const Relations::Plane &plane : relations.planes()) {
-      const __m512i rows =
-          _mm512_castsi256_si512(_mm256_loadu_si256(
-              reinterpret_cast<const __m256i *>(plane.rows.data())));
-      const __m512i columns =
-          _mm512_castsi256_si512(_mm256_loadu_si256(
-              reinterpret_cast<const __m256i *>(plane.columns.data())));
+      const __m512i rows = _mm512_castsi256_si512(
+          _mm256_loadu_si256(reinterpret_cast<const __m256i *>(plane.rows.data())));
+      const __m512i columns = _mm512_castsi256_si512(
+          _mm256_loadu_si256(reinterpret_cast<const __m256i *>(plane.columns.data())));
       const __m512i met = _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
                                            _mm512_permutexvar_epi8(after, columns));
       for (; part != parts.end() && part->plane == number; ++part)
-        found[part->relation] |= _mm512_test_epi8_mask(
-            met, _mm512_set1_epi8(static_cast<char>(part->bits)));
+        found[part->relation] |=
+            _mm512_test_epi8_mask(met, _mm512_set1_epi8(static_cast<char>(part->bits)));
       ++number;
     }
     for (const std::uint8_t relation : relations.inverted())
@@ -278,8 +273,8 @@ PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, st
       const std::size_t first = i * 64 + half;
       const __m512i found = _mm512_maskz_compress_epi16(
           word, offsets == nullptr ? steps : _mm512_loadu_si512(offsets + first));
-      const __m512i more = _mm512_set1_epi64(
-          static_cast<long long>(offsets == nullptr ? base + first : base));
+      const __m512i more =
+          _mm512_set1_epi64(static_cast<long long>(offsets == nullptr ? base + first : base));
       const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(word));
       store_ends(to, _mm512_castsi512_si128(found), more);
       if (bits > 8)

@@ -233,8 +233,7 @@ struct Spaces {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
   Mask sure() const { return through == Through::ALL ? space : 0; }
-  // What is joined never ends the text: that end is left to the machine.
-  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~Mask{0} : 0; }
+  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
 };
 
 using Rule = std::variant<Contraction, Run, CasedWord, Spaces>;

@@ -157,8 +157,7 @@ private:
 
   std::size_t last_cut_before(std::size_t bit, std::size_t at) const {
     std::size_t block = bit / 64;
-    std::uint64_t word =
-        boundaries_.all[block] & ((std::uint64_t{1} << bit % 64) - 1);
+    std::uint64_t word = boundaries_.all[block] & ((std::uint64_t{1} << bit % 64) - 1);
     while (word == 0) {
       if (block == 0)
         return begin_;
@@ -190,8 +189,7 @@ private:
   std::size_t last_cut_before_end(std::size_t at) const {
     for (std::size_t block = stretch_.blocks(); block-- != 0;)
       if (boundaries_.all[block] != 0)
-        return at +
-               stretch_.offset(block * 64 + lowest_bit(highest(boundaries_.all[block])));
+        return at + stretch_.offset(block * 64 + lowest_bit(highest(boundaries_.all[block])));
     return begin_;
   }
 

@@ -158,7 +158,7 @@ Program random_program(Random &source) {
   const std::size_t classes = 2 + source() % 13;
   const auto any_class = [&] { return static_cast<std::uint8_t>(source() % classes); };
   const auto any_set = [&] {
-    return static_cast<Mask>(source() & source()) & ((Mask{1} << classes) - 1);
+    return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
   };
   const auto segment = [&](std::uint32_t first) {
     AlphabetSegment made{first, {}};
@@ -166,10 +166,15 @@ Program random_program(Random &source) {
       class_ = any_class();
     program.alphabet.push_back(made);
   };
-  for (std::uint32_t first = 0; first < 0x100; first += 1 + source() % 9)
+  for (std::uint32_t first = 0; first < 0x100;
+       first += 1 + static_cast<std::uint32_t>(source()) % 9)
     segment(first);
-  for (const std::uint32_t first : {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0x10000u})
+  for (const std::uint32_t first :
+       {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
     segment(first);
+  // Bytes that are not UTF-8 are no white space.
+  program.alphabet[program.alphabet.size() - 2].classes.fill(
+      static_cast<std::uint8_t>(classes));
   ClassTable table(program.alphabet, unicode_table("16.0"));
   const auto contraction = [&] {
     Contraction rule;
@@ -180,7 +185,7 @@ Program random_program(Random &source) {
                                                 : std::vector<std::uint32_t>{'r', 'e'});
     return rule;
   };
-  const Mask space = any_set() | Mask{1} << table[' '];
+  const Mask space = (any_set() | Mask{1} << table[' ']) & ~(Mask{1} << classes);
   const Mask newline = source() % 4 == 0 ? any_set() & space : Mask{1} << table['\n'];
   const auto but_space = [&](Mask set) { return source() % 4 == 0 ? set : set & ~space; };
   for (std::size_t left = 1 + source() % 6; left != 0; --left)
@@ -203,7 +208,7 @@ Program random_program(Random &source) {
       rule.body = but_space(any_set());
       rule.lead = source() % 2 == 0 ? any_set() & ~rule.body : 0;
       rule.tail = source() % 2 == 0 ? 0 : source() % 2 == 0 ? newline : any_set();
-      rule.at_most = source() % 2 == 0 ? 0 : source() % 5;
+      rule.at_most = source() % 2 == 0 ? 0 : static_cast<std::uint32_t>(source() % 5);
       program.rules.emplace_back(rule);
     }
     }
@@ -212,8 +217,8 @@ Program random_program(Random &source) {
   for (const Through through : THROUGHS)
     if (source() % 4 != 0)
       program.rules.insert(source() % 4 == 0
-                               ? program.rules.begin() +
-                                     static_cast<std::ptrdiff_t>(source() % program.rules.size())
+                               ? program.rules.begin() + static_cast<std::ptrdiff_t>(
+                                                             source() % program.rules.size())
                                : program.rules.end(),
                            Spaces{space, newline & space, through});
   return program;
@@ -238,8 +243,7 @@ int main(int count, char **arguments) {
         return 1;
       ++passed;
     }
-    if (index == 0 &&
-        !agree_on_sequences(Machine(program, unicode_table("16.0"))))
+    if (index == 0 && !agree_on_sequences(Machine(program, unicode_table("16.0"))))
       return 1;
   }
   const int programs = count > 1 ? std::atoi(arguments[1]) : 3000;
