@@ -20,38 +20,36 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
 
 } // namespace
 
-void Boundaries::resolve(const std::array<Masks, Stretch::MOST / 64> &masks,
-                         std::size_t count) {
+void Boundaries::resolve(const Masks &masks, std::size_t count) {
   asked = 0;
   for (std::size_t block = 0, left = count; left != 0; ++block) {
-    const Masks &of = masks[block];
+    const auto of = [&masks, block](unsigned relation) { return masks[relation][block]; };
     const std::size_t here = left < 64 ? left : 64;
     left -= here;
-    std::uint64_t ask = of[ASK];
-    std::uint64_t soft = of[SOFT];
-    const std::uint64_t plain = ~(of[CUT] | ask | soft | of[SPACES]);
+    std::uint64_t ask = of(ASK);
+    std::uint64_t soft = of(SOFT);
+    const std::uint64_t plain = ~(of(CUT) | ask | soft | of(SPACES));
     std::uint64_t differs = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-      const std::uint64_t label = of[LABEL + i];
+    for (unsigned i = 0; i < label_bits_; ++i) {
+      const std::uint64_t label = of(LABEL + i);
       differs |= label ^ (label << 1 | labels_[i]);
       labels_[i] = label >> 63;
     }
     const std::uint64_t changed = differs & plain & (plain << 1 | plain_);
     // Behind a change the next label is compared with one that no longer counts.
-    const std::uint64_t changes = changed & ~of[TIED] & ~(changed << 1 | changed_);
+    const std::uint64_t changes = changed & ~of(TIED) & ~(changed << 1 | changed_);
     plain_ = plain >> 63;
     changed_ = changed >> 63;
     soft |= changes;
     ask |= changed & ~changes;
-    if ((of[COUNTED] | pairs_) != 0)
-      ask |= counted(of[COUNTED]);
-    if ((of[SPACES] | of[TAIL] | tail_) != 0)
-      soft |= white_space(of, left != 0 ? &masks[block + 1] : nullptr, here, left,
-                          of[TAIL] & ~changed, ask);
-    newline_ = of[NEWLINES] >> 63;
+    if ((of(COUNTED) | pairs_) != 0)
+      ask |= counted(of(COUNTED));
+    if ((of(SPACES) | of(TAIL) | tail_) != 0)
+      soft |= white_space(masks, block, here, left, of(TAIL) & ~changed, ask);
+    newline_ = of(NEWLINES) >> 63;
     const std::uint64_t valid = first_bits(here);
-    cuts[block] = of[CUT] & valid;
-    all[block] = (of[CUT] | soft) & valid;
+    cuts[block] = of(CUT) & valid;
+    all[block] = (of(CUT) | soft) & valid;
     asks[block] = ask & valid;
     asked |= static_cast<std::uint32_t>(asks[block] != 0) << block;
   }
@@ -66,12 +64,14 @@ std::uint64_t Boundaries::counted(std::uint64_t pairs) {
   return found;
 }
 
-std::uint64_t Boundaries::white_space(const Masks &masks, const Masks *next, std::size_t count,
+std::uint64_t Boundaries::white_space(const Masks &masks, std::size_t block, std::size_t here,
                                       std::size_t left, std::uint64_t starts,
                                       std::uint64_t &ask) {
-  const std::uint64_t spaces = masks[SPACES] & first_bits(count);
+  const std::uint64_t spaces = masks[SPACES][block] & first_bits(here);
+  const std::uint64_t newlines = masks[NEWLINES][block];
+  const std::uint64_t next_spaces = left != 0 ? masks[SPACES][block + 1] : 0;
   // What the tail of the pre-token before takes: additions run from its start to its end.
-  const std::uint64_t tails = spaces & masks[TAILS];
+  const std::uint64_t tails = spaces & masks[TAILS][block];
   const std::uint64_t taken_from = starts << 1 | tail_;
   std::uint64_t carry;
   const std::uint64_t past = add(tails, taken_from, carry);
@@ -81,16 +81,16 @@ std::uint64_t Boundaries::white_space(const Masks &masks, const Masks *next, std
 
   // The last of a run, if it is no line break that LAST_NEWLINE takes. Whether the last of all
   // is the last of a run is not known, nor needed if the text ends there.
-  const std::uint64_t last = ONE << (count - 1);
-  const std::uint64_t blanks = spaces & ~masks[NEWLINES];
-  const std::uint64_t beyond = next != nullptr ? (*next)[SPACES] << 63 : last;
+  const std::uint64_t last = ONE << (here - 1);
+  const std::uint64_t blanks = spaces & ~newlines;
+  const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
   found |= ends & ~beyond;
-  if (next == nullptr)
+  if (left == 0)
     ask |= ends & last;
 
   // Behind a line break, if none follows in the run.
-  std::uint64_t behind = blanks & (masks[NEWLINES] << 1 | newline_) & ~taken;
+  std::uint64_t behind = blanks & (newlines << 1 | newline_) & ~taken;
   if (behind == 0)
     return found;
   const std::uint64_t ran = add(blanks, behind, carry);
@@ -99,15 +99,15 @@ std::uint64_t Boundaries::white_space(const Masks &masks, const Masks *next, std
     behind &= ~removed;
     return removed;
   };
-  if (next == nullptr) {
-    if (carry != 0 || (count < 64 && (ran & ~blanks & last << 1) != 0))
-      ask |= remove_last_before(count < 64 ? last << 1 : 0);
+  if (left == 0) {
+    if (carry != 0 || (here < 64 && (ran & ~blanks & last << 1) != 0))
+      ask |= remove_last_before(here < 64 ? last << 1 : 0);
   } else if (carry != 0) {
-    const std::uint64_t stop = ~((*next)[SPACES] & ~(*next)[NEWLINES]) & first_bits(left);
+    const std::uint64_t stop = ~(next_spaces & ~masks[NEWLINES][block + 1]) & first_bits(left);
     const std::uint64_t lowest = stop & (0 - stop);
     if (stop == 0)
       ask |= remove_last_before(0);
-    else if ((lowest & (*next)[SPACES]) != 0)
+    else if ((lowest & next_spaces) != 0)
       remove_last_before(0);
   }
   for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)

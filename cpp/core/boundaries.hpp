@@ -15,28 +15,29 @@ namespace pretok {
 // and says something of where it starts.
 class Boundaries {
 public:
-  explicit Boundaries(const CutTable &table) : counted_(table.counted()) {}
+  explicit Boundaries(const CutTable &table)
+      : counted_(table.counted()), label_bits_(table.label_bits()) {}
 
   // Takes the stretch that follows, of `count` code points; what it says holds until the next.
-  void resolve(const std::array<Masks, Stretch::MOST / 64> &masks, std::size_t count);
+  void resolve(const Masks &masks, std::size_t count);
 
   // Boundaries, whatever is asked.
-  std::array<std::uint64_t, Stretch::MOST / 64> cuts;
+  Words cuts;
   // Boundaries, these and those, if nothing is asked since the last boundary.
-  std::array<std::uint64_t, Stretch::MOST / 64> all;
-  std::array<std::uint64_t, Stretch::MOST / 64> asks;
+  Words all;
+  Words asks;
   // Bit k: something is asked in asks[k].
   std::uint32_t asked;
 
 private:
-  // Soft boundaries in runs of white space; see cuts.hpp. `next` has the masks of the block
-  // that follows and `left` how many code points do, if they are known; tails begin at
-  // `starts`.
-  std::uint64_t white_space(const Masks &masks, const Masks *next, std::size_t count,
+  // Soft boundaries in runs of white space of a block; see cuts.hpp. `left` code points follow
+  // in the stretch; tails begin at `starts`.
+  std::uint64_t white_space(const Masks &masks, std::size_t block, std::size_t here,
                             std::size_t left, std::uint64_t starts, std::uint64_t &ask);
   std::uint64_t counted(std::uint64_t pairs);
 
   const std::uint32_t counted_;
+  const unsigned label_bits_;
   // Of the code points before, the bit that matters, or 64 of them.
   std::uint64_t plain_ = 0;
   std::uint64_t changed_ = 0;

@@ -62,6 +62,8 @@ struct CutTable::Builder {
     white_space();
     const bool soft = soften(unsure);
     tie(soft);
+    while (labels.size() >> table.label_bits_ != 0)
+      ++table.label_bits_;
   }
 
   // What is made of a pair that some pre-token may hold.

@@ -59,11 +59,14 @@ public:
   const Relations &relations() const { return relations_; }
   // This many COUNTED pairs in a row are for the machine to split; 64 at most.
   std::uint32_t counted() const { return counted_; }
+  // How many bits labels have.
+  unsigned label_bits() const { return label_bits_; }
 
 private:
   struct Builder;
 
   std::uint32_t counted_ = 64;
+  unsigned label_bits_ = 0;
   Relations relations_;
 };
 

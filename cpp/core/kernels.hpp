@@ -23,10 +23,9 @@ struct Kernels {
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, Stretch &);
   void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, Stretch &);
 
-  // Tells each relation of 64 code points in a row, for each of `blocks`; classes[-1] is read
-  // too. What does not hold for any pair of classes is left as it is in `masks`: 0.
+  // Tells each relation for the first `blocks` blocks; classes[-1] is read too.
   void (*relate)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
-                 Masks *masks);
+                 Masks &masks);
 
   // Writes the positions of the bits of `words`, of which there are `count`, to `ends`, which
   // has room for Stretch::SLACK more: base + bit, or base + offsets[bit]. Returns how many.

@@ -132,38 +132,37 @@ PRETOK_TARGET inline __m256i look_up(const std::uint8_t *table, const Index &ind
                          _mm256_shuffle_epi8(load_twice(table + 16), index.high));
 }
 
+PRETOK_TARGET inline std::uint64_t fails(const std::uint8_t *met, __m256i bits) {
+  const __m256i part =
+      _mm256_and_si256(_mm256_load_si256(reinterpret_cast<const __m256i *>(met)), bits);
+  return static_cast<std::uint32_t>(
+      _mm256_movemask_epi8(_mm256_cmpeq_epi8(part, _mm256_setzero_si256())));
+}
+PRETOK_TARGET inline std::uint64_t holds(const std::uint8_t *met, __m256i bits) {
+  return ~(fails(met, bits) | fails(met + 32, bits) << 32);
+}
+
 PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classes,
-                          std::size_t blocks, Masks *masks) {
-  const std::vector<Relations::Part> &parts = relations.parts();
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::uint8_t *from = classes + block * 64;
-    const Index before[2] = {index_of(from - 1), index_of(from + 31)};
-    const Index after[2] = {index_of(from), index_of(from + 32)};
-    Masks &found = masks[block];
-    for (const std::uint8_t relation : relations.present())
-      found[relation] = 0;
-    auto part = parts.begin();
-    std::uint8_t number = 0;
-    for (const Relations::Plane &plane : relations.planes()) {
-      __m256i met[2];
-      for (int i = 0; i < 2; ++i)
-        met[i] = _mm256_and_si256(look_up(plane.rows.data(), before[i]),
-                                  look_up(plane.columns.data(), after[i]));
-      for (; part != parts.end() && part->plane == number; ++part) {
-        const __m256i bits = _mm256_set1_epi8(static_cast<char>(part->bits));
-        std::uint64_t fails = 0;
-        for (int i = 0; i < 2; ++i)
-          fails |=
-              std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(
-                  _mm256_cmpeq_epi8(_mm256_and_si256(met[i], bits), _mm256_setzero_si256())))}
-              << 32 * i;
-        found[part->relation] |= ~fails;
-      }
-      ++number;
+                          std::size_t blocks, Masks &masks) {
+  const Relations::Part *part = relations.parts().data();
+  const Relations::Part *const end = part + relations.parts().size();
+  alignas(64) std::uint8_t met[64 * BLOCKS];
+  std::uint8_t number = 0;
+  for (const Relations::Plane &plane : relations.planes()) {
+    for (std::size_t at = 0; at < blocks * 64; at += 32)
+      _mm256_store_si256(
+          reinterpret_cast<__m256i *>(met + at),
+          _mm256_and_si256(look_up(plane.rows.data(), index_of(classes + at - 1)),
+                           look_up(plane.columns.data(), index_of(classes + at))));
+    for (; part != end && part->plane == number; ++part) {
+      const __m256i bits = _mm256_set1_epi32(static_cast<int>(part->bits));
+      Words &words = masks[part->relation];
+      for (std::size_t block = 0; block < blocks; ++block)
+        words[block] = holds(met + block * 64, bits) | (part->more ? words[block] : 0);
     }
-    for (const std::uint8_t relation : relations.inverted())
-      found[relation] = ~found[relation];
+    ++number;
   }
+  complete(relations, blocks, masks);
 }
 
 PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,

@@ -50,16 +50,28 @@ PRETOK_TARGET inline __m128i classes_of(const ClassTable &table, __m512i code_po
   return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
 }
 
-// What a sequence's lead makes of its four bytes, by the high half of the lead.
-struct Leads {
-  __m512i kept;  // the bits that count
-  __m512i shift; // by how much they go right, together
-};
-PRETOK_TARGET inline Leads leads() {
-  constexpr int ASCII = 0x7F3F3F3F;
-  return {_mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0, 0, 0, ASCII,
-                           ASCII, ASCII, ASCII, ASCII, ASCII, ASCII, ASCII),
-          _mm512_set_epi32(0, 6, 12, 12, 0, 0, 0, 0, 18, 18, 18, 18, 18, 18, 18, 18)};
+// The code points of sequences of two bytes or more, of which leads[first] to leads[first + 15]
+// tell where they start in `bytes`, which `more` follow.
+PRETOK_TARGET inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
+  // the lead four times, and so on
+  const __m512i spread =
+      _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
+                      11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
+                      5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+  const __m512i from =
+      _mm512_permutexvar_epi8(_mm512_add_epi8(spread, _mm512_set1_epi8(first)), leads);
+  // four bytes from each lead on, the lead at the top
+  const __m512i four = _mm512_permutex2var_epi8(
+      bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
+  // by the high half of the lead: the bits that count, and how far right they go together
+  const __m512i lead = _mm512_srli_epi32(four, 28);
+  const __m512i counts = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
+                                          0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m512i shifts = _mm512_set_epi32(0, 6, 12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m512i kept = _mm512_and_si512(four, _mm512_permutexvar_epi32(lead, counts));
+  const __m512i halves = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x4001));
+  const __m512i whole = _mm512_madd_epi16(halves, _mm512_set1_epi32(0x10000001));
+  return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
 PRETOK_TARGET inline __mmask64 equal(__m512i bytes, char byte) {
@@ -107,32 +119,23 @@ PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t
       return false;
   }
   const __mmask64 starts = ~tails & valid;
-  const __m512i positions = _mm512_maskz_compress_epi8(starts, counting());
   if (stretch.even)
     stretch.uneven(filled);
-  store_offsets(stretch.offsets() + filled, positions, at);
+  store_offsets(stretch.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
-  const Leads by_lead = leads();
-  // to each four bytes of a part, the one of its code point; the lead comes to the top
-  const __m512i spread =
-      _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
-                      11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
-                      5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-  const __m512i in_turn = _mm512_set1_epi32(0x00010203);
-  for (std::size_t i = 0; i < count; i += 16) {
-    const __m512i which = _mm512_add_epi8(spread, _mm512_set1_epi8(static_cast<char>(i)));
-    const __m512i from = _mm512_add_epi8(_mm512_permutexvar_epi8(which, positions), in_turn);
-    const __m512i four_bytes = _mm512_permutex2var_epi8(bytes, from, more);
-    const __m512i lead = _mm512_srli_epi32(four_bytes, 28);
-    const __m512i kept =
-        _mm512_and_si512(four_bytes, _mm512_permutexvar_epi32(lead, by_lead.kept));
-    const __m512i halves = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x4001));
-    const __m512i whole = _mm512_madd_epi16(halves, _mm512_set1_epi32(0x10000001));
-    const __m512i code_points =
-        _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, by_lead.shift));
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(stretch.classes() + filled + i),
-                     classes_of(table, code_points));
-  }
+  // The classes of what is beyond ASCII, then those of ASCII between them.
+  const __m512i leads = _mm512_maskz_compress_epi8(two, counting());
+  const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
+  alignas(64) std::uint8_t classes[64];
+  for (std::size_t i = 0; i < beyond_ascii; i += 16)
+    _mm_store_si128(reinterpret_cast<__m128i *>(classes + i),
+                    classes_of(table, decode(bytes, more, leads, static_cast<char>(i))));
+  const __m512i ascii = _mm512_maskz_compress_epi8(
+      starts, _mm512_permutex2var_epi8(_mm512_loadu_si512(table.latin1()), bytes,
+                                       _mm512_loadu_si512(table.latin1() + 64)));
+  _mm512_storeu_si512(
+      stretch.classes() + filled,
+      _mm512_mask_expand_epi8(ascii, _pext_u64(two, starts), _mm512_load_si512(classes)));
   filled += count;
   at += std::min<std::size_t>(64, size - at) + static_cast<std::size_t>(_mm_popcnt_u64(across));
   return true;
@@ -230,61 +233,92 @@ PRETOK_TARGET void read_32(const ClassTable &table, const std::uint32_t *data, s
   stretch.finish(count, count, count == size);
 }
 
-PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classes,
-                          std::size_t blocks, Masks *masks) {
-  const std::vector<Relations::Part> &parts = relations.parts();
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::uint8_t *from = classes + block * 64;
-    const __m512i before = _mm512_loadu_si512(from - 1);
-    const __m512i after = _mm512_loadu_si512(from);
-    Masks &found = masks[block];
-    for (const std::uint8_t relation : relations.present())
-      found[relation] = 0;
-    auto part = parts.begin();
-    std::uint8_t number = 0;
-    for (const Relations::Plane &plane : relations.planes()) {
-      const __m512i rows = _mm512_castsi256_si512(
-          _mm256_loadu_si256(reinterpret_cast<const __m256i *>(plane.rows.data())));
-      const __m512i columns = _mm512_castsi256_si512(
-          _mm256_loadu_si256(reinterpret_cast<const __m256i *>(plane.columns.data())));
-      const __m512i met = _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
-                                           _mm512_permutexvar_epi8(after, columns));
-      for (; part != parts.end() && part->plane == number; ++part)
-        found[part->relation] |=
-            _mm512_test_epi8_mask(met, _mm512_set1_epi8(static_cast<char>(part->bits)));
-      ++number;
-    }
-    for (const std::uint8_t relation : relations.inverted())
-      found[relation] = ~found[relation];
-  }
+PRETOK_TARGET inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
+  return _mm512_castsi256_si512(
+      _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes.data())));
 }
 
-PRETOK_TARGET inline void store_ends(std::size_t *to, __m128i positions, __m512i base) {
-  _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_cvtepu16_epi64(positions), base));
+PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classes,
+                          std::size_t blocks, Masks &masks) {
+  const Relations::Part *part = relations.parts().data();
+  const Relations::Part *const end = part + relations.parts().size();
+  alignas(64) std::uint8_t met[64 * BLOCKS];
+  std::uint8_t number = 0;
+  for (const Relations::Plane &plane : relations.planes()) {
+    const __m512i rows = table_of(plane.rows);
+    const __m512i columns = table_of(plane.columns);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const __m512i before = _mm512_loadu_si512(classes + block * 64 - 1);
+      const __m512i after = _mm512_loadu_si512(classes + block * 64);
+      _mm512_store_si512(met + block * 64,
+                         _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
+                                          _mm512_permutexvar_epi8(after, columns)));
+    }
+    for (; part != end && part->plane == number; ++part) {
+      const __m512i bits = _mm512_set1_epi32(static_cast<int>(part->bits));
+      Words &words = masks[part->relation];
+      if (part->more)
+        for (std::size_t block = 0; block < blocks; ++block)
+          words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+      else
+        for (std::size_t block = 0; block < blocks; ++block)
+          words[block] = _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+    }
+    ++number;
+  }
+  complete(relations, blocks, masks);
+}
+
+PRETOK_TARGET inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
+  _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
+}
+
+// The positions of bits that are set, each in one of 64 bytes.
+PRETOK_TARGET inline std::size_t *list_even(std::uint64_t word, std::size_t base,
+                                            std::size_t *to) {
+  const __m512i found = _mm512_maskz_compress_epi8(word, counting());
+  const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
+  const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
+  const __m128i first = _mm512_castsi512_si128(found);
+  store_ends(to, _mm512_cvtepu8_epi64(first), more);
+  store_ends(to + 8, _mm512_cvtepu8_epi64(_mm_srli_si128(first, 8)), more);
+  if (bits > 16) {
+    alignas(64) std::uint8_t all[64];
+    _mm512_store_si512(all, found);
+    for (std::size_t i = 16; i < bits; i += 8)
+      store_ends(
+          to + i,
+          _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(all + i))),
+          more);
+  }
+  return to + bits;
+}
+
+PRETOK_TARGET inline std::size_t *list_uneven(std::uint64_t word, std::size_t base,
+                                              const std::uint16_t *offsets, std::size_t *to) {
+  const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
+  for (int half = 0; half < 2; ++half, word >>= 32, offsets += 32) {
+    const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(static_cast<unsigned>(word)));
+    const __m512i found =
+        _mm512_maskz_compress_epi16(static_cast<__mmask32>(word), _mm512_loadu_si512(offsets));
+    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(found)), more);
+    if (bits > 8)
+      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 1)), more);
+    if (bits > 16) {
+      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 2)), more);
+      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 3)), more);
+    }
+    to += bits;
+  }
+  return to;
 }
 
 PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
                                const std::uint16_t *offsets, std::size_t *ends) {
   std::size_t *to = ends;
-  const __m512i steps = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(counting()));
   for (std::size_t i = 0; i < count; ++i)
-    for (unsigned half = 0; half < 64; half += 32) {
-      const auto word = static_cast<__mmask32>(words[i] >> half);
-      const std::size_t first = i * 64 + half;
-      const __m512i found = _mm512_maskz_compress_epi16(
-          word, offsets == nullptr ? steps : _mm512_loadu_si512(offsets + first));
-      const __m512i more =
-          _mm512_set1_epi64(static_cast<long long>(offsets == nullptr ? base + first : base));
-      const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(word));
-      store_ends(to, _mm512_castsi512_si128(found), more);
-      if (bits > 8)
-        store_ends(to + 8, _mm512_extracti32x4_epi32(found, 1), more);
-      if (bits > 16) {
-        store_ends(to + 16, _mm512_extracti32x4_epi32(found, 2), more);
-        store_ends(to + 24, _mm512_extracti32x4_epi32(found, 3), more);
-      }
-      to += bits;
-    }
+    to = offsets == nullptr ? list_even(words[i], base + i * 64, to)
+                            : list_uneven(words[i], base, offsets + i * 64, to);
   return static_cast<std::size_t>(to - ends);
 }
 

@@ -16,7 +16,10 @@ struct Ascii {
   uint8x16x4_t high;
 };
 inline Ascii ascii_of(const ClassTable &table) {
-  return {vld1q_u8_x4(table.latin1()), vld1q_u8_x4(table.latin1() + 64)};
+  const std::uint8_t *from = table.latin1();
+  return {
+      {{vld1q_u8(from), vld1q_u8(from + 16), vld1q_u8(from + 32), vld1q_u8(from + 48)}},
+      {{vld1q_u8(from + 64), vld1q_u8(from + 80), vld1q_u8(from + 96), vld1q_u8(from + 112)}}};
 }
 
 // Indices beyond a table look up 0, or leave what there is.
@@ -91,45 +94,41 @@ void read_code_points(const ClassTable &table, const Unit *data, std::size_t siz
   stretch.finish(count, count, count == size);
 }
 
-// A bit for each of 64 bytes that are all ones or 0.
-inline std::uint64_t bits_of(const uint8x16_t (&bytes)[4]) {
+// Where some of `bits` are set: a bit for each of 64 bytes.
+inline std::uint64_t holds(const std::uint8_t *met, uint8x16_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t powers = vld1q_u8(POWERS);
-  const uint8x16_t low = vpaddq_u8(vandq_u8(bytes[0], powers), vandq_u8(bytes[1], powers));
-  const uint8x16_t high = vpaddq_u8(vandq_u8(bytes[2], powers), vandq_u8(bytes[3], powers));
-  const uint8x16_t all = vpaddq_u8(low, high);
+  uint8x16_t parts[4];
+  for (int i = 0; i < 4; ++i)
+    parts[i] = vandq_u8(vtstq_u8(vld1q_u8(met + 16 * i), bits), powers);
+  const uint8x16_t all =
+      vpaddq_u8(vpaddq_u8(parts[0], parts[1]), vpaddq_u8(parts[2], parts[3]));
   return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
 void relate(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
-            Masks *masks) {
-  const std::vector<Relations::Part> &parts = relations.parts();
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::uint8_t *from = classes + block * 64;
-    Masks &found = masks[block];
-    for (const std::uint8_t relation : relations.present())
-      found[relation] = 0;
-    auto part = parts.begin();
-    std::uint8_t number = 0;
-    for (const Relations::Plane &plane : relations.planes()) {
-      const uint8x16x2_t rows = vld1q_u8_x2(plane.rows.data());
-      const uint8x16x2_t columns = vld1q_u8_x2(plane.columns.data());
-      uint8x16_t met[4];
-      for (int i = 0; i < 4; ++i)
-        met[i] = vandq_u8(vqtbl2q_u8(rows, vld1q_u8(from + 16 * i - 1)),
-                          vqtbl2q_u8(columns, vld1q_u8(from + 16 * i)));
-      for (; part != parts.end() && part->plane == number; ++part) {
-        const uint8x16_t bits = vdupq_n_u8(part->bits);
-        const uint8x16_t holds[4] = {vtstq_u8(met[0], bits), vtstq_u8(met[1], bits),
-                                     vtstq_u8(met[2], bits), vtstq_u8(met[3], bits)};
-        found[part->relation] |= bits_of(holds);
-      }
-      ++number;
+            Masks &masks) {
+  const Relations::Part *part = relations.parts().data();
+  const Relations::Part *const end = part + relations.parts().size();
+  std::uint8_t met[64 * BLOCKS];
+  std::uint8_t number = 0;
+  for (const Relations::Plane &plane : relations.planes()) {
+    const uint8x16x2_t rows = {{vld1q_u8(plane.rows.data()), vld1q_u8(plane.rows.data() + 16)}};
+    const uint8x16x2_t columns = {
+        {vld1q_u8(plane.columns.data()), vld1q_u8(plane.columns.data() + 16)}};
+    for (std::size_t at = 0; at < blocks * 64; at += 16)
+      vst1q_u8(met + at, vandq_u8(vqtbl2q_u8(rows, vld1q_u8(classes + at - 1)),
+                                  vqtbl2q_u8(columns, vld1q_u8(classes + at))));
+    for (; part != end && part->plane == number; ++part) {
+      const uint8x16_t bits = vreinterpretq_u8_u32(vdupq_n_u32(part->bits));
+      Words &words = masks[part->relation];
+      for (std::size_t block = 0; block < blocks; ++block)
+        words[block] = holds(met + block * 64, bits) | (part->more ? words[block] : 0);
     }
-    for (const std::uint8_t relation : relations.inverted())
-      found[relation] = ~found[relation];
+    ++number;
   }
+  complete(relations, blocks, masks);
 }
 
 // Eight at a time, wanted or not: how many there are is hard to predict.

@@ -66,7 +66,7 @@ std::uint64_t take_top_bits(std::uint8_t *bytes) {
 }
 
 void relate(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
-            Masks *masks) {
+            Masks &masks) {
   const Pair *pairs = relations.pairs();
   alignas(16) std::uint8_t low[64];
   alignas(16) std::uint8_t high[64];
@@ -80,11 +80,11 @@ void relate(const Relations &relations, const std::uint8_t *classes, std::size_t
       before = class_;
     }
     for (std::size_t relation = 8; relation-- != 0;)
-      masks[block][relation] = take_top_bits(low);
+      masks[relation][block] = take_top_bits(low);
     for (std::size_t relation = 16; relation-- != 8;) {
       const std::uint64_t bits = take_top_bits(high);
       if (relation < RELATIONS)
-        masks[block][relation] = bits;
+        masks[relation][block] = bits;
     }
   }
 }

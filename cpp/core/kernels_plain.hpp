@@ -43,6 +43,16 @@ void append_code_points(const ClassTable &table, const Unit *data, std::size_t f
         sizeof(Unit) == 1 || data[i] < 0x100 ? table.latin1()[data[i]] : table[data[i]];
 }
 
+// Says of relations that look-ups do not tell what they are, and inverts what they do.
+inline void complete(const Relations &relations, std::size_t blocks, Masks &masks) {
+  for (const std::uint8_t relation : relations.absent())
+    for (std::size_t block = 0; block < blocks; ++block)
+      masks[relation][block] = 0;
+  for (const std::uint8_t relation : relations.inverted())
+    for (std::size_t block = 0; block < blocks; ++block)
+      masks[relation][block] = ~masks[relation][block];
+}
+
 inline std::size_t list_bits(const std::uint64_t *words, std::size_t count, std::size_t base,
                              const std::uint16_t *offsets, std::size_t *ends) {
   std::size_t *to = ends;

@@ -86,15 +86,15 @@ void Relations::factor(Mask used) {
       for (std::uint8_t b = 0; b < END; ++b)
         if (has(before, a) && has(used, b))
           (((*this)(a, b) & pair_bit(relation)) != 0 ? holds : fails)[a] |= Mask{1} << b;
-    if (std::all_of(holds.begin(), holds.end(), [](Mask row) { return row == 0; }))
-      continue;
-    present_.push_back(relation);
     std::vector<Rectangle> rectangles = cover(holds);
     std::vector<Rectangle> others = cover(fails);
     if (others.size() < rectangles.size()) {
       inverted_.push_back(relation);
       rectangles = std::move(others);
     }
+    if (rectangles.empty())
+      absent_.push_back(relation);
+    bool more = false;
     for (const Rectangle &rectangle : rectangles) {
       if (free == 0) {
         planes_.emplace_back();
@@ -109,8 +109,9 @@ void Relations::factor(Mask used) {
           planes_.back().columns[class_] |= bit;
       }
       if (parts_.empty() || parts_.back().plane != plane || parts_.back().relation != relation)
-        parts_.push_back({plane, relation, 0});
-      parts_.back().bits |= bit;
+        parts_.push_back({plane, relation, more, 0});
+      parts_.back().bits |= bit * std::uint32_t{0x01010101};
+      more = true;
     }
   }
 }

@@ -32,9 +32,6 @@ inline constexpr Pair LABELS = 0xF << LABEL;
 
 inline constexpr std::size_t CLASSES = END + 1;
 
-// For 64 code points in a row, a bit each for every relation with the code point before.
-using Masks = std::array<std::uint64_t, RELATIONS>;
-
 // A relation is a union of rectangles: rows, classes a, times columns, classes b. With a bit
 // for each rectangle, the bits of a's byte and of b's byte meet where the relation holds: two
 // look-ups and an AND for all rectangles of a plane.
@@ -48,7 +45,8 @@ public:
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
-    std::uint8_t bits;
+    bool more;          // than an earlier part of the relation said
+    std::uint32_t bits; // four times
   };
 
   // `used` has the classes that occur at all, END aside.
@@ -63,15 +61,15 @@ public:
   const std::vector<Part> &parts() const { return parts_; }
   // Relations that hold where their parts do not.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
-  // Relations that hold for any pair.
-  const std::vector<std::uint8_t> &present() const { return present_; }
+  // Relations without parts, which hold for no pair, if not inverted.
+  const std::vector<std::uint8_t> &absent() const { return absent_; }
 
 private:
   std::array<Pair, CLASSES * CLASSES> pairs_{};
   std::vector<Plane> planes_;
   std::vector<Part> parts_;
   std::vector<std::uint8_t> inverted_;
-  std::vector<std::uint8_t> present_;
+  std::vector<std::uint8_t> absent_;
 };
 
 } // namespace pretok

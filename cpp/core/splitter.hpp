@@ -85,8 +85,7 @@ public:
     for (std::size_t at = 0; at < size; at += stretch_.units) {
       read(use_, text_.source, at, stretch_);
       stretch_.classes()[-1] = last;
-      use_.relate(machine_.cuts().relations(), stretch_.classes(), stretch_.blocks(),
-                  masks_.data());
+      use_.relate(machine_.cuts().relations(), stretch_.classes(), stretch_.blocks(), masks_);
       last = stretch_.classes()[stretch_.count - 1];
       boundaries_.resolve(masks_, stretch_.count);
       if (at == 0) { // no end of a pre-token
@@ -141,8 +140,7 @@ private:
   }
 
   // The first bit from `bit` on that is set in `words`.
-  std::size_t next_in(const std::array<std::uint64_t, Stretch::MOST / 64> &words,
-                      std::size_t bit) const {
+  std::size_t next_in(const Words &words, std::size_t bit) const {
     if (bit >= stretch_.count)
       return stretch_.count;
     std::size_t block = bit / 64;
@@ -202,7 +200,7 @@ private:
   const Kernels &use_;
   Text<Source> text_;
   Stretch stretch_;
-  std::array<Masks, Stretch::MOST / 64> masks_{};
+  Masks masks_;
   Boundaries boundaries_;
   Output &output_;
   std::size_t begin_ = 0; // of the pre-tokens that are not put out yet

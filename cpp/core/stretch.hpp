@@ -1,7 +1,7 @@
 // A stretch of text as the fast path sees it: the class of each code point, in a row.
 #pragma once
 
-#include "classes.hpp"
+#include "relations.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,9 +10,18 @@
 
 namespace pretok {
 
+// Blocks of 64 code points of a stretch, at most.
+inline constexpr std::size_t BLOCKS = 16;
+
+// For each block a word, and in it for each code point a bit.
+using Words = std::array<std::uint64_t, BLOCKS>;
+
+// For every relation, where it holds between a code point and the one before.
+using Masks = std::array<Words, RELATIONS>;
+
 struct Stretch {
-  // Code points, at most; a multiple of 64, and fewer only where the text ends.
-  static constexpr std::size_t MOST = 1024;
+  // Code points, at most; fewer only where the text ends.
+  static constexpr std::size_t MOST = 64 * BLOCKS;
   // How much kernels may write behind that.
   static constexpr std::size_t SLACK = 64;
 
