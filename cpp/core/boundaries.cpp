@@ -42,8 +42,12 @@ void Boundaries::resolve(const Masks &masks, std::size_t count) {
     changed_ = changed >> 63;
     soft |= changes;
     ask |= changed & ~changes;
-    if ((of(COUNTED) | pairs_) != 0)
-      ask |= counted(of(COUNTED));
+    if ((of(COUNTED) | pairs_) != 0) {
+      const std::uint64_t limits = counted(of(COUNTED));
+      (exact_ ? soft : ask) |= limits;
+      // Where counting starts is one further then.
+      ask |= changed & of(COUNTED);
+    }
     if ((of(SPACES) | of(TAIL) | tail_) != 0)
       soft |= white_space(masks, block, here, left, of(TAIL) & ~changed, ask);
     newline_ = of(NEWLINES) >> 63;
@@ -55,13 +59,22 @@ void Boundaries::resolve(const Masks &masks, std::size_t count) {
   }
 }
 
-// Which pairs are the last of counted_ in a row.
 std::uint64_t Boundaries::counted(std::uint64_t pairs) {
-  std::uint64_t found = pairs;
-  for (unsigned back = 1; back < counted_ && found != 0; ++back)
-    found &= pairs << back | pairs_ >> (64 - back);
+  // Which pairs are the last of counted_ in a row: the first in a run of those is one behind
+  // which a boundary is due, and from there each counted_ further.
+  std::uint64_t over = pairs;
+  for (unsigned back = 1; back < counted_ && over != 0; ++back)
+    over &= pairs << back | pairs_ >> (64 - back);
+  std::uint64_t limits = over & (~(over << 1 | over_ >> 63) | limits_ >> (64 - counted_));
+  if (counted_ < 64)
+    for (std::uint64_t more = limits; more != 0;) {
+      more = more << counted_ & over & ~limits;
+      limits |= more;
+    }
   pairs_ = pairs;
-  return found;
+  over_ = over;
+  limits_ = limits;
+  return exact_ ? limits : over;
 }
 
 std::uint64_t Boundaries::white_space(const Masks &masks, std::size_t block, std::size_t here,

@@ -16,7 +16,7 @@ namespace pretok {
 class Boundaries {
 public:
   explicit Boundaries(const CutTable &table)
-      : counted_(table.counted()), label_bits_(table.label_bits()) {}
+      : counted_(table.counted()), exact_(table.exact()), label_bits_(table.label_bits()) {}
 
   // Takes the stretch that follows, of `count` code points; what it says holds until the next.
   void resolve(const Masks &masks, std::size_t count);
@@ -34,9 +34,11 @@ private:
   // in the stretch; tails begin at `starts`.
   std::uint64_t white_space(const Masks &masks, std::size_t block, std::size_t here,
                             std::size_t left, std::uint64_t starts, std::uint64_t &ask);
+  // Soft boundaries where at_most says so, or else what is to be asked.
   std::uint64_t counted(std::uint64_t pairs);
 
   const std::uint32_t counted_;
+  const bool exact_;
   const unsigned label_bits_;
   // Of the code points before, the bit that matters, or 64 of them.
   std::uint64_t plain_ = 0;
@@ -45,6 +47,8 @@ private:
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;
   std::uint64_t pairs_ = 0;
+  std::uint64_t over_ = 0;
+  std::uint64_t limits_ = 0;
 };
 
 } // namespace pretok

@@ -62,6 +62,7 @@ struct CutTable::Builder {
     white_space();
     const bool soft = soften(unsure);
     tie(soft);
+    table.exact_ = each_counts();
     while (labels.size() >> table.label_bits_ != 0)
       ++table.label_bits_;
   }
@@ -88,6 +89,29 @@ struct CutTable::Builder {
       label = labels.insert(label, *made_by);
     }
     return static_cast<Pair>(found | (label - labels.begin() + 1) << LABEL);
+  }
+
+  // Whether COUNTED is for one label, and each class of such a pair starts that or nothing; a
+  // tail that could take more of the body would go beyond at_most.
+  bool each_counts() const {
+    int label = 0;
+    Mask counts = 0; // classes of such pairs
+    for (std::uint8_t a = 0; a < END; ++a)
+      for (std::uint8_t b = 0; b < END; ++b)
+        if ((pair(a, b) & pair_bit(COUNTED)) != 0) {
+          if (label != 0 && label != label_in(pair(a, b)))
+            return false;
+          label = label_in(pair(a, b));
+          counts |= Mask{1} << a | Mask{1} << b;
+        }
+    if (label == 0)
+      return false;
+    for (std::uint8_t a = 0; a < END; ++a)
+      for (std::uint8_t b = 0; b < END; ++b)
+        if (has(counts, a) && label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != label)
+          return false;
+    const auto *run = std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label - 1)]));
+    return run != nullptr && (run->body & run->tail) == 0;
   }
 
   // Where only the suffix of a word can hold a pair, tells so; if that is safe.

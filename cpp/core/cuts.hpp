@@ -3,11 +3,13 @@
 // For two code points of classes a and b side by side, the rules leave these possibilities.
 // CUT: no rule has a pre-token with b behind a, so there is always a boundary between them.
 // A rule's label: if all neighbours between two cuts have it, they are one pre-token, that
-// rule's, or, with COUNTED, as many as its at_most makes of them. Where another label follows
-// there is a cut as well, but with TIED it depends. SOFT: there is a cut, unless something is
-// asked since the last one. SPACES: white space within a run of it; see below. ASK: anything
-// else; the machine then splits what lies between the two cuts. Most text is made of cuts and
-// single labels, and those need neither rules nor branches.
+// rule's, or, with COUNTED, as many as its at_most makes of them. If there is but one such
+// rule, its tail takes none of its body, and all pairs behind its body that have a label have
+// its own: then there is a soft boundary behind each at_most of them. Where another label
+// follows there is a cut as well, but with TIED it depends. SOFT: there is a cut, unless
+// something is asked since the last one. SPACES: white space within a run of it; see below.
+// ASK: anything else; the machine then splits what lies between the two cuts. Most text is made
+// of cuts and single labels, and those need neither rules nor branches.
 //
 // Why it is right. A pair is CUT if no rule's `behind` mask allows it: then no pre-token can
 // hold it. It is SOFT if only the suffix of a CasedWord can hold it, and the pair of a letter
@@ -57,8 +59,10 @@ public:
     return (relations_(before, after) & pair_bit(CUT)) != 0;
   }
   const Relations &relations() const { return relations_; }
-  // This many COUNTED pairs in a row are for the machine to split; 64 at most.
+  // This many COUNTED pairs in a row are too many for one pre-token; 64 at most.
   std::uint32_t counted() const { return counted_; }
+  // Whether there is a boundary behind each so many of them then; else it is to be asked.
+  bool exact() const { return exact_; }
   // How many bits labels have.
   unsigned label_bits() const { return label_bits_; }
 
@@ -66,6 +70,7 @@ private:
   struct Builder;
 
   std::uint32_t counted_ = 64;
+  bool exact_ = false;
   unsigned label_bits_ = 0;
   Relations relations_;
 };

@@ -149,6 +149,8 @@ PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
   std::size_t at = 0;
   std::size_t filled = 0;
   while (filled < Stretch::MOST && at < size) {
+    if (size - at >= 2 * Stretch::MOST)
+      _mm_prefetch(reinterpret_cast<const char *>(data + at + Stretch::MOST), _MM_HINT_T0);
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(size - at), data + at);
     if (_mm512_movepi8_mask(bytes) == 0) {
       _mm512_storeu_si512(stretch.classes() + filled,
@@ -184,50 +186,62 @@ PRETOK_TARGET void read_8(const ClassTable &table, const std::uint8_t *data, std
   stretch.finish(count, count, count == size);
 }
 
-// Puts the classes of 16 code points where they belong, given what ASCII looks up.
-PRETOK_TARGET inline void store_classes(const ClassTable &table, __m512i code_points,
-                                        std::uint8_t *to) {
-  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), classes_of(table, code_points));
+// 64 code points, those of them that `valid` says there are, as bytes.
+struct Narrowed {
+  __m512i bytes;
+  bool ascii; // or else `bytes` mean nothing
+};
+PRETOK_TARGET inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
+  const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
+  const __m512i high = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid >> 32), data + 32);
+  const __m512i beyond = _mm512_set1_epi16(static_cast<short>(0xFF80));
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(low)),
+                             _mm512_cvtepi16_epi8(high), 1),
+          _mm512_test_epi16_mask(_mm512_or_si512(low, high), beyond) == 0};
+}
+PRETOK_TARGET inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid) {
+  __m512i parts[4];
+  for (int i = 0; i < 4; ++i)
+    parts[i] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(valid >> 16 * i), data + 16 * i);
+  const __m512i any =
+      _mm512_or_si512(_mm512_or_si512(parts[0], parts[1]), _mm512_or_si512(parts[2], parts[3]));
+  __m512i bytes = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(parts[0]));
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[1]), 1);
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[2]), 2);
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[3]), 3);
+  return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
 }
 
-PRETOK_TARGET void read_16(const ClassTable &table, const std::uint16_t *data, std::size_t size,
-                           Stretch &stretch) {
+PRETOK_TARGET inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
+  return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
+}
+PRETOK_TARGET inline __m512i widen(const std::uint32_t *data, __mmask16 valid) {
+  return _mm512_maskz_loadu_epi32(valid, data);
+}
+
+template <typename Unit>
+PRETOK_TARGET void read_wide(const ClassTable &table, const Unit *data, std::size_t size,
+                             Stretch &stretch) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, Stretch::MOST);
-  for (std::size_t i = 0; i < count; i += 32) {
-    const auto valid = static_cast<__mmask32>(first_64(count - i));
-    const __m512i units = _mm512_maskz_loadu_epi16(valid, data + i);
+  for (std::size_t i = 0; i < count; i += 64) {
+    // Hardware does not look ahead beyond a page, which is about a stretch.
+    if (size - i >= 5 * Stretch::MOST)
+      for (std::size_t line = 0; line < sizeof(Unit); ++line)
+        _mm_prefetch(reinterpret_cast<const char *>(data + i + 4 * Stretch::MOST) + 64 * line,
+                     _MM_HINT_T1);
+    const __mmask64 valid = first_64(count - i);
+    const Narrowed units = narrow(data + i, valid);
     std::uint8_t *to = stretch.classes() + i;
-    if (_mm512_test_epi16_mask(units, _mm512_set1_epi16(static_cast<short>(0xFF80))) == 0) {
-      const __m512i bytes = _mm512_castsi256_si512(_mm512_cvtepi16_epi8(units));
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(to),
-                          _mm512_castsi512_si256(_mm512_permutex2var_epi8(low, bytes, high)));
+    if (units.ascii) {
+      _mm512_storeu_si512(to, _mm512_permutex2var_epi8(low, units.bytes, high));
       continue;
     }
-    store_classes(table, _mm512_cvtepu16_epi32(_mm512_castsi512_si256(units)), to);
-    store_classes(table, _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(units, 1)), to + 16);
-  }
-  stretch.even = true;
-  stretch.finish(count, count, count == size);
-}
-
-PRETOK_TARGET void read_32(const ClassTable &table, const std::uint32_t *data, std::size_t size,
-                           Stretch &stretch) {
-  const std::size_t count = std::min(size, Stretch::MOST);
-  const __m512i low = _mm512_loadu_si512(table.latin1());
-  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
-  for (std::size_t i = 0; i < count; i += 16) {
-    const auto valid = static_cast<__mmask16>(first_64(count - i));
-    const __m512i units = _mm512_maskz_loadu_epi32(valid, data + i);
-    std::uint8_t *to = stretch.classes() + i;
-    if (_mm512_test_epi32_mask(units, _mm512_set1_epi32(~0x7F)) == 0) {
-      const __m512i bytes = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(units));
-      _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
-                       _mm512_castsi512_si128(_mm512_permutex2var_epi8(low, bytes, high)));
-      continue;
-    }
-    store_classes(table, units, to);
+    for (std::size_t part = 0; part < 64; part += 16)
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i *>(to + part),
+          classes_of(table, widen(data + i + part, static_cast<__mmask16>(valid >> part))));
   }
   stretch.even = true;
   stretch.finish(count, count, count == size);
@@ -331,8 +345,9 @@ PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t cou
 
 } // namespace
 
-const Kernels AVX512_KERNELS = {"avx512", read_utf8, read_8, read_16,
-                                read_32,  relate,    list,   count_bits};
+const Kernels AVX512_KERNELS = {
+    "avx512", read_utf8, read_8,    read_wide<std::uint16_t>, read_wide<std::uint32_t>,
+    relate,   list,      count_bits};
 
 } // namespace pretok
 #endif
