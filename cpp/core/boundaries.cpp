@@ -20,42 +20,28 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
 
 } // namespace
 
-void Boundaries::resolve(const Masks &masks, std::size_t count) {
-  asked = 0;
+void Boundaries::resolve(const Kernels &use, const Masks &masks, std::size_t count) {
+  use.combine(masks, (count + 63) / 64, label_bits_, edge_, *this);
   for (std::size_t block = 0, left = count; left != 0; ++block) {
-    const auto of = [&masks, block](unsigned relation) { return masks[relation][block]; };
     const std::size_t here = left < 64 ? left : 64;
     left -= here;
-    std::uint64_t ask = of(ASK);
-    std::uint64_t soft = of(SOFT);
-    const std::uint64_t plain = ~(of(CUT) | ask | soft | of(SPACES));
-    std::uint64_t differs = 0;
-    for (unsigned i = 0; i < label_bits_; ++i) {
-      const std::uint64_t label = of(LABEL + i);
-      differs |= label ^ (label << 1 | labels_[i]);
-      labels_[i] = label >> 63;
-    }
-    const std::uint64_t changed = differs & plain & (plain << 1 | plain_);
-    // Behind a change the next label is compared with one that no longer counts.
-    const std::uint64_t changes = changed & ~of(TIED) & ~(changed << 1 | changed_);
-    plain_ = plain >> 63;
-    changed_ = changed >> 63;
-    soft |= changes;
-    ask |= changed & ~changes;
-    if ((of(COUNTED) | pairs_) != 0) {
-      const std::uint64_t limits = counted(of(COUNTED));
-      (exact_ ? soft : ask) |= limits;
+    const std::uint64_t pairs = masks[COUNTED][block];
+    if ((pairs | pairs_) != 0) {
+      const std::uint64_t limits = counted(pairs);
+      (exact_ ? all : asks)[block] |= limits;
       // Where counting starts is one further then.
-      ask |= changed & of(COUNTED);
+      asks[block] |= changed[block] & pairs;
     }
-    if ((of(SPACES) | of(TAIL) | tail_) != 0)
-      soft |= white_space(masks, block, here, left, of(TAIL) & ~changed, ask);
-    newline_ = of(NEWLINES) >> 63;
-    const std::uint64_t valid = first_bits(here);
-    cuts[block] = of(CUT) & valid;
-    all[block] = (of(CUT) | soft) & valid;
-    asks[block] = ask & valid;
-    asked |= static_cast<std::uint32_t>(asks[block] != 0) << block;
+    const std::uint64_t tails = masks[TAIL][block];
+    if ((masks[SPACES][block] | tails | tail_) != 0)
+      all[block] |= white_space(masks, block, here, left, tails & ~changed[block], asks[block]);
+    newline_ = masks[NEWLINES][block] >> 63;
+  }
+  if (count % 64 != 0) {
+    const std::uint64_t valid = first_bits(count % 64);
+    cuts[count / 64] &= valid;
+    all[count / 64] &= valid;
+    asks[count / 64] &= valid;
   }
 }
 

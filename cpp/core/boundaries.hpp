@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuts.hpp"
+#include "kernels.hpp"
 #include "relations.hpp"
 #include "stretch.hpp"
 
@@ -12,22 +13,16 @@
 namespace pretok {
 
 // What is known of the boundaries of a stretch: bit i of a word is the i-th of 64 code points,
-// and says something of where it starts.
-class Boundaries {
+// and says something of where it starts. In `cuts` there are boundaries, whatever is asked; in
+// `all` these and those that are some if nothing is asked since the last boundary; and in
+// `asks` what is asked.
+class Boundaries : public Bounds {
 public:
   explicit Boundaries(const CutTable &table)
       : counted_(table.counted()), exact_(table.exact()), label_bits_(table.label_bits()) {}
 
   // Takes the stretch that follows, of `count` code points; what it says holds until the next.
-  void resolve(const Masks &masks, std::size_t count);
-
-  // Boundaries, whatever is asked.
-  Words cuts;
-  // Boundaries, these and those, if nothing is asked since the last boundary.
-  Words all;
-  Words asks;
-  // Bit k: something is asked in asks[k].
-  std::uint32_t asked;
+  void resolve(const Kernels &use, const Masks &masks, std::size_t count);
 
 private:
   // Soft boundaries in runs of white space of a block; see cuts.hpp. `left` code points follow
@@ -41,9 +36,7 @@ private:
   const bool exact_;
   const unsigned label_bits_;
   // Of the code points before, the bit that matters, or 64 of them.
-  std::uint64_t plain_ = 0;
-  std::uint64_t changed_ = 0;
-  std::array<std::uint64_t, 4> labels_{};
+  Edge edge_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;
   std::uint64_t pairs_ = 0;

@@ -27,6 +27,10 @@ struct Kernels {
   void (*relate)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
                  Masks &masks);
 
+  // Finds where labels of so many bits change, for `blocks` blocks behind `edge`.
+  void (*combine)(const Masks &masks, std::size_t blocks, unsigned label_bits, Edge &edge,
+                  Bounds &bounds);
+
   // Writes the positions of the bits of `words`, of which there are `count`, to `ends`, which
   // has room for Stretch::SLACK more: base + bit, or base + offsets[bit]. Returns how many.
   std::size_t (*list)(const std::uint64_t *words, std::size_t count, std::size_t base,

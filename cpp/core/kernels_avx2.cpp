@@ -198,6 +198,7 @@ const Kernels AVX2_KERNELS = {"avx2",
                               read_code_points<std::uint16_t>,
                               read_code_points<std::uint32_t>,
                               relate,
+                              combine_words,
                               list,
                               count_bits};
 

@@ -283,6 +283,50 @@ PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classe
   complete(relations, blocks, masks);
 }
 
+// Each bit's neighbour before, `last` being the words before `words`.
+PRETOK_TARGET inline __m512i shift(__m512i words, __m512i last) {
+  return _mm512_or_si512(_mm512_add_epi64(words, words),
+                         _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
+}
+
+PRETOK_TARGET void combine(const Masks &masks, std::size_t blocks, unsigned label_bits,
+                           Edge &edge, Bounds &bounds) {
+  static_assert(BLOCKS % 8 == 0, "words are taken by eight");
+  __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(edge.plain));
+  __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(edge.changed));
+  for (std::size_t block = 0; block < blocks; block += 8) {
+    const __m512i cut = _mm512_loadu_si512(&masks[CUT][block]);
+    const __m512i ask = _mm512_loadu_si512(&masks[ASK][block]);
+    const __m512i soft = _mm512_loadu_si512(&masks[SOFT][block]);
+    const __m512i spaces = _mm512_loadu_si512(&masks[SPACES][block]);
+    const __m512i parted = _mm512_or_si512(cut, soft);
+    const __m512i not_plain = _mm512_or_si512(_mm512_or_si512(parted, ask), spaces);
+    const __m512i plain = _mm512_xor_si512(not_plain, _mm512_set1_epi64(-1));
+    __m512i differs = _mm512_setzero_si512();
+    for (unsigned i = 0; i < label_bits; ++i) {
+      const __m512i label = _mm512_loadu_si512(&masks[LABEL + i][block]);
+      const __m512i last = _mm512_set1_epi64(static_cast<long long>(edge.labels[i]));
+      differs = _mm512_or_si512(differs, _mm512_xor_si512(label, shift(label, last)));
+      edge.labels[i] = masks[LABEL + i][block + 7];
+    }
+    const __m512i changed =
+        _mm512_and_si512(_mm512_and_si512(differs, plain), shift(plain, last_plain));
+    const __m512i doubtful =
+        _mm512_or_si512(_mm512_loadu_si512(&masks[TIED][block]), shift(changed, last_changed));
+    last_plain = plain;
+    last_changed = changed;
+    _mm512_storeu_si512(&bounds.cuts[block], cut);
+    _mm512_storeu_si512(&bounds.all[block],
+                        _mm512_or_si512(parted, _mm512_andnot_si512(doubtful, changed)));
+    _mm512_storeu_si512(&bounds.asks[block],
+                        _mm512_or_si512(ask, _mm512_and_si512(doubtful, changed)));
+    _mm512_storeu_si512(&bounds.changed[block], changed);
+    edge.plain =
+        static_cast<std::uint64_t>(_mm_extract_epi64(_mm512_extracti32x4_epi32(plain, 3), 1));
+    edge.changed = bounds.changed[block + 7];
+  }
+}
+
 PRETOK_TARGET inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
@@ -346,8 +390,8 @@ PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t cou
 } // namespace
 
 const Kernels AVX512_KERNELS = {
-    "avx512", read_utf8, read_8,    read_wide<std::uint16_t>, read_wide<std::uint32_t>,
-    relate,   list,      count_bits};
+    "avx512", read_utf8, read_8,    read_wide<std::uint16_t>, read_wide<std::uint32_t>, relate,
+    combine,  list,      count_bits};
 
 } // namespace pretok
 #endif

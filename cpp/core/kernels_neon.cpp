@@ -164,6 +164,7 @@ const Kernels NEON_KERNELS = {"neon",
                               read_code_points<std::uint16_t>,
                               read_code_points<std::uint32_t>,
                               relate,
+                              combine_words,
                               list,
                               count_bits};
 

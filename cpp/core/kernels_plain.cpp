@@ -109,6 +109,7 @@ const Kernels PLAIN_KERNELS = {"plain",
                                read_code_points<std::uint16_t>,
                                read_code_points<std::uint32_t>,
                                relate,
+                               combine_words,
                                list_bits,
                                count_bits};
 

@@ -87,13 +87,12 @@ public:
       stretch_.classes()[-1] = last;
       use_.relate(machine_.cuts().relations(), stretch_.classes(), stretch_.blocks(), masks_);
       last = stretch_.classes()[stretch_.count - 1];
-      boundaries_.resolve(masks_, stretch_.count);
+      boundaries_.resolve(use_, masks_, stretch_.count);
       if (at == 0) { // no end of a pre-token
         boundaries_.cuts[0] &= ~std::uint64_t{1};
         boundaries_.all[0] &= ~std::uint64_t{1};
       }
-      if (asking_ || boundaries_.asked != 0)
-        ask(at);
+      ask(at);
       finish(at);
     }
     // How the end of the text is split may depend on its being the end.

@@ -19,6 +19,22 @@ using Words = std::array<std::uint64_t, BLOCKS>;
 // For every relation, where it holds between a code point and the one before.
 using Masks = std::array<Words, RELATIONS>;
 
+// Boundaries of a stretch, as far as labels tell them; see Boundaries.
+struct Bounds {
+  Words cuts;
+  Words all;
+  Words asks;
+  Words changed; // where labels change
+};
+
+// What the next stretch needs of the one before: of its last block, the pairs that have a
+// label, where labels changed, and their bits.
+struct Edge {
+  std::uint64_t plain = 0;
+  std::uint64_t changed = 0;
+  std::array<std::uint64_t, 4> labels{};
+};
+
 struct Stretch {
   // Code points, at most; fewer only where the text ends.
   static constexpr std::size_t MOST = 64 * BLOCKS;
