@@ -1,6 +1,7 @@
 // Reading of texts in plain C++, for all kernels: what they do not read in a faster way.
 #pragma once
 
+#include "bits.hpp"
 #include "class_table.hpp"
 #include "stretch.hpp"
 #include "utf8.hpp"
@@ -124,7 +125,7 @@ inline std::size_t list_bits(const std::uint64_t *words, std::size_t count, std:
   std::size_t *to = ends;
   for (std::size_t i = 0; i < count; ++i)
     for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {
-      const std::size_t at = i * 64 + static_cast<unsigned>(__builtin_ctzll(word));
+      const std::size_t at = i * 64 + lowest_bit(word);
       *to++ = base + (offsets == nullptr ? at : offsets[at]);
     }
   return static_cast<std::size_t>(to - ends);
