@@ -73,22 +73,17 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCa
 template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
-  std::array<std::size_t, BATCH> ends;
-  std::size_t count = 0;
   std::size_t start = 0;
-  const auto flush = [&] {
-    encode_batch(text, text + size, start, ends.data(), count, cache, ids);
-    start = ends[count - 1];
-    count = 0;
-    filled();
-  };
-  split(machine_, Utf8(text, size, machine_.classes()), [&](std::size_t end) {
-    ends[count++] = end;
-    if (count == BATCH)
-      flush();
-  });
-  if (count != 0)
-    flush();
+  split(machine_, Utf8(text, size, machine_.classes()),
+        [&](const std::size_t *ends, std::size_t count) {
+          for (std::size_t done = 0; done < count;) {
+            const std::size_t taken = std::min(count - done, BATCH);
+            encode_batch(text, text + size, start, ends + done, taken, cache, ids);
+            done += taken;
+            start = ends[done - 1];
+            filled();
+          }
+        });
 }
 
 // A pre-token of a batch that the cache does not have: it is merged, or too long for it.
