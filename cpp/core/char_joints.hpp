@@ -58,12 +58,11 @@ public:
         many(start, end);
     };
     std::size_t start = 0;
-    const Decoded last = decode_utf8(bytes, size);
-    std::uint32_t single = index_of(last.code_point); // the unit's only character so far
-    std::uint32_t left = single;
-    for (std::size_t at = last.width; at < size;) {
-      const Decoded here = decode_utf8(bytes + at, size - at);
-      const std::uint32_t right = index_of(here.code_point);
+    const Found first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    std::uint32_t single = left; // the unit's only character so far
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
       if (may_join(left, right)) {
         single = NO_CHAR;
       } else {
@@ -72,7 +71,7 @@ public:
         single = right;
       }
       left = right;
-      at += here.width;
+      at += width;
     }
     flush(start, size, single);
   }
@@ -108,15 +107,14 @@ public:
 
   // Whether these bytes are one unit.
   bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
-    const Decoded last = decode_utf8(bytes, size);
-    std::uint32_t left = index_of(last.code_point);
-    for (std::size_t at = last.width; at < size;) {
-      const Decoded here = decode_utf8(bytes + at, size - at);
-      const std::uint32_t right = index_of(here.code_point);
+    const Found first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
       if (!may_join(left, right))
         return false;
       left = right;
-      at += here.width;
+      at += width;
     }
     return true;
   }
@@ -128,6 +126,21 @@ private:
 
   static std::uint32_t index_of(std::uint32_t code_point) {
     return code_point - 0xD800 < 0x800 || code_point > NO_CHAR ? NO_CHAR : code_point;
+  }
+
+  // A character of `bytes`, of which there are `left`, by its place in `chars_`.
+  struct Found {
+    std::uint32_t index;
+    std::uint32_t width;
+  };
+  static Found char_at(const std::uint8_t *bytes, std::size_t left) {
+    // Most are of three bytes, and none with these leads is a surrogate or too long.
+    const std::uint32_t lead = bytes[0];
+    if (lead > 0xE0 && lead < 0xED && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
+        (bytes[2] & 0xC0) == 0x80)
+      return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    const Decoded decoded = decode_utf8(bytes, left);
+    return {index_of(decoded.code_point), decoded.width};
   }
 
   bool may_join(std::uint32_t left, std::uint32_t right) const {

@@ -2,6 +2,7 @@
 // store that is begun anew when it is full.
 #pragma once
 
+#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <cstddef>
@@ -14,6 +15,12 @@ namespace pretok {
 class LongCache {
 public:
   static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
+
+  // Asks for the memory that is looked at first.
+  void prefetch(std::uint64_t hash) const {
+    if (!places_.empty())
+      pretok::prefetch(places_.data() + first_of(hash));
+  }
 
   // Whether something is kept.
   bool has(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {

@@ -38,11 +38,26 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
   more.key.high = MORE | std::uint64_t{all[5]} << ID_SHIFT;
   more.ids = {all[6], all[7], all[8]};
   more.count = all[9];
-  put(entry, more);
+  keep(entry, more);
 }
 
-void ShortCache::put(const Entry &entry, const Entry &more) {
+void ShortCache::keep(const Entry &entry, const Entry &more) {
   Entry *pair = line(entry.key.hash());
+  const bool is_wide = entry.count > entry.ids.size();
+  // One that has to give way here, and does not stand in the line beside its own already.
+  if (!pair[1].key.is_none()) {
+    const Entry *gone = is_more(pair[1]) ? pair : pair + 1;
+    if (line(gone->key.hash()) == pair)
+      put(beside(pair), *gone, pair[1]);
+  }
+  if (is_wide && !pair[0].key.is_none() && !is_more(pair[1]) &&
+      line(pair[0].key.hash()) == pair)
+    put(beside(pair), pair[0], Entry{});
+  put(pair, entry, more);
+}
+
+// Of the two in the line the older one goes, or both.
+void ShortCache::put(Entry *pair, const Entry &entry, const Entry &more) {
   if (entry.count > entry.ids.size())
     pair[1] = more;
   else
@@ -60,9 +75,9 @@ void ShortCache::grow() {
   for (std::size_t line = 0; line < lines; ++line, from += 2) {
     // The older one first.
     if (!from[1].key.is_none() && !is_more(from[1]))
-      put(from[1], Entry{});
+      keep(from[1], Entry{});
     if (!from[0].key.is_none())
-      put(from[0], from[1]);
+      keep(from[0], from[1]);
   }
   kept_ = lines / 2;
 }
