@@ -1,5 +1,7 @@
 #include "short_cache.hpp"
 
+#include "huge_pages.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +17,7 @@ void ShortCache::allocate(unsigned bits) {
   void *memory = std::calloc(1, space);
   if (memory == nullptr)
     throw std::bad_alloc();
+  prefer_huge_pages(memory, space);
   memory_ = memory;
   entries_ = static_cast<Entry *>(std::align(64, size, memory, space));
   shift_ = 64 - bits;
@@ -27,8 +30,10 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
                         std::size_t count) {
   if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
-  // A quarter full: of what comes to a line that has two already, one must go.
-  if (++kept_ > std::size_t{1} << (63 - shift_) && 64 - shift_ < most_bits_)
+  // Half full, or a quarter if it is large: what does not find its place at once takes longer.
+  const unsigned bits = 64 - shift_;
+  const std::size_t most = std::size_t{1} << (bits < LARGE_BITS ? bits : bits - 1);
+  if (++kept_ > most && bits < most_bits_)
     grow();
   std::array<std::uint32_t, MOST_IDS> all{};
   std::copy(ids, ids + count, all.begin());
@@ -79,7 +84,7 @@ void ShortCache::grow() {
     if (!from[0].key.is_none())
       keep(from[0], from[1]);
   }
-  kept_ = lines / 2;
+  kept_ = lines;
 }
 
 } // namespace pretok

@@ -65,6 +65,7 @@ public:
 
 private:
   static constexpr unsigned FIRST_BITS = 10;
+  static constexpr unsigned LARGE_BITS = 16;
   // In place of a size: what follows are ids of the entry before.
   static constexpr std::uint64_t MORE = std::uint64_t{0xFF} << ShortKey::SIZE_SHIFT;
   static constexpr unsigned ID_SHIFT = LITTLE_ENDIAN_BYTES ? 0 : 32;
