@@ -136,6 +136,7 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
       one.hash = hash_long(one.bytes, one.size);
       cache.longs.prefetch(one.hash);
     } else {
+      cache.whole.prefetch_displaced(hashes[i]);
       vocabulary_.whole().prefetch(keys[i]);
     }
   }

@@ -7,7 +7,6 @@
 // is there from its own time until the token's.
 #pragma once
 
-#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -47,13 +46,6 @@ public:
     const std::uint64_t in_a = least(a[0] ^ key, a[1] ^ key);
     const std::uint64_t in_b = least(b[0] ^ key, b[1] ^ key);
     return static_cast<std::uint32_t>(least(least(in_a, in_b), NONE));
-  }
-
-  // Asks for the memory that find(left, right) will look at.
-  void prefetch(std::uint32_t left, std::uint32_t right) const {
-    const std::uint64_t hash = mixed(key_of(left, right));
-    pretok::prefetch(&entries_[one(hash)]);
-    pretok::prefetch(&entries_[other(hash)]);
   }
 
   // As find, for two bytes.

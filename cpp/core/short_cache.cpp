@@ -30,11 +30,8 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
                         std::size_t count) {
   if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
-  // Half full, or a quarter if it is large: what does not find its place at once takes longer.
-  const unsigned bits = 64 - shift_;
-  const std::size_t most = std::size_t{1} << (bits < LARGE_BITS ? bits : bits - 1);
-  if (++kept_ > most && bits < most_bits_)
-    grow();
+  if (++kept_ > std::size_t{1} << (64 - shift_) && 64 - shift_ < most_bits_)
+    grow(); // half full
   std::array<std::uint32_t, MOST_IDS> all{};
   std::copy(ids, ids + count, all.begin());
   Entry entry{key, {all[0], all[1], all[2]}, static_cast<std::uint32_t>(count)};

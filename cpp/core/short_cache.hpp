@@ -44,6 +44,8 @@ public:
     return found->key == key ? found : nullptr;
   }
 
+  void prefetch_displaced(std::uint64_t hash) const { pretok::prefetch(beside(line(hash))); }
+
   // The same for what was displaced: writes its ids to `to` as `copy` does, or returns 0.
   std::size_t copy_displaced(const ShortKey &key, std::uint64_t hash, std::uint32_t *to) const {
     const Entry *pair = beside(line(hash));
@@ -65,7 +67,6 @@ public:
 
 private:
   static constexpr unsigned FIRST_BITS = 10;
-  static constexpr unsigned LARGE_BITS = 16;
   // In place of a size: what follows are ids of the entry before.
   static constexpr std::uint64_t MORE = std::uint64_t{0xFF} << ShortKey::SIZE_SHIFT;
   static constexpr unsigned ID_SHIFT = LITTLE_ENDIAN_BYTES ? 0 : 32;

@@ -10,6 +10,7 @@
 #include "char_joints.hpp"
 #include "ordered_merges.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,28 +47,29 @@ public:
   // none.
   bool step(const OrderedMerges &merges) {
     // Where there is no neighbour, at_ stands in for it.
-    const std::uint32_t with_last = key(merges.find(symbols_[last_], symbols_[at_]), last_);
-    keys_[last_] = last_ != at_ ? with_last : keys_[last_];
-    const std::uint32_t with_next = key(merges.find(symbols_[at_], symbols_[next_]), at_);
-    keys_[at_] = next_ != at_ ? with_next : NO_KEY;
-    const std::uint32_t low = lowest();
+    const std::uint32_t with_last =
+        select(last_ != at_, key(merges.find(symbols_[last_], symbols_[at_]), last_), NO_KEY);
+    const std::uint32_t with_next =
+        select(next_ != at_, key(merges.find(symbols_[at_], symbols_[next_]), at_), NO_KEY);
+    // Not by way of memory, which is slow to read in other pieces than it was written in.
+    const std::uint32_t low = std::min(lowest(), std::min(with_last, with_next));
+    keys_[last_] = with_last;
+    keys_[at_] = with_next;
     const std::uint32_t symbol = low >> PLACE_BITS;
     if (symbol >= OrderedMerges::NONE)
       return false;
+    constexpr std::uint64_t ONE = 1;
     at_ = low & (MOST - 1);
     const std::uint64_t up_to_at = ~std::uint64_t{0} >> (MOST - 1 - at_);
-    std::uint64_t there = there_;
-    const unsigned gone = lowest_bit(there & ~up_to_at);
-    there &= ~(std::uint64_t{1} << gone);
+    const unsigned gone = lowest_bit(there_ & ~up_to_at);
+    const std::uint64_t there = there_ & ~(ONE << gone);
     there_ = there;
-    keys_[gone] = NO_KEY;
     symbols_[at_] = symbol;
     const std::uint64_t behind = there & ~up_to_at;
-    next_ = behind != 0 ? lowest_bit(behind) : at_;
+    next_ = select(behind != 0, lowest_bit(behind | ONE << (MOST - 1)), at_);
     const std::uint64_t before = there & (up_to_at >> 1);
-    last_ = before != 0 ? highest_bit(before) : at_;
-    merges.prefetch(symbol, symbols_[next_]);
-    merges.prefetch(symbols_[last_], symbol);
+    last_ = select(before != 0, highest_bit(before | 1), at_);
+    keys_[gone] = keys_[at_] = keys_[last_] = NO_KEY;
     return true;
   }
 
@@ -88,6 +90,12 @@ private:
   // Orders by rank, then by place.
   static std::uint32_t key(std::uint32_t symbol, unsigned place) {
     return symbol << PLACE_BITS | place;
+  }
+
+  // Without a branch, whatever the compiler thinks is better.
+  static std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
+    const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
+    return (yes & mask) | (no & ~mask);
   }
 
   std::uint32_t lowest() const {
@@ -133,7 +141,7 @@ private:
 template <typename Next, typename Done>
 void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
                    Done done) {
-  constexpr std::size_t AT_ONCE = 16;
+  constexpr std::size_t AT_ONCE = 8;
   std::array<ShortMerge, AT_ONCE> states;
   std::array<std::size_t, AT_ONCE> which;  // by state
   std::array<std::size_t, AT_ONCE> active; // states
