@@ -18,9 +18,10 @@ void TokenTable::reset(std::size_t count) {
   longest_ = 0;
 }
 
-void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, std::uint32_t id) {
+void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
+                        std::uint32_t id) {
   if (size <= ShortKey::MOST) {
-    const ShortKey key(bytes, size, bytes + size);
+    const ShortKey key(bytes, size, limit);
     std::size_t at = key.hash() >> short_shift_;
     for (; !short_[at].key.is_none(); at = (at + 1) & short_mask_)
       if (short_[at].key == key)

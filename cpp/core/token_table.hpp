@@ -100,8 +100,15 @@ public:
   void reset(std::size_t count);
 
   // Keeps a view of the bytes of tokens longer than ShortKey::MOST. Of equal tokens the first
-  // stays.
-  void insert(const std::uint8_t *bytes, std::size_t size, std::uint32_t id);
+  // stays. Memory up to `limit` may be read.
+  void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
+              std::uint32_t id);
+
+  // Asks for the memory that inserting these bytes will need.
+  void prepare(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) const {
+    if (size <= ShortKey::MOST)
+      pretok::prefetch(&short_[ShortKey(bytes, size, limit).hash() >> short_shift_]);
+  }
 
   // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,

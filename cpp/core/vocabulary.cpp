@@ -88,8 +88,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
   const std::vector<std::uint32_t> ids = in_order(data);
   whole_.reset(data.mergeable);
   if (data.from_ranks || data.ignore_merges)
-    for (const std::uint32_t id : ids)
-      whole_.insert(tokens_[id].bytes, tokens_[id].size, id); // the lowest of equal tokens
+    place_whole(ids);
   in_order_ = data.from_ranks ? order_ranks(ids) : order_merges(data.merges);
   if (in_order_) {
     joints_.build(merges_,
@@ -109,7 +108,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
   for (const std::uint32_t id : ids) {
     const TokenView token = tokens_[id];
     if (merge(token.bytes, token.size, parts.data()) == 1)
-      whole_.insert(token.bytes, token.size, parts[0]);
+      whole_.insert(token.bytes, token.size, bytes_.data() + bytes_.size(), parts[0]);
   }
   merging_makes_all_ = true;
   return nullptr;
@@ -140,6 +139,17 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
     if (byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_utf8(byte)))
       return "a byte has no token";
   return nullptr;
+}
+
+// Of equal tokens the lowest counts.
+void Vocabulary::place_whole(const std::vector<std::uint32_t> &ids) {
+  constexpr std::size_t AHEAD = 16;
+  const std::uint8_t *const limit = bytes_.data() + bytes_.size();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const TokenView ahead = tokens_[ids[std::min(i + AHEAD, ids.size() - 1)]];
+    whole_.prepare(ahead.bytes, ahead.size, limit);
+    whole_.insert(tokens_[ids[i]].bytes, tokens_[ids[i]].size, limit, ids[i]);
+  }
 }
 
 const char *Vocabulary::check(const std::vector<Merge> &merges) const {

@@ -93,6 +93,7 @@ private:
   class AnyOrder;
 
   const char *place_tokens(const VocabularyData &data);
+  void place_whole(const std::vector<std::uint32_t> &ids);
   const char *check(const std::vector<Merge> &merges) const;
   // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
   bool order_ranks(const std::vector<std::uint32_t> &ids);

@@ -4,8 +4,58 @@
 #include "merge_windows.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pretok {
+namespace {
+
+// Symbols by the hash of their bytes, for building only. It is small, and whether the bytes are
+// the right ones is for who asks to see.
+class SymbolIndex {
+public:
+  explicit SymbolIndex(std::size_t count) {
+    unsigned bits = 4;
+    while (std::size_t{1} << bits < 2 * count)
+      ++bits;
+    entries_.assign(std::size_t{1} << bits, FREE);
+    shift_ = 64 - bits;
+  }
+
+  static std::uint64_t hash(const std::uint8_t *bytes, std::size_t size,
+                            const std::uint8_t *limit) {
+    return size <= ShortKey::MOST ? ShortKey(bytes, size, limit).hash()
+                                  : hash_long(bytes, size);
+  }
+
+  void insert(std::uint64_t hash, std::uint32_t symbol) {
+    std::size_t at = hash >> shift_;
+    while (entries_[at] != FREE)
+      at = next(at);
+    entries_[at] = tag(hash) | symbol;
+  }
+
+  // A symbol whose bytes have this hash, but for a few bits, or NONE.
+  std::uint32_t find(std::uint64_t hash) const {
+    std::size_t at = hash >> shift_;
+    while (entries_[at] != FREE && (entries_[at] ^ tag(hash)) >= OrderedMerges::NONE)
+      at = next(at);
+    return static_cast<std::uint32_t>(entries_[at]) & OrderedMerges::NONE;
+  }
+
+private:
+  static constexpr std::uint64_t FREE = ~std::uint64_t{0};
+
+  // The low bits of the hash, above those of a symbol.
+  static std::uint64_t tag(std::uint64_t hash) {
+    return hash << (OrderedMerges::SYMBOL_BITS + 1);
+  }
+  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+
+  std::vector<std::uint64_t> entries_;
+  unsigned shift_;
+};
+
+} // namespace
 
 // With ranks alone, a token is made of the two lower ones that have its bytes and that lower
 // ranks leave apart, if there are such two, wherever it is made: nothing that a token is made
@@ -13,42 +63,54 @@ namespace pretok {
 // not in order if a token is made of others than lower ones.
 bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t MOST_TRIED = 256; // longer ones are merged: that is linear
+  constexpr OrderedMerges::Parts NO_PARTS{OrderedMerges::NONE, OrderedMerges::NONE};
   merges_.reset(byte_ids_, ids.size());
-  std::vector<std::uint32_t> symbols(tokens_.size(), OrderedMerges::NONE);
+  const std::uint8_t *const limit = bytes_.data() + bytes_.size();
+  SymbolIndex index(ids.size());
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
-    symbols[byte_ids_[byte]] = byte;
-  const auto find = [&](const std::uint8_t *bytes, std::size_t size, const std::uint8_t *end) {
-    const std::uint32_t id = whole_.find(bytes, size, end);
-    return id == NO_ID ? OrderedMerges::NONE : symbols[id];
+    index.insert(SymbolIndex::hash(tokens_[byte_ids_[byte]].bytes, 1, limit), byte);
+  const auto is = [&](std::uint32_t symbol, const std::uint8_t *bytes, std::size_t size) {
+    const TokenView token = tokens_[merges_.id(symbol)];
+    return token.size == size && std::memcmp(token.bytes, bytes, size) == 0;
   };
-  const auto parts_of = [&](TokenView token, OrderedMerges::Parts &parts) {
-    const std::uint8_t *end = token.bytes + token.size;
+  const auto find = [&](const std::uint8_t *bytes, std::size_t size) {
+    return index.find(SymbolIndex::hash(bytes, size, limit));
+  };
+  const auto parts_of = [&](TokenView token) {
     if (token.size > MOST_TRIED) {
       std::vector<std::uint32_t> merged(token.size);
       if (merge_ordered(token.bytes, token.size, merged.data()) != 2)
-        return false;
-      parts = {symbols[merged[0]], symbols[merged[1]]};
-      return true;
+        return NO_PARTS;
+      const std::uint32_t size = tokens_[merged[0]].size;
+      return OrderedMerges::Parts{find(token.bytes, size),
+                                  find(token.bytes + size, token.size - size)};
     }
     for (std::uint32_t size = 1; size < token.size; ++size) {
-      parts.left = find(token.bytes, size, end);
-      if (parts.left == OrderedMerges::NONE)
+      const std::uint32_t left = find(token.bytes, size);
+      if (left == OrderedMerges::NONE)
         continue;
-      parts.right = find(token.bytes + size, token.size - size, end);
-      if (parts.right != OrderedMerges::NONE && merges_.stay_apart(parts.left, parts.right))
-        return true;
+      const std::uint32_t right = find(token.bytes + size, token.size - size);
+      if (right != OrderedMerges::NONE && merges_.stay_apart(left, right))
+        return OrderedMerges::Parts{left, right};
     }
-    return false;
+    return NO_PARTS;
   };
   for (const std::uint32_t id : ids) {
-    if (tokens_[id].size == 1)
+    const TokenView token = tokens_[id];
+    if (token.size == 1)
       continue;
-    OrderedMerges::Parts parts{};
+    const auto [left, right] = parts_of(token);
     Merge merge{};
-    if (parts_of(tokens_[id], parts)) {
-      symbols[id] = merges_.add(parts.left, parts.right, id);
-      if (symbols[id] == OrderedMerges::NONE)
+    if (left != OrderedMerges::NONE) {
+      const std::size_t size = tokens_[merges_.id(left)].size;
+      // Two hashes that were alike by chance: what makes no use of them is slower, but right.
+      if (size >= token.size || !is(left, token.bytes, size) ||
+          !is(right, token.bytes + size, token.size - size))
         return false;
+      const std::uint32_t symbol = merges_.add(left, right, id);
+      if (symbol == OrderedMerges::NONE)
+        return false;
+      index.insert(SymbolIndex::hash(token.bytes, token.size, limit), symbol);
     } else if (makes_from_higher(id, merge)) {
       return false;
     }
