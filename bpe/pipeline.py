@@ -26,6 +26,8 @@ Phase: TypeAlias = Literal["all", "exact", "normalized"]
 """Which added tokens: all, those found in text as it is, or those found once it is normalized."""
 
 Result = TypeVar("Result")
+Call: TypeAlias = Callable[[Data, Special, Errors], Result]
+Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 
 
 class Pipeline:
@@ -50,8 +52,20 @@ class Pipeline:
             if token.normalized and normalizer is not None
         }
         self._added = lru_cache(maxsize=64)(self._make_added)
-        # For text that needs nothing else before the backend: what each policy looks for.
-        self._policies: dict[str, AddedTokens] = {}
+
+    def calls(self) -> Calls:
+        """Return what to call for the ids of a text, as list and as array, and for their number.
+
+        That is `encode`, `encode_array` and `count`, or what is faster and comes back to them.
+        """
+        own = self.encode, self.encode_array, self.count
+        direct = getattr(self.encoder, "direct_calls", None)
+        if direct is None:
+            return own
+        found: Calls = direct(
+            self._added_for, own, bool(self._missing_bytes), self._normalizer is not None
+        )
+        return found
 
     def encode(self, text: Data, special: Special, errors: str) -> list[int]:
         """Return the ids of `text`."""
@@ -121,13 +135,7 @@ class Pipeline:
         parted: Callable[[Iterable[NormalPart]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
-        added = None
-        if type(text) is str and type(special) is str and errors == "replace":
-            # The usual call, and what takes the time where texts are short.
-            added = self._policies.get(special)
         try:
-            if added is not None:
-                return whole(text, added)
             data = self._checked(encodable(text, errors))
             if self._needs_normalizing(data):
                 return parted(self._normal_parts(data, special))
@@ -174,10 +182,7 @@ class Pipeline:
                     f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
                     "tokens"
                 )
-            added = self._added(special, phase)
-            if self._normalizer is None and phase == "all":
-                self._policies[special] = added
-            return added
+            return self._added(special, phase)
         try:
             names = frozenset(special)
         except TypeError:

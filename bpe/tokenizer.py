@@ -9,6 +9,7 @@ import numpy as np
 
 from bpe.backends import SupportsOffsets, make_encoder
 from bpe.decode import DecodeStream
+from bpe.direct import direct
 from bpe.encoder import Data, Ids, Offsets, unknown_id, utf8
 from bpe.errors import UnknownTokenError, VocabularyError
 from bpe.merge import no_token, recover_merges
@@ -68,6 +69,7 @@ class Tokenizer:
             vocabulary, self._decoder, self._pre_tokenizer, add_prefix_space, self._backend_name
         )
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        self._encode, self._encode_array, self._count = self._pipeline.calls()
 
     def _all_token_bytes(self) -> dict[int, bytes]:
         found = dict(self._vocabulary.token_bytes)
@@ -94,6 +96,7 @@ class Tokenizer:
             found.setdefault(token.id, data)
         return found
 
+    @direct("_encode")
     def encode(
         self,
         text: Data,
@@ -112,11 +115,12 @@ class Tokenizer:
         >>> tok.encode("abcde")
         [258, 101]
         """
-        ids = self._pipeline.encode(text, special, errors)
+        ids = self._encode(text, special, errors)
         if add_special_tokens:
             return [*self._template.before, *ids, *self._template.after]
         return ids
 
+    @direct("_encode_array")
     def encode_array(
         self,
         text: Data,
@@ -126,12 +130,13 @@ class Tokenizer:
         add_special_tokens: bool = False,
     ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,). Otherwise as `encode`."""
-        ids = self._pipeline.encode_array(text, special, errors)
+        ids = self._encode_array(text, special, errors)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self._template)
             return np.concatenate([before, ids, after])
         return ids
 
+    @direct("_count")
     def count(
         self,
         text: Data,
@@ -141,7 +146,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
     ) -> int:
         """Return how many ids `text` has, without making them. Otherwise as `encode`."""
-        found = self._pipeline.count(text, special, errors)
+        found = self._count(text, special, errors)
         return found + sum(map(len, self._template)) if add_special_tokens else found
 
     def encode_batch(

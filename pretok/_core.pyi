@@ -1,6 +1,6 @@
 """The native backend; pretok.pretokenizer.Backend says what each method does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,19 @@ class Encoder:
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
+    def direct_calls(
+        self,
+        added: Callable[[str], object],
+        others: tuple[object, object, object],
+        only_str: bool,
+        only_ascii: bool,
+    ) -> tuple[object, object, object]: ...
     def merges(self) -> NDArray[np.uint32]: ...
+
+class DirectMethod:
+    """A method whose plain calls go past the interpreter; see bpe.direct."""
+
+    def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
 
 class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""

@@ -31,7 +31,7 @@ LAYERS = (
     ("pretok.registry",),
     ("pretok",),
     ("pretok.patterns",),
-    ("bpe.errors", "bpe.once", "bpe.token"),
+    ("bpe.direct", "bpe.errors", "bpe.once", "bpe.token"),
     ("bpe.vocabulary",),
     ("bpe.merge", "bpe.special", "bpe.decode", "bpe.normalize"),
     ("bpe.encoder",),

@@ -1,6 +1,7 @@
 #include "encoder_binding.hpp"
 
 #include "convert.hpp"
+#include "direct_calls.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
 
@@ -75,6 +76,9 @@ public:
     data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
     data.lengths = as_vector(lengths);
     data.ids = as_vector(ids);
+    const std::size_t limit =
+        data.ids.empty() ? 0
+                         : *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
     data.mergeable = mergeable;
     data.from_ranks = !merges.has_value();
     data.ignore_merges = ignore_merges;
@@ -87,6 +91,7 @@ public:
     unlocked(WORTH_RELEASING, [&] { wrong = vocabulary_.build(std::move(data)); });
     if (wrong != nullptr)
       throw py::value_error(wrong);
+    id_objects_.emplace(limit);
     if (machine_)
       encoder_.emplace(machine_->machine(), vocabulary_, add_prefix_space);
   }
@@ -95,7 +100,7 @@ public:
 
   py::list encode(const py::object &text, const AddedTokens &added) const {
     const IdBuffer ids = ids_of(TextView(text), added);
-    return id_objects_.as_list(ids.data(), ids.size());
+    return id_objects_->as_list(ids.data(), ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text,
@@ -132,8 +137,8 @@ public:
       std::int64_t start = 0;
       for (std::size_t i = block.first; i < block.last; ++i) {
         const std::int64_t end = block.ends[i - block.first];
-        result[i] = id_objects_.as_list(block.ids.data() + start,
-                                        static_cast<std::size_t>(end - start));
+        result[i] = id_objects_->as_list(block.ids.data() + start,
+                                         static_cast<std::size_t>(end - start));
         start = end;
       }
     }
@@ -175,7 +180,7 @@ public:
     if (size != 0)
       unlocked(size,
                [&] { ids.add(vocabulary_.encode(data, size, data + size, ids.room(size))); });
-    return id_objects_.as_list(ids.data(), ids.size());
+    return id_objects_->as_list(ids.data(), ids.size());
   }
 
   // The bytes of `ids`, or None if one of them is not an int or no token's.
@@ -201,6 +206,14 @@ public:
     return py::bytes(bytes);
   }
 
+  // See make_direct_calls.
+  static py::tuple direct_calls(const py::object &self, const py::object &added,
+                                const py::tuple &others, bool only_str, bool only_ascii) {
+    const auto &native = py::cast<const NativeEncoder &>(self);
+    return make_direct_calls(self, native.encoder(), *native.id_objects_, added, others,
+                             only_str, only_ascii);
+  }
+
   py::array_t<std::uint32_t> merges() const {
     std::vector<Merge> found;
     unlocked(WORTH_RELEASING, [&] { found = vocabulary_.merges(); });
@@ -224,7 +237,7 @@ private:
     Refusal refusal;
     unlocked(view.size(), [&] {
       const CacheLease cache(encoder().caches());
-      std::vector<std::uint8_t> scratch;
+      Scratch scratch;
       refusal = view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
         return use(data, size, *cache);
       });
@@ -289,7 +302,7 @@ private:
   void encode_block(const std::vector<TextView> &views, const AddedTokens &added,
                     Block &block) const {
     const CacheLease cache(encoder().caches());
-    std::vector<std::uint8_t> scratch;
+    Scratch scratch;
     for (std::size_t i = block.first; i < block.last; ++i) {
       block.refusal =
           views[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
@@ -326,7 +339,7 @@ private:
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
   std::optional<Encoder> encoder_;
-  mutable IdObjects id_objects_;
+  mutable std::optional<IdObjects> id_objects_;
 };
 
 } // namespace
@@ -351,6 +364,8 @@ void bind_encoder(py::module_ &module) {
            py::arg("added"), py::arg("threads"))
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
+      .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
+           py::arg("only_str"), py::arg("only_ascii"))
       .def("merges", &NativeEncoder::merges);
 }
 
