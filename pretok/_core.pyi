@@ -64,12 +64,20 @@ class Encoder:
         only_str: bool,
         only_ascii: bool,
     ) -> tuple[object, object, object]: ...
+    def decode_calls(
+        self, special: Sequence[int], others: tuple[object, object]
+    ) -> tuple[object, object]: ...
     def merges(self) -> NDArray[np.uint32]: ...
 
 class DirectMethod:
     """A method whose plain calls go past the interpreter; see bpe.direct."""
 
     def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
+
+def read_ranks(
+    data: bytes,
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
+    """Return the tokens of a rank file, joined, their lengths and ranks; None: see bpe.formats."""
 
 class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""

@@ -1,6 +1,7 @@
 #include "direct_calls.hpp"
 
 #include "convert.hpp"
+#include "fast_method.hpp"
 
 #include <pybind11/numpy.h>
 
@@ -141,28 +142,14 @@ PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
               });
 }
 
-template <PyObject *(*FUNCTION)(PyObject *, PyObject *const *, Py_ssize_t)>
-constexpr PyMethodDef method(const char *name) {
-  // The cast to another type of function is how CPython has it.
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(FUNCTION)),
-          METH_FASTCALL, nullptr};
-}
-
-std::array<PyMethodDef, 3> &methods() {
-  static std::array<PyMethodDef, 3> made{method<encode>("encode"),
-                                         method<encode_array>("encode_array"),
-                                         method<count_ids>("count")};
-  return made;
-}
-
 } // namespace
 
 py::tuple make_direct_calls(const py::object &owner, const Encoder &encoder, IdObjects &objects,
                             const py::object &added, const py::tuple &others, bool only_str,
                             bool only_ascii) {
-  const auto interned = [](const char *name) {
-    return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name));
-  };
+  static std::array<PyMethodDef, 3> methods{fast_method<encode>("encode"),
+                                            fast_method<encode_array>("encode_array"),
+                                            fast_method<count_ids>("count")};
   auto calls = std::make_unique<DirectCalls>();
   calls->encoder = &encoder;
   calls->objects = &objects;
@@ -172,14 +159,9 @@ py::tuple make_direct_calls(const py::object &owner, const Encoder &encoder, IdO
   calls->replace = interned("replace");
   const py::capsule capsule(calls.release(),
                             [](void *p) { delete static_cast<DirectCalls *>(p); });
-  py::tuple result(methods().size());
-  for (std::size_t i = 0; i < methods().size(); ++i) {
-    const py::tuple self = py::make_tuple(capsule, others[i], added, owner);
-    PyObject *function = PyCFunction_NewEx(&methods()[i], self.ptr(), nullptr);
-    if (function == nullptr)
-      throw py::error_already_set();
-    result[i] = py::reinterpret_steal<py::object>(function);
-  }
+  py::tuple result(methods.size());
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    result[i] = new_function(methods[i], py::make_tuple(capsule, others[i], added, owner));
   return result;
 }
 

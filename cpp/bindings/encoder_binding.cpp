@@ -1,6 +1,7 @@
 #include "encoder_binding.hpp"
 
 #include "convert.hpp"
+#include "decode_calls.hpp"
 #include "direct_calls.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
@@ -76,9 +77,8 @@ public:
     data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
     data.lengths = as_vector(lengths);
     data.ids = as_vector(ids);
-    const std::size_t limit =
-        data.ids.empty() ? 0
-                         : *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
+    if (!data.ids.empty())
+      limit_ = *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
     data.mergeable = mergeable;
     data.from_ranks = !merges.has_value();
     data.ignore_merges = ignore_merges;
@@ -91,7 +91,7 @@ public:
     unlocked(WORTH_RELEASING, [&] { wrong = vocabulary_.build(std::move(data)); });
     if (wrong != nullptr)
       throw py::value_error(wrong);
-    id_objects_.emplace(limit);
+    id_objects_.emplace(limit_);
     if (machine_)
       encoder_.emplace(machine_->machine(), vocabulary_, add_prefix_space);
   }
@@ -212,6 +212,14 @@ public:
     const auto &native = py::cast<const NativeEncoder &>(self);
     return make_direct_calls(self, native.encoder(), *native.id_objects_, added, others,
                              only_str, only_ascii);
+  }
+
+  // See make_decode_calls.
+  static py::tuple decode_calls(const py::object &self,
+                                const std::vector<std::uint32_t> &special,
+                                const py::tuple &others) {
+    const auto &native = py::cast<const NativeEncoder &>(self);
+    return make_decode_calls(self, native.vocabulary_, native.limit_, special, others);
   }
 
   py::array_t<std::uint32_t> merges() const {
@@ -338,6 +346,7 @@ private:
 
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
+  std::size_t limit_ = 0; // of ids
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
 };
@@ -366,6 +375,7 @@ void bind_encoder(py::module_ &module) {
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
            py::arg("only_str"), py::arg("only_ascii"))
+      .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"), py::arg("others"))
       .def("merges", &NativeEncoder::merges);
 }
 

@@ -1,6 +1,7 @@
 // pretok._core: the native backend. Only this folder names pybind11 or Python.
 #include "direct_method.hpp"
 #include "encoder_binding.hpp"
+#include "loading.hpp"
 #include "native_machine.hpp"
 #include "training.hpp"
 
@@ -50,5 +51,6 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
   pretok::bind_direct_method(module);
   pretok::bind_encoder(module);
+  pretok::bind_loading(module);
   pretok::bind_training(module);
 }
