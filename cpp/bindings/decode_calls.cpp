@@ -24,10 +24,25 @@ namespace {
 
 constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
+// Where the bytes of tokens are.
+struct TokenStore {
+  const std::uint32_t
+      *starts;       // in `bytes`, by id; that of a token is the end of the one before
+  std::size_t limit; // of ids
+  const std::uint8_t *bytes;
+
+  // What no token has is empty.
+  TokenView token(std::int64_t id) const {
+    if (static_cast<std::uint64_t>(id) >= limit)
+      return {};
+    return {bytes + starts[id], starts[id + 1] - starts[id]};
+  }
+};
+
 // The bytes of tokens by id, close together.
-class TokenStore {
+class TokenBytes {
 public:
-  TokenStore(const Vocabulary &vocabulary, std::size_t limit) {
+  TokenBytes(const Vocabulary &vocabulary, std::size_t limit) {
     starts_.reserve(limit + 1);
     std::size_t size = 0;
     for (std::size_t id = 0; id < limit; ++id)
@@ -45,16 +60,10 @@ public:
   // So many bytes behind a token may be read.
   static constexpr std::size_t PADDING = 16;
 
-  // What no token has is empty.
-  TokenView token(std::int64_t id) const {
-    if (id < 0 || static_cast<std::size_t>(id) + 1 >= starts_.size())
-      return {};
-    const std::uint32_t *start = starts_.data() + id;
-    return {bytes_.data() + start[0], start[1] - start[0]};
-  }
+  TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
 
 private:
-  std::vector<std::uint32_t> starts_; // in bytes_; that of a token is the end of the one before
+  std::vector<std::uint32_t> starts_;
   std::vector<std::uint8_t> bytes_;
 };
 
@@ -63,7 +72,7 @@ struct DecodeCalls {
   std::size_t limit; // of ids
   // Made when something is decoded: many only encode.
   std::once_flag once;
-  std::optional<TokenStore> tokens;
+  std::optional<TokenBytes> tokens;
   std::vector<bool> special; // by id
   py::object replace;        // interned, as in Python's code
 };
@@ -86,7 +95,7 @@ std::int64_t small_value(PyObject *object) {
 // Bytes of tokens, one behind the other.
 class Joined {
 public:
-  Joined(const TokenStore &tokens, const std::vector<bool> *skipped)
+  Joined(TokenStore tokens, const std::vector<bool> *skipped)
       : tokens_(tokens), skipped_(skipped) {}
   Joined(const Joined &) = delete;
   Joined &operator=(const Joined &) = delete;
@@ -95,29 +104,38 @@ public:
       std::free(bytes_);
   }
 
-  // Returns whether `id` is a token's. Throws std::bad_alloc.
-  bool add(std::int64_t id) {
-    const TokenView token = tokens_.token(id);
-    if (token.size == 0)
-      return false;
-    if (skipped_ != nullptr && static_cast<std::size_t>(id) < skipped_->size() &&
-        (*skipped_)[static_cast<std::size_t>(id)])
-      return true;
-    if (capacity_ - size_ < token.size + TokenStore::PADDING)
-      grow(size_ + token.size + TokenStore::PADDING);
-    // Nearly all tokens are short, and a copy of known size is fast.
-    std::memcpy(bytes_ + size_, token.bytes, TokenStore::PADDING);
-    if (token.size > TokenStore::PADDING)
-      std::memcpy(bytes_ + size_ + TokenStore::PADDING, token.bytes + TokenStore::PADDING,
-                  token.size - TokenStore::PADDING);
-    size_ += token.size;
+  // Adds the tokens of `count` ids; returns false if one is no token's. Throws std::bad_alloc.
+  template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
+    if (count * LIKELY > capacity_ - size_)
+      grow(size_ + count * LIKELY);
+    // Here and not in members, which could be among the bytes that are written.
+    const TokenStore tokens = tokens_;
+    const std::vector<bool> *const skipped = skipped_;
+    std::uint8_t *to = bytes_ + size_;
+    const std::uint8_t *end = bytes_ + capacity_;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t id = id_at(i);
+      const TokenView token = tokens.token(id);
+      if (token.size == 0)
+        return false;
+      if (skipped != nullptr && static_cast<std::size_t>(id) < skipped->size() &&
+          (*skipped)[static_cast<std::size_t>(id)])
+        continue;
+      if (static_cast<std::size_t>(end - to) < token.size + TokenBytes::PADDING) {
+        size_ = static_cast<std::size_t>(to - bytes_);
+        grow(size_ + token.size + TokenBytes::PADDING);
+        to = bytes_ + size_;
+        end = bytes_ + capacity_;
+      }
+      // Nearly all tokens are short, and a copy of known size is fast.
+      std::memcpy(to, token.bytes, TokenBytes::PADDING);
+      if (token.size > TokenBytes::PADDING)
+        std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
+                    token.size - TokenBytes::PADDING);
+      to += token.size;
+    }
+    size_ = static_cast<std::size_t>(to - bytes_);
     return true;
-  }
-
-  // Of so many ids that are likely.
-  void expect(std::size_t ids) {
-    if (ids * LIKELY > capacity_)
-      grow(ids * LIKELY);
   }
 
   const std::uint8_t *data() const { return bytes_; }
@@ -138,7 +156,7 @@ private:
     capacity_ = capacity;
   }
 
-  const TokenStore &tokens_;
+  TokenStore tokens_;
   const std::vector<bool> *skipped_;
   std::array<std::uint8_t, 1024> few_; // not initialized
   std::uint8_t *bytes_ = few_.data();
@@ -147,11 +165,7 @@ private:
 };
 
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
-  joined.expect(count);
-  for (std::size_t i = 0; i < count; ++i)
-    if (!joined.add(small_value(items[i])))
-      return false;
-  return true;
+  return joined.add_all(count, [items](std::size_t i) { return small_value(items[i]); });
 }
 
 template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
@@ -159,9 +173,8 @@ template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
   const auto size = static_cast<std::size_t>(ids.size());
   bool known = true;
   unlocked(size, [&] {
-    joined.expect(size);
-    for (std::size_t i = 0; known && i < size; ++i)
-      known = joined.add(static_cast<std::int64_t>(at[i]));
+    known =
+        joined.add_all(size, [at](std::size_t i) { return static_cast<std::int64_t>(at[i]); });
   });
   return known;
 }
@@ -210,7 +223,7 @@ PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject
     if (skip == Py_True || skip == Py_False) {
       DecodeCalls &calls = calls_of(self);
       std::call_once(calls.once, [&] { calls.tokens.emplace(*calls.vocabulary, calls.limit); });
-      Joined joined(*calls.tokens, skip == Py_True ? &calls.special : nullptr);
+      Joined joined(calls.tokens->store(), skip == Py_True ? &calls.special : nullptr);
       if (add_all(args[0], joined))
         return finish(joined);
     }
