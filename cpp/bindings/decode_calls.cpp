@@ -3,6 +3,7 @@
 #include "convert.hpp"
 #include "fast_method.hpp"
 #include "new_text.hpp"
+#include "prefetch.hpp"
 
 #include <pybind11/numpy.h>
 #if PY_VERSION_HEX < 0x030B0000
@@ -164,8 +165,15 @@ private:
   std::size_t capacity_ = few_.size();
 };
 
+// Ints lie anywhere in memory.
+constexpr std::size_t AHEAD = 24;
+
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
-  return joined.add_all(count, [items](std::size_t i) { return small_value(items[i]); });
+  return joined.add_all(count, [items, count](std::size_t i) {
+    if (i + AHEAD < count)
+      prefetch(items[i + AHEAD]);
+    return small_value(items[i]);
+  });
 }
 
 template <typename Id> bool add_array(const py::array &ids, Joined &joined) {

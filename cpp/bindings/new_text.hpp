@@ -45,6 +45,10 @@ template <typename Unit> bool read_utf8(const std::uint8_t *at, std::size_t size
   while (at != end) {
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
+      *to++ = *at++;
+      // Between words of other scripts there is but a space.
+      if (at == end || *at >= 0x80)
+        continue;
       std::uint64_t some;
       while (end - at >= AT_ONCE) {
         std::memcpy(&some, at, sizeof some);
