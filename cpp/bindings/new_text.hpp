@@ -73,10 +73,14 @@ template <typename Unit> bool read_utf8(const std::uint8_t *at, std::size_t size
       *to++ = static_cast<Unit>(code_point);
       at += 3;
     } else if (lead < 0xE0) {
-      if (lead < 0xC2 || end - at < 2 || !follows(1))
-        return false;
-      *to++ = static_cast<Unit>((lead & 0x1F) << 6 | (at[1] & 0x3F));
-      at += 2;
+      // Its like come in rows.
+      std::uint32_t next = lead;
+      do {
+        if (next < 0xC2 || end - at < 2 || !follows(1))
+          return false;
+        *to++ = static_cast<Unit>((next & 0x1F) << 6 | (at[1] & 0x3F));
+        at += 2;
+      } while (at != end && (next = *at) >= 0xC0 && next < 0xE0);
     } else {
       if (lead > 0xF4 || end - at < 4 || !follows(1) || !follows(2) || !follows(3))
         return false;
