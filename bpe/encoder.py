@@ -30,10 +30,10 @@ class Backend(Protocol):
     def encode_array(self, text: Data, added: AddedTokens) -> Ids: ...
     def count(self, text: Data, added: AddedTokens) -> int: ...
     def encode_batch(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int | None
     ) -> list[list[int]]: ...
     def encode_batch_array(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
 
@@ -73,7 +73,7 @@ class Encoder:
         return sum(len(ids) for ids, _, _ in self._parts(utf8(text), added))
 
     def encode_batch(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`; Python has use for one thread only."""
         found = []
@@ -85,7 +85,7 @@ class Encoder:
         return found
 
     def encode_batch_array(
-        self, texts: Sequence[Data], added: AddedTokens, threads: int
+        self, texts: Sequence[Data], added: AddedTokens, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and where those of each start and end."""
         found = self.encode_batch(texts, added, threads)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -91,12 +90,13 @@ class Pipeline:
         self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
+        usual = self._usual_batch("encode_usual_batch", texts, special, errors, threads)
+        if usual is not None:
+            return cast(list[list[int]], usual)
         data, odd = self._batch(texts, errors)
         refusal = None
         try:
-            found = self.encoder.encode_batch(
-                data, self._added_for(special), _threads(data, threads)
-            )
+            found = self.encoder.encode_batch(data, self._added_for(special), _threads(threads))
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
         for index in odd:
@@ -116,13 +116,35 @@ class Pipeline:
         self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
+        usual = self._usual_batch("encode_usual_batch_array", texts, special, errors, threads)
+        if usual is not None:
+            return cast(tuple[Ids, Offsets], usual)
         data, odd = self._batch(texts, errors)
         if odd:
             return flat(self.encode_batch(texts, special, errors, threads))
         try:
             return self.encoder.encode_batch_array(
-                data, self._added_for(special), _threads(data, threads)
+                data, self._added_for(special), _threads(threads)
             )
+        except SpecialTokenError as error:
+            raise self._located(error, texts[error.text_index or 0], errors) from None
+
+    def _usual_batch(
+        self,
+        name: str,
+        texts: Sequence[Data],
+        special: Special,
+        errors: str,
+        threads: int | None,
+    ) -> object:
+        """Return what the backend makes of `texts` if nothing else is to be done, else None."""
+        encode = getattr(self.encoder, name, None)
+        if encode is None or errors != "replace" or type(texts) is not list:
+            return None
+        only_str, only_ascii = bool(self._missing_bytes), self._normalizer is not None
+        added = self._added_for(special)
+        try:
+            return encode(texts, added, _threads(threads), only_str, only_ascii)
         except SpecialTokenError as error:
             raise self._located(error, texts[error.text_index or 0], errors) from None
 
@@ -264,10 +286,7 @@ def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:
     return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)
 
 
-def _threads(texts: Sequence[Data], asked: int | None) -> int:
-    if asked is None:
-        # A thread costs some 20 us to start, the time of 1 kB of text; 256 kB each is worth it.
-        return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 18))
-    if not isinstance(asked, int) or asked < 1:
+def _threads(asked: int | None) -> int | None:
+    if asked is not None and (not isinstance(asked, int) or asked < 1):
         raise ValueError(f"threads={asked!r}; expected None or an int of at least 1")
     return asked

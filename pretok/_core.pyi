@@ -47,11 +47,27 @@ class Encoder:
     def encode_array(self, text: str | bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
     def count(self, text: str | bytes, added: AddedTokens) -> int: ...
     def encode_batch(
-        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int
+        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int | None
     ) -> list[list[int]]: ...
+    def encode_usual_batch(
+        self,
+        texts: Sequence[object],
+        added: AddedTokens,
+        threads: int | None,
+        only_str: bool,
+        only_ascii: bool,
+    ) -> list[list[int]] | None: ...
     def encode_batch_array(
-        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int
+        self, texts: Sequence[str | bytes], added: AddedTokens, threads: int | None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def encode_usual_batch_array(
+        self,
+        texts: Sequence[object],
+        added: AddedTokens,
+        threads: int | None,
+        only_str: bool,
+        only_ascii: bool,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None: ...
     def spans(
         self, text: str | bytes, added: AddedTokens
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...

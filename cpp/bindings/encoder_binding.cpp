@@ -5,6 +5,8 @@
 #include "direct_calls.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
+#include "relay.hpp"
+#include "texts.hpp"
 
 #include "batch.hpp"
 #include "encoder.hpp"
@@ -63,6 +65,25 @@ struct Block {
   std::vector<std::int64_t> ends; // in `ids`, of each text
   Refusal refusal;
   std::size_t refused = 0; // the text with the refusal
+};
+
+// Lets the collector of cycles rest.
+class Uncollected {
+public:
+#ifdef Py_GIL_DISABLED
+  Uncollected() = default;
+#else
+  Uncollected() : was_on_(PyGC_Disable() != 0) {}
+  ~Uncollected() {
+    if (was_on_)
+      PyGC_Enable();
+  }
+#endif
+  Uncollected(const Uncollected &) = delete;
+  Uncollected &operator=(const Uncollected &) = delete;
+
+private:
+  [[maybe_unused]] bool was_on_ = false;
 };
 
 class NativeEncoder {
@@ -130,46 +151,29 @@ public:
   }
 
   py::list encode_batch(const py::list &texts, const AddedTokens &added,
-                        unsigned threads) const {
-    const std::vector<Block> blocks = encode_blocks(texts, added, threads);
-    py::list result(texts.size());
-    for (const Block &block : blocks) {
-      std::int64_t start = 0;
-      for (std::size_t i = block.first; i < block.last; ++i) {
-        const std::int64_t end = block.ends[i - block.first];
-        result[i] = id_objects_->as_list(block.ids.data() + start,
-                                         static_cast<std::size_t>(end - start));
-        start = end;
-      }
-    }
-    return result;
+                        std::optional<unsigned> threads) const {
+    return lists_of(Texts(texts), added, threads);
+  }
+
+  // The same, or None if one of the texts is not usual.
+  py::object encode_usual_batch(const py::list &texts, const AddedTokens &added,
+                                std::optional<unsigned> threads, bool only_str,
+                                bool only_ascii) const {
+    const auto usual = Texts::if_all({only_str, only_ascii}, texts);
+    return usual ? lists_of(*usual, added, threads) : py::object(py::none());
   }
 
   py::tuple encode_batch_array(const py::list &texts, const AddedTokens &added,
-                               unsigned threads) const {
-    std::vector<Block> blocks = encode_blocks(texts, added, threads);
-    std::vector<std::int64_t> offsets{0};
-    offsets.reserve(texts.size() + 1);
-    std::size_t total = 0;
-    for (const Block &block : blocks) {
-      for (const std::int64_t end : block.ends)
-        offsets.push_back(static_cast<std::int64_t>(total) + end);
-      total += block.ids.size();
-    }
-    if (blocks.size() == 1)
-      return py::make_tuple(as_array_of_ids(std::move(blocks[0].ids)),
-                            as_array(std::move(offsets)));
-    IdBuffer ids;
-    unlocked(total, [&] {
-      ids.reserve(total);
-      for (Block &block : blocks) {
-        std::copy(block.ids.data(), block.ids.data() + block.ids.size(),
-                  ids.room(block.ids.size()));
-        ids.add(block.ids.size());
-        block.ids = IdBuffer();
-      }
-    });
-    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(offsets)));
+                               std::optional<unsigned> threads) const {
+    return arrays_of(Texts(texts), added, threads);
+  }
+
+  // The same, or None if one of the texts is not usual.
+  py::object encode_usual_batch_array(const py::list &texts, const AddedTokens &added,
+                                      std::optional<unsigned> threads, bool only_str,
+                                      bool only_ascii) const {
+    const auto usual = Texts::if_all({only_str, only_ascii}, texts);
+    return usual ? arrays_of(*usual, added, threads) : py::object(py::none());
   }
 
   py::list merge(const py::bytes &pre_token) const {
@@ -263,36 +267,105 @@ private:
     return ids;
   }
 
-  std::vector<Block> encode_blocks(const py::list &texts, const AddedTokens &added,
-                                   unsigned threads) const {
-    // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
-    const py::tuple kept(texts);
-    std::vector<TextView> views;
-    views.reserve(kept.size());
-    std::size_t total = 0;
-    for (const py::handle text : kept) {
-      views.emplace_back(text);
-      total += views.back().size();
+  py::list lists_of(const Texts &texts, const AddedTokens &added,
+                    std::optional<unsigned> asked) const {
+    const unsigned threads = texts.threads(asked);
+    py::list result(texts.views().size());
+    if (texts.total() < WORTH_RELEASING || texts.largest() > texts.total() / threads) {
+      // Nothing to share, or a text that is itself to be shared.
+      for (Block &block : encode_blocks(texts, added, threads))
+        put_lists(block, result);
+      return result;
     }
-    std::vector<Block> blocks = make_blocks(views, total, threads);
+    // What was just made is still in the processor's cache when lists are made of it.
+    constexpr std::size_t MOST = 1 << 18;
+    std::vector<Block> blocks = make_blocks(
+        texts.views(), std::min(texts.total() / (std::size_t{threads} * 8) + 1, MOST));
+    // The list is not for others to see before it is full.
+    PyObject_GC_UnTrack(result.ptr());
+    const auto make = [&](std::size_t i) {
+      encode_block(texts.views(), added, blocks[i]);
+      return blocks[i].refusal.token == nullptr;
+    };
+    const auto finish = [&](std::size_t i) {
+      if (blocks[i].refusal.token == nullptr)
+        put_lists(blocks[i], result);
+    };
+    Relay(blocks.size(), make, finish).run(threads);
+    PyObject_GC_Track(result.ptr());
+    raise_refusals(blocks);
+    return result;
+  }
+
+  // Puts the lists of a block where they belong, and frees its ids.
+  void put_lists(Block &block, const py::list &result) const {
+    // A list of ints has no cycles to look for, and many of them would have it done often.
+    const Uncollected uncollected;
+    const std::uint32_t *const first = block.ids.data();
+    std::int64_t start = 0;
+    for (std::size_t i = block.first; i < block.last; ++i) {
+      const std::int64_t end = block.ends[i - block.first];
+      py::list ids = id_objects_->as_list(first + start, static_cast<std::size_t>(end - start));
+      PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), ids.release().ptr());
+      start = end;
+    }
+    block = Block();
+  }
+
+  py::tuple arrays_of(const Texts &texts, const AddedTokens &added,
+                      std::optional<unsigned> asked) const {
+    std::vector<Block> blocks = encode_blocks(texts, added, texts.threads(asked));
+    std::vector<std::int64_t> offsets{0};
+    offsets.reserve(texts.views().size() + 1);
+    std::size_t total = 0;
+    for (const Block &block : blocks) {
+      for (const std::int64_t end : block.ends)
+        offsets.push_back(static_cast<std::int64_t>(total) + end);
+      total += block.ids.size();
+    }
+    if (blocks.size() == 1)
+      return py::make_tuple(as_array_of_ids(std::move(blocks[0].ids)),
+                            as_array(std::move(offsets)));
+    IdBuffer ids;
     unlocked(total, [&] {
+      ids.reserve(total);
+      for (Block &block : blocks) {
+        std::copy(block.ids.data(), block.ids.data() + block.ids.size(),
+                  ids.room(block.ids.size()));
+        ids.add(block.ids.size());
+        block.ids = IdBuffer();
+      }
+    });
+    return py::make_tuple(as_array_of_ids(std::move(ids)), as_array(std::move(offsets)));
+  }
+
+  std::vector<Block> encode_blocks(const Texts &texts, const AddedTokens &added,
+                                   unsigned threads) const {
+    // Several for each thread, so that all end at about the same time; one for one thread.
+    std::vector<Block> blocks =
+        make_blocks(texts.views(), threads > 1 ? texts.total() / (std::size_t{threads} * 8) + 1
+                                               : texts.total() + 1);
+    unlocked(texts.total(), [&] {
       std::vector<std::function<void()>> work;
       work.reserve(blocks.size());
       for (Block &block : blocks)
         work.emplace_back(
-            [this, &views, &added, &block] { encode_block(views, added, block); });
+            [this, &texts, &added, &block] { encode_block(texts.views(), added, block); });
       run_all(work, threads);
     });
-    for (const Block &block : blocks)
-      if (block.refusal.token != nullptr)
-        raise_refusal(block.refusal, py::int_(block.refused));
+    raise_refusals(blocks);
     return blocks;
   }
 
-  // Several for each thread, so that all end at about the same time; one for one thread.
-  static std::vector<Block> make_blocks(const std::vector<TextView> &views, std::size_t total,
-                                        unsigned threads) {
-    const std::size_t wanted = threads > 1 ? total / (std::size_t{threads} * 8) + 1 : total + 1;
+  static void raise_refusals(const std::vector<Block> &blocks) {
+    for (const Block &block : blocks)
+      if (block.refusal.token != nullptr)
+        raise_refusal(block.refusal, py::int_(block.refused));
+  }
+
+  // Returns blocks of at least `wanted` units, but for the last.
+  static std::vector<Block> make_blocks(const std::vector<TextView> &views,
+                                        std::size_t wanted) {
     std::vector<Block> blocks(1);
     std::size_t size = 0;
     for (std::size_t i = 0; i < views.size(); ++i) {
@@ -311,6 +384,7 @@ private:
                     Block &block) const {
     const CacheLease cache(encoder().caches());
     Scratch scratch;
+    block.ends.reserve(block.last - block.first);
     for (std::size_t i = block.first; i < block.last; ++i) {
       block.refusal =
           views[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
@@ -369,8 +443,13 @@ void bind_encoder(py::module_ &module) {
       .def("spans", &NativeEncoder::spans, py::arg("text"), py::arg("added"))
       .def("encode_batch", &NativeEncoder::encode_batch, py::arg("texts"), py::arg("added"),
            py::arg("threads"))
+      .def("encode_usual_batch", &NativeEncoder::encode_usual_batch, py::arg("texts"),
+           py::arg("added"), py::arg("threads"), py::arg("only_str"), py::arg("only_ascii"))
       .def("encode_batch_array", &NativeEncoder::encode_batch_array, py::arg("texts"),
            py::arg("added"), py::arg("threads"))
+      .def("encode_usual_batch_array", &NativeEncoder::encode_usual_batch_array,
+           py::arg("texts"), py::arg("added"), py::arg("threads"), py::arg("only_str"),
+           py::arg("only_ascii"))
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
