@@ -67,25 +67,6 @@ struct Block {
   std::size_t refused = 0; // the text with the refusal
 };
 
-// Lets the collector of cycles rest.
-class Uncollected {
-public:
-#ifdef Py_GIL_DISABLED
-  Uncollected() = default;
-#else
-  Uncollected() : was_on_(PyGC_Disable() != 0) {}
-  ~Uncollected() {
-    if (was_on_)
-      PyGC_Enable();
-  }
-#endif
-  Uncollected(const Uncollected &) = delete;
-  Uncollected &operator=(const Uncollected &) = delete;
-
-private:
-  [[maybe_unused]] bool was_on_ = false;
-};
-
 class NativeEncoder {
 public:
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
@@ -275,6 +256,7 @@ private:
       // Nothing to share, or a text that is itself to be shared.
       for (Block &block : encode_blocks(texts, added, threads))
         put_lists(block, result);
+      track_lists(result);
       return result;
     }
     // What was just made is still in the processor's cache when lists are made of it.
@@ -292,24 +274,30 @@ private:
         put_lists(blocks[i], result);
     };
     Relay(blocks.size(), make, finish).run(threads);
-    PyObject_GC_Track(result.ptr());
     raise_refusals(blocks);
+    track_lists(result);
+    PyObject_GC_Track(result.ptr());
     return result;
   }
 
-  // Puts the lists of a block where they belong, and frees its ids.
+  // Puts the lists of a block where they belong, and frees its ids. The collector of cycles is
+  // not to go through them again and again while there come more: see track_lists.
   void put_lists(Block &block, const py::list &result) const {
-    // A list of ints has no cycles to look for, and many of them would have it done often.
-    const Uncollected uncollected;
     const std::uint32_t *const first = block.ids.data();
     std::int64_t start = 0;
     for (std::size_t i = block.first; i < block.last; ++i) {
       const std::int64_t end = block.ends[i - block.first];
       py::list ids = id_objects_->as_list(first + start, static_cast<std::size_t>(end - start));
+      PyObject_GC_UnTrack(ids.ptr());
       PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), ids.release().ptr());
       start = end;
     }
     block = Block();
+  }
+
+  static void track_lists(const py::list &result) {
+    for (const py::handle ids : result)
+      PyObject_GC_Track(ids.ptr());
   }
 
   py::tuple arrays_of(const Texts &texts, const AddedTokens &added,
