@@ -45,17 +45,29 @@ public:
     PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
     if (list == nullptr)
       return nullptr;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (i + AHEAD < size && ids[i + AHEAD] < limit_)
+    std::size_t i = 0;
+    const auto put = [&](PyObject *object) {
+      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
+    };
+    while (i < size) {
+      // Where the ints are is not known to the processor long enough before they are counted.
+      for (; i + AHEAD < size; ++i) {
+        if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
+          break;
         prefetch(made_[ids[i + AHEAD]]);
-      PyObject *object = ids[i] < limit_ ? made_[ids[i]] : nullptr;
-      if (object != nullptr) {
+        PyObject *object = made_[ids[i]];
+        if (object == nullptr)
+          break;
         Py_INCREF(object);
-      } else if ((object = make(ids[i])) == nullptr) {
+        put(object);
+      }
+      PyObject *object = new_object(ids[i]);
+      if (object == nullptr) {
         Py_DECREF(list);
         return nullptr;
       }
-      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
+      put(object);
+      ++i;
     }
     return list;
   }
@@ -68,10 +80,14 @@ public:
   }
 
 private:
-  static constexpr std::size_t AHEAD = 8;
+  static constexpr std::size_t AHEAD = 16;
 
   // Returns a new reference, or nullptr with an exception set.
-  PyObject *make(std::uint32_t id) {
+  PyObject *new_object(std::uint32_t id) {
+    if (id < limit_ && made_[id] != nullptr) {
+      Py_INCREF(made_[id]);
+      return made_[id];
+    }
     PyObject *made = PyLong_FromUnsignedLong(id);
     if (made != nullptr && id < limit_) {
       Py_INCREF(made);
