@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -208,7 +208,11 @@ class Vocabulary:
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
-    rows = merges.tolist() if isinstance(merges, np.ndarray) else merges
+    rows = tuple(merges.tolist() if isinstance(merges, np.ndarray) else merges)
+    if set(map(type, rows)) == {tuple} and set(map(len, rows)) == {3}:
+        flat = chain.from_iterable(rows)
+        if set(map(type, flat)) == {int}:
+            return rows
     found = []
     for rank, row in enumerate(rows):
         merge = tuple(row) if isinstance(row, (tuple, list)) else ()
