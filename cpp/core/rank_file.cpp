@@ -58,6 +58,8 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
 
 bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
   file.bytes.resize(static_cast<std::size_t>(end - at));
+  file.lengths.reserve(static_cast<std::size_t>(end - at) / 16);
+  file.ids.reserve(static_cast<std::size_t>(end - at) / 16);
   std::uint8_t *to = file.bytes.data();
   while (at != end) {
     const void *found = std::memchr(at, ' ', static_cast<std::size_t>(end - at));
@@ -99,26 +101,41 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool tokens_differ(const RankFile &file) {
-  struct Seen {
-    std::uint64_t hash;
-    std::uint32_t start;
-    std::uint32_t size; // 0: free
-  };
-  std::size_t places = 16;
-  while (places < 2 * file.ids.size())
-    places *= 2;
-  std::vector<Seen> seen(places);
+  constexpr std::size_t AHEAD = 16;
+  const std::size_t count = file.ids.size();
+  std::vector<std::uint32_t> starts(count);
+  std::vector<std::uint64_t> hashes(count);
   std::uint32_t start = 0;
   const std::uint8_t *const bytes = file.bytes.data();
-  for (const std::uint32_t size : file.lengths) {
-    const std::uint64_t hash = hash_long(bytes + start, size);
-    std::size_t at = hash & (places - 1);
-    for (; seen[at].size != 0; at = (at + 1) & (places - 1))
-      if (seen[at].hash == hash && seen[at].size == size &&
-          std::memcmp(bytes + seen[at].start, bytes + start, size) == 0)
-        return false;
-    seen[at] = {hash, start, size};
+  const std::uint8_t *const end = bytes + file.bytes.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    starts[i] = start;
+    const std::uint32_t size = file.lengths[i];
+    hashes[i] = size <= ShortBytes::MOST ? ShortBytes::load(bytes + start, size, end).hash(size)
+                                         : hash_long(bytes + start, size);
     start += size;
+  }
+  struct Seen {
+    std::uint32_t hash; // its upper half
+    std::uint32_t next; // one more than the index of a token; 0: free
+  };
+  std::size_t places = 16;
+  while (places < 2 * count)
+    places *= 2;
+  std::vector<Seen> seen(places);
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return hashes[a] == hashes[b] && file.lengths[a] == file.lengths[b] &&
+           std::memcmp(bytes + starts[a], bytes + starts[b], file.lengths[a]) == 0;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + AHEAD < count)
+      prefetch(&seen[hashes[i + AHEAD] & (places - 1)]);
+    const auto upper = static_cast<std::uint32_t>(hashes[i] >> 32);
+    std::size_t at = hashes[i] & (places - 1);
+    for (; seen[at].next != 0; at = (at + 1) & (places - 1))
+      if (seen[at].hash == upper && same(seen[at].next - 1, i))
+        return false;
+    seen[at] = {upper, static_cast<std::uint32_t>(i + 1)};
   }
   return true;
 }
