@@ -1,0 +1,20 @@
+// Many texts to ids.
+#pragma once
+
+#include "id_objects.hpp"
+
+#include "encoder.hpp"
+
+#include <pybind11/pybind11.h>
+
+namespace pretok {
+
+// `threads`: 0 is as many as the work is worth.
+py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
+                         const AddedTokens &added, unsigned threads);
+
+// Returns the ids of all texts, and n + 1 offsets: where those of each start and end.
+py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
+                           const AddedTokens &added, unsigned threads);
+
+} // namespace pretok
