@@ -19,6 +19,33 @@ namespace {
 constexpr std::size_t ENOUGH_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
 
+// Calls take(found) now and then, with the interpreter's lock, to make lists of what there is
+// so far, and once all is there. It drops the ids that it takes.
+template <typename Take>
+void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
+                     std::size_t size, const AddedTokens &added, unsigned threads,
+                     Encoded &found, Take take) {
+  std::size_t enough = ENOUGH_FOR_LISTS;
+  const auto settle = [&](const Encoded &) {
+    if (!is_not_refused(found))
+      return false;
+    if (size < WORTH_RELEASING || found.ids.size() < enough)
+      return true;
+    const auto asked = std::chrono::steady_clock::now();
+    const py::gil_scoped_acquire acquired;
+    // Where others hold the lock for long, it is asked for less often.
+    if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
+      enough = std::min(enough * 4, MOST_FOR_LISTS);
+    take(found);
+    return true;
+  };
+  unlocked(size, [&] {
+    encode_texts(encoder, Wanted::IDS, texts, added, threads, found, settle, Pulse());
+  });
+  if (is_not_refused(found))
+    take(found);
+}
+
 // The list of the lists of a batch, as it is made.
 class Lists {
 public:
@@ -57,30 +84,29 @@ private:
 
 } // namespace
 
+py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
+                        const AddedTokens &added, unsigned threads) {
+  Encoded found;
+  py::list result;
+  encode_in_parts(encoder, {text}, text.size(), added, threads, found, [&](Encoded &some) {
+    const py::list part = objects.as_list(some.ids.data(), some.ids.size());
+    const Py_ssize_t end = PyList_GET_SIZE(result.ptr());
+    if (PyList_SetSlice(result.ptr(), end, end, part.ptr()) != 0)
+      throw py::error_already_set();
+    some.ids.clear();
+  });
+  raise_if_refused(found, py::none());
+  return result;
+}
+
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads) {
   const Texts batch(texts);
   Encoded found;
   Lists lists(objects, batch.views.size());
-  unlocked(batch.size, [&] {
-    std::size_t enough = ENOUGH_FOR_LISTS;
-    const auto settle = [&](const Encoded &) {
-      if (!is_not_refused(found))
-        return false;
-      if (batch.size < WORTH_RELEASING || found.ids.size() < enough)
-        return true;
-      const auto asked = std::chrono::steady_clock::now();
-      const py::gil_scoped_acquire acquired;
-      // Where others hold the lock for long, it is asked for less often.
-      if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
-        enough = std::min(enough * 4, MOST_FOR_LISTS);
-      lists.add(found);
-      return true;
-    };
-    encode_texts(encoder, Wanted::IDS, batch.views, added, threads, found, settle, Pulse());
-  });
+  encode_in_parts(encoder, batch.views, batch.size, added, threads, found,
+                  [&](Encoded &some) { lists.add(some); });
   raise_if_refused(found, py::int_(found.refused));
-  lists.add(found);
   return lists.take();
 }
 

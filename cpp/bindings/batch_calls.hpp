@@ -1,6 +1,7 @@
-// Many texts to ids.
+// Many texts to ids, or a long one.
 #pragma once
 
+#include "convert.hpp"
 #include "id_objects.hpp"
 
 #include "encoder.hpp"
@@ -9,7 +10,11 @@
 
 namespace pretok {
 
-// `threads`: 0 is as many as the work is worth.
+// Makes the list while other threads make more ids, for a long text. `threads`, here and below:
+// 0 is as many as the work is worth.
+py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
+                        const AddedTokens &added, unsigned threads);
+
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads);
 

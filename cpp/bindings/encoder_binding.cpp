@@ -75,7 +75,10 @@ public:
 
   // `threads`, here and below: 0 is as many as the work is worth.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
-    const Encoded found = encoded(Wanted::IDS, TextView(text), added, threads);
+    const TextView view(text);
+    if (share(view.size(), threads).threads > 1)
+      return encode_to_list(encoder(), *id_objects_, view, added, threads);
+    const Encoded found = encoded(Wanted::IDS, view, added, threads);
     return id_objects_->as_list(found.ids.data(), found.ids.size());
   }
 
