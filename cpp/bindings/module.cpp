@@ -5,6 +5,7 @@
 #include "native_machine.hpp"
 #include "training.hpp"
 
+#include "kernels.hpp"
 #include "presets.hpp"
 
 #include <pybind11/pybind11.h>
@@ -37,6 +38,16 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   using pretok::NativeMachine;
   module.doc() = "The native backend of pretok.";
   module.def("built_in_program", &pretok::built_in_program, py::arg("name"));
+  // For tests: the sets of kernels that this processor can run, and which to use from here on.
+  module.def("kernels", [] {
+    std::vector<std::string> names;
+    for (const pretok::Kernels *each : pretok::all_kernels())
+      names.emplace_back(each->name);
+    return names;
+  });
+  module.def(
+      "use_kernels", [](const std::string &name) { return pretok::use_kernels(name); },
+      py::arg("name"));
   py::class_<NativeMachine, std::shared_ptr<NativeMachine>>(module, "Machine")
       .def(py::init<const std::vector<std::uint32_t> &, const std::string &>(),
            py::arg("words"), py::arg("version"))

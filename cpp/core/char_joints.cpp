@@ -96,7 +96,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
 } // namespace
 
 void CharJoints::begin(const OrderedMerges &merges) {
-  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0, OrderedMerges::NONE});
+  chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   whole_.clear();
   for (std::uint32_t code_point = 0; code_point < NO_CHAR; ++code_point) {
     if (index_of(code_point) == NO_CHAR)
@@ -107,6 +108,8 @@ void CharJoints::begin(const OrderedMerges &merges) {
         merge_char(bytes.data(), put_utf8(code_point, bytes.data()), merges, symbols.data());
     for (std::size_t i = 0; i < count; ++i)
       chars_[code_point].ids[i] = merges.id(symbols[i]);
+    if (count == 1)
+      chars_[code_point].symbol = symbols[0];
   }
 }
 

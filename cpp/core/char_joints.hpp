@@ -30,6 +30,7 @@ public:
     // be one where the left character and the right one have a bit in common.
     std::uint16_t to_right;
     std::uint16_t to_left;
+    std::uint32_t symbol; // that it is, or NONE if its bytes come to several
 
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
@@ -57,12 +58,11 @@ public:
         many(start, end);
     };
     std::size_t start = 0;
-    const Decoded last = decode_utf8(bytes, size);
-    std::uint32_t single = index_of(last.code_point); // the unit's only character so far
-    std::uint32_t left = single;
-    for (std::size_t at = last.width; at < size;) {
-      const Decoded here = decode_utf8(bytes + at, size - at);
-      const std::uint32_t right = index_of(here.code_point);
+    const Found first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    std::uint32_t single = left; // the unit's only character so far
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
       if (may_join(left, right)) {
         single = NO_CHAR;
       } else {
@@ -71,32 +71,76 @@ public:
         single = right;
       }
       left = right;
-      at += here.width;
+      at += width;
     }
     flush(start, size, single);
   }
 
+  // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
+  // how many. A character that no merge joins but as a whole is merged in any case before
+  // anything is merged with it, so that it can begin as one symbol; of others there are the
+  // bytes.
+  std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
+                          std::uint32_t *symbols) const {
+    std::uint32_t *to = symbols;
+    Decoded here = decode_utf8(bytes, size);
+    const Char *character = &chars_[index_of(here.code_point)];
+    std::uint32_t before = 0; // what the character before may be joined by in part
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t end = at + here.width;
+      const Decoded next = end < size ? decode_utf8(bytes + end, size - end) : Decoded{0, 0};
+      const Char *const following = &chars_[index_of(next.code_point)];
+      const std::uint32_t behind = end < size ? following->to_left : 0U;
+      const bool whole = ((before & character->to_left) | (character->to_right & behind)) == 0;
+      if (whole && character->symbol != OrderedMerges::NONE)
+        *to++ = character->symbol;
+      else
+        for (; at < end; ++at)
+          *to++ = bytes[at];
+      before = character->to_right;
+      at = end;
+      here = next;
+      character = following;
+    }
+    return static_cast<std::size_t>(to - symbols);
+  }
+
   // Whether these bytes are one unit.
   bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
-    const Decoded last = decode_utf8(bytes, size);
-    std::uint32_t left = index_of(last.code_point);
-    for (std::size_t at = last.width; at < size;) {
-      const Decoded here = decode_utf8(bytes + at, size - at);
-      const std::uint32_t right = index_of(here.code_point);
+    const Found first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
       if (!may_join(left, right))
         return false;
       left = right;
-      at += here.width;
+      at += width;
     }
     return true;
   }
 
 private:
-  // Stands for what is no character of up to three bytes; has a place in `chars_`.
+  // Stands for what is no character of up to three bytes; has a place in `chars_`, where it may
+  // be joined with anything.
   static constexpr std::uint32_t NO_CHAR = 0x10000;
 
   static std::uint32_t index_of(std::uint32_t code_point) {
     return code_point - 0xD800 < 0x800 || code_point > NO_CHAR ? NO_CHAR : code_point;
+  }
+
+  // A character of `bytes`, of which there are `left`, by its place in `chars_`.
+  struct Found {
+    std::uint32_t index;
+    std::uint32_t width;
+  };
+  static Found char_at(const std::uint8_t *bytes, std::size_t left) {
+    // Most are of three bytes, and none with these leads is a surrogate or too long.
+    const std::uint32_t lead = bytes[0];
+    if (lead > 0xE0 && lead < 0xED && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
+        (bytes[2] & 0xC0) == 0x80)
+      return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    const Decoded decoded = decode_utf8(bytes, left);
+    return {index_of(decoded.code_point), decoded.width};
   }
 
   bool may_join(std::uint32_t left, std::uint32_t right) const {

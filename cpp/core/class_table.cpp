@@ -33,6 +33,10 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
     index_.push_back(number);
     blocks_.insert(blocks_.end(), block.begin(), block.end());
   }
+  for (const std::uint8_t class_ : blocks_)
+    used_ |= Mask{1} << class_;
+  index_.resize(index_.size() + 1);
+  blocks_.resize(blocks_.size() + 3);
 }
 
 } // namespace pretok

@@ -4,23 +4,6 @@
 #include <cstring>
 
 namespace pretok {
-namespace {
-
-bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
-  std::uint64_t any = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= size; at += 8) {
-    std::uint64_t part;
-    std::memcpy(&part, bytes + at, sizeof part);
-    any |= part;
-  }
-  for (; at < size; ++at)
-    any |= bytes[at];
-  return (any & 0x8080808080808080) == 0;
-}
-
-} // namespace
-
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                         PreTokenCache &cache, IdBuffer &ids) const {
   return added.split(data, size, [&](const Segment &segment) {
@@ -90,31 +73,27 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCa
 template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
-  std::array<std::size_t, BATCH> ends;
-  std::size_t count = 0;
   std::size_t start = 0;
-  const auto flush = [&] {
-    encode_batch(text, text + size, start, ends.data(), count, cache, ids);
-    start = ends[count - 1];
-    count = 0;
-    filled();
-  };
-  split(machine_, Utf8(text, size, machine_.classes()), [&](std::size_t end) {
-    ends[count++] = end;
-    if (count == BATCH)
-      flush();
-  });
-  if (count != 0)
-    flush();
+  split(machine_, Utf8(text, size, machine_.classes()),
+        [&](const std::size_t *ends, std::size_t count) {
+          for (std::size_t done = 0; done < count;) {
+            const std::size_t taken = std::min(count - done, BATCH);
+            encode_batch(text, text + size, start, ends + done, taken, cache, ids);
+            done += taken;
+            start = ends[done - 1];
+            filled();
+          }
+        });
 }
 
-// A pre-token of a batch that the cache does not have: it is merged, or too long for it.
+// A pre-token of a batch that the cache does not have, or a long one to be merged.
 struct Encoder::Missing {
   const std::uint8_t *bytes;
   std::size_t size;
-  std::size_t count; // of ids, if it is not long
-  std::array<std::uint32_t, ShortKey::MOST + CharJoints::MOST_IDS> ids;
-  std::uint8_t place; // in the batch
+  std::uint64_t hash; // if it is long
+  std::size_t count;  // of ids; if it is long, 0: it falls into units
+  std::array<std::uint32_t, ShortKey::MOST + CharJoints::MOST_IDS> ids; // if it is short
+  std::uint8_t place;                                                   // in the batch
 
   bool is_long() const { return size > ShortKey::MOST; }
 };
@@ -122,84 +101,117 @@ struct Encoder::Missing {
 void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
                            std::size_t start, const std::size_t *ends, std::size_t count,
                            PreTokenCache &cache, IdBuffer &ids) const {
-  std::array<ShortKey, BATCH> keys;
+  std::array<ShortKey, BATCH> keys; // none: not for the cache
   std::array<std::uint64_t, BATCH> hashes;
   std::size_t at = start;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t size = ends[i] - at;
-    keys[i] = size <= ShortKey::MOST ? ShortKey(text + at, size, limit) : ShortKey::none();
+    keys[i] = size > ShortKey::MOST || falls_apart(text[at]) ? ShortKey::none()
+                                                             : ShortKey(text + at, size, limit);
     hashes[i] = keys[i].hash();
     cache.whole.prefetch(hashes[i]);
     at = ends[i];
   }
   std::array<const ShortCache::Entry *, BATCH> kept;
-  std::array<std::uint8_t, BATCH> places; // of those that are not
-  std::size_t missing_count = 0;
+  std::array<std::uint8_t, BATCH> others; // places of those that are not kept
+  std::size_t other_count = 0;
   for (std::size_t i = 0; i < count; ++i) {
     kept[i] = cache.whole.look(keys[i], hashes[i]);
-    places[missing_count] = static_cast<std::uint8_t>(i);
-    missing_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
+    others[other_count] = static_cast<std::uint8_t>(i);
+    other_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
   }
+  const auto start_of = [&](std::size_t i) { return i == 0 ? start : ends[i - 1]; };
   std::array<Missing, BATCH> missing;
-  for (std::size_t j = 0; j < missing_count; ++j) {
-    const std::size_t place = places[j];
-    const std::size_t from = place == 0 ? start : ends[place - 1];
-    missing[j].bytes = text + from;
-    missing[j].size = ends[place] - from;
-    missing[j].place = places[j];
-    vocabulary_.whole().prefetch(keys[place]);
+  std::size_t missing_count = 0;
+  for (std::size_t j = 0; j < other_count; ++j) {
+    const std::size_t i = others[j];
+    const std::size_t from = start_of(i);
+    if (falls_apart(text[from]))
+      continue;
+    Missing &one = missing[missing_count++];
+    one.bytes = text + from;
+    one.size = ends[i] - from;
+    one.place = others[j];
+    if (one.is_long()) {
+      one.hash = hash_long(one.bytes, one.size);
+      cache.longs.prefetch(one.hash);
+    } else {
+      vocabulary_.whole().prefetch(keys[i]);
+    }
   }
   if (missing_count != 0)
-    encode_missing(missing.data(), missing_count, keys.data(), limit, cache);
+    encode_missing(missing.data(), missing_count, keys.data(), hashes.data(), limit, cache);
   // One id a byte at most, and room for what is copied in vain.
   std::uint32_t *const first = ids.room(ends[count - 1] - start + ShortCache::MOST_IDS);
   std::uint32_t *to = first;
   std::size_t done = 0;
-  for (std::size_t j = 0; j <= missing_count; ++j) {
-    const std::size_t next = j < missing_count ? missing[j].place : count;
+  const Missing *next_missing = missing.data();
+  for (std::size_t j = 0; j <= other_count; ++j) {
+    const std::size_t next = j < other_count ? others[j] : count;
     for (; done < next; ++done)
       to += ShortCache::copy(*kept[done], to);
-    if (j == missing_count)
+    if (j == other_count)
       break;
+    const std::size_t from = start_of(done);
+    const std::size_t size = ends[done] - from;
     ++done;
-    if (missing[j].is_long()) {
-      to += encode_long(missing[j].bytes, missing[j].size, limit, cache, to);
+    if (falls_apart(text[from])) {
+      to += encode_units(text + from, size, limit, cache, to);
+      continue;
+    }
+    const Missing &one = *next_missing++;
+    if (one.is_long()) {
+      to += one.count == 0 ? encode_units(one.bytes, one.size, limit, cache, to)
+                           : encode_long(one.bytes, one.size, one.hash, limit, cache, to);
     } else {
-      std::copy_n(missing[j].ids.data(), missing[j].count, to);
-      to += missing[j].count;
+      std::copy_n(one.ids.data(), one.count, to);
+      to += one.count;
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
   // Only now, for what is kept may move.
   for (std::size_t j = 0; j < missing_count; ++j) {
-    const std::size_t place = missing[j].place;
-    if (!missing[j].is_long())
-      cache.whole.insert(keys[place], hashes[place], missing[j].ids.data(), missing[j].count);
+    const Missing &one = missing[j];
+    if (!one.is_long())
+      cache.whole.insert(keys[one.place], hashes[one.place], one.ids.data(), one.count);
   }
 }
 
 void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                             const std::uint8_t *limit, PreTokenCache &cache) const {
+                             const std::uint64_t *hashes, const std::uint8_t *limit,
+                             PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.ordered();
   std::array<std::uint8_t, BATCH> to_merge;
   std::size_t count = 0;
   for (std::size_t j = 0; j < missing_count; ++j) {
     Missing &one = missing[j];
-    if (one.is_long())
-      continue;
-    const ShortKey &key = keys[one.place];
     std::uint32_t *const ids = one.ids.data();
-    ids[0] = vocabulary_.whole().find_short(key);
-    if (ids[0] != NO_ID) {
+    if (one.is_long()) {
       one.count = 1;
-    } else if (merges == nullptr) {
-      one.count = vocabulary_.merge(one.bytes, one.size, ids);
-    } else if (key.is_ascii() || vocabulary_.joints()->is_one_unit(one.bytes, one.size)) {
-      to_merge[count++] = static_cast<std::uint8_t>(j);
-    } else {
-      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
+      if (merges == nullptr || cache.longs.has(one.bytes, one.size, one.hash))
+        continue;
+      if (!is_one_unit(one))
+        one.count = vocabulary_.merging_makes_all() ? 0 : 1;
+      else if (one.size <= ShortMerge::MOST)
+        to_merge[count++] = static_cast<std::uint8_t>(j);
+      continue;
     }
+    const ShortKey &key = keys[one.place];
+    one.count = cache.whole.copy_displaced(key, hashes[one.place], ids);
+    if (one.count != 0)
+      continue;
+    ids[0] = vocabulary_.whole().find_short(key);
+    if (ids[0] != NO_ID)
+      one.count = 1;
+    else if (merges == nullptr)
+      one.count = vocabulary_.merge(one.bytes, one.size, ids);
+    else if (is_one_unit(one))
+      to_merge[count++] = static_cast<std::uint8_t>(j);
+    else
+      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
   }
+  if (count == 0)
+    return;
   std::size_t given = 0;
   const auto next = [&](const std::uint8_t *&bytes, std::size_t &size) {
     if (given == count)
@@ -211,23 +223,38 @@ void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const 
   };
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
     Missing &one = missing[to_merge[which]];
-    one.count = merge.finish(*merges, one.ids.data());
+    if (!one.is_long()) {
+      one.count = merge.finish(*merges, one.ids.data());
+      return;
+    }
+    // Where encode_long will find it.
+    std::array<std::uint32_t, ShortMerge::MOST> ids;
+    cache.longs.insert(one.bytes, one.size, one.hash, ids.data(),
+                       merge.finish(*merges, ids.data()));
   };
-  if (count != 0)
-    merge_in_turn(*merges, next, done);
+  merge_in_turn(*merges, *vocabulary_.joints(), next, done);
+}
+
+bool Encoder::is_one_unit(const Missing &one) const {
+  return is_ascii(one.bytes, one.size) ||
+         vocabulary_.joints()->is_one_unit(one.bytes, one.size);
 }
 
 // A pre-token of more than ShortKey::MOST bytes.
 std::size_t Encoder::encode_long(const std::uint8_t *bytes, std::size_t size,
-                                 const std::uint8_t *limit, PreTokenCache &cache,
-                                 std::uint32_t *to) const {
+                                 std::uint64_t hash, const std::uint8_t *limit,
+                                 PreTokenCache &cache, std::uint32_t *to) const {
   if (!vocabulary_.merging_makes_all()) {
     *to = vocabulary_.whole().find(bytes, size, limit);
     if (*to != NO_ID)
       return 1;
   }
-  if (vocabulary_.joints() == nullptr || is_ascii(bytes, size))
-    return encode_unit(bytes, size, limit, cache, to);
+  const std::size_t count = cache.longs.copy(bytes, size, hash, to);
+  if (count != 0)
+    return count;
+  const CharJoints *const joints = vocabulary_.joints();
+  if (joints == nullptr || is_ascii(bytes, size) || joints->is_one_unit(bytes, size))
+    return merge_long_unit(bytes, size, hash, cache, to);
   return encode_units(bytes, size, limit, cache, to);
 }
 
@@ -263,14 +290,17 @@ std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
     cache.units.insert(key, hash, to, count);
     return count;
   }
-  if (size > LongCache::MOST)
-    return vocabulary_.merge(bytes, size, to);
   const std::uint64_t hash = hash_long(bytes, size);
-  std::size_t count = cache.longs.find(bytes, size, hash, to);
-  if (count == 0) {
-    count = vocabulary_.merge(bytes, size, to);
+  const std::size_t count = cache.longs.copy(bytes, size, hash, to);
+  return count != 0 ? count : merge_long_unit(bytes, size, hash, cache, to);
+}
+
+std::size_t Encoder::merge_long_unit(const std::uint8_t *bytes, std::size_t size,
+                                     std::uint64_t hash, PreTokenCache &cache,
+                                     std::uint32_t *to) const {
+  const std::size_t count = vocabulary_.merge(bytes, size, to);
+  if (size <= LongCache::MOST)
     cache.longs.insert(bytes, size, hash, to, count);
-  }
   return count;
 }
 

@@ -19,7 +19,9 @@ namespace pretok {
 class Encoder {
 public:
   Encoder(const Machine &machine, const Vocabulary &vocabulary, bool add_prefix_space)
-      : machine_(machine), vocabulary_(vocabulary), add_prefix_space_(add_prefix_space) {}
+      : machine_(machine), vocabulary_(vocabulary), add_prefix_space_(add_prefix_space),
+        lowest_apart_(
+            vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3 : 0x100) {}
 
   CachePool &caches() const { return caches_; }
   const Machine &machine() const { return machine_; }
@@ -56,8 +58,13 @@ private:
                     const std::size_t *ends, std::size_t count, PreTokenCache &cache,
                     IdBuffer &ids) const;
   void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                      const std::uint8_t *limit, PreTokenCache &cache) const;
-  std::size_t encode_long(const std::uint8_t *bytes, std::size_t size,
+                      const std::uint64_t *hashes, const std::uint8_t *limit,
+                      PreTokenCache &cache) const;
+  // Whether a pre-token with this first byte is cut into units at once, without a look whether
+  // it is known: most in Chinese and Japanese are not, and fall into single characters.
+  bool falls_apart(std::uint8_t byte) const { return unsigned{byte} - lowest_apart_ < 7; }
+  bool is_one_unit(const Missing &one) const;
+  std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;
   std::size_t encode_units(const std::uint8_t *bytes, std::size_t size,
@@ -66,10 +73,14 @@ private:
   std::size_t encode_unit(const std::uint8_t *bytes, std::size_t size,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;
+  std::size_t merge_long_unit(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+                              PreTokenCache &cache, std::uint32_t *to) const;
 
   const Machine &machine_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
+  // The lead bytes of U+3000 to U+9FFF begin with this one; 0x100 if there are no units.
+  unsigned lowest_apart_;
   mutable CachePool caches_;
 };
 

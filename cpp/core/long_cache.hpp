@@ -1,7 +1,8 @@
-// What merging made of more than 15 bytes: a place for each hash, and the bytes and ids in a
+// What merging made of more than 15 bytes: two places for each hash, and the bytes and ids in a
 // store that is begun anew when it is full.
 #pragma once
 
+#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <cstddef>
@@ -15,22 +16,28 @@ class LongCache {
 public:
   static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
 
-  // Writes the ids that are kept of `bytes` to `to`; returns how many, or 0.
-  std::size_t find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
-                   std::uint32_t *to) const {
-    if (places_.empty())
-      return 0;
-    const Place &place = places_[hash % PLACES];
-    if (place.hash != hash || place.size != size || place.generation != generation_)
-      return 0;
-    const std::uint32_t *at = store_.data() + place.at;
-    if (std::memcmp(at + place.count, bytes, size) != 0)
-      return 0;
-    std::memcpy(to, at, place.count * sizeof *to);
-    return place.count;
+  // Asks for the memory that is looked at first.
+  void prefetch(std::uint64_t hash) const {
+    if (!places_.empty())
+      pretok::prefetch(places_.data() + first_of(hash));
   }
 
-  // `count` is at most `size`.
+  // Whether something is kept.
+  bool has(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
+    return find(bytes, size, hash) != nullptr;
+  }
+
+  // Writes the ids that are kept of `bytes` to `to`; returns how many, or 0.
+  std::size_t copy(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+                   std::uint32_t *to) const {
+    const Place *place = find(bytes, size, hash);
+    if (place == nullptr)
+      return 0;
+    std::memcpy(to, store_.data() + place->at, place->count * sizeof *to);
+    return place->count;
+  }
+
+  // `count` is at most `size`. Of the two in its place the older one goes.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count) {
     if (places_.empty()) {
@@ -46,13 +53,14 @@ public:
     store_.resize(at + words);
     std::memcpy(store_.data() + at, ids, count * sizeof *ids);
     std::memcpy(store_.data() + at + count, bytes, size);
-    places_[hash % PLACES] = {hash, static_cast<std::uint32_t>(at), generation_,
-                              static_cast<std::uint16_t>(size),
-                              static_cast<std::uint16_t>(count)};
+    Place *pair = places_.data() + first_of(hash);
+    pair[1] = pair[0];
+    pair[0] = {hash, static_cast<std::uint32_t>(at), generation_,
+               static_cast<std::uint16_t>(size), static_cast<std::uint16_t>(count)};
   }
 
 private:
-  static constexpr std::size_t PLACES = 1 << 16;
+  static constexpr std::size_t PLACES = 1 << 17;
   static constexpr std::size_t STORE = 1 << 21; // 8 MB
 
   struct Place {
@@ -62,6 +70,22 @@ private:
     std::uint16_t size = 0; // 0: free
     std::uint16_t count = 0;
   };
+
+  static std::size_t first_of(std::uint64_t hash) { return hash % (PLACES / 2) * 2; }
+
+  const Place *find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
+    if (places_.empty())
+      return nullptr;
+    const Place *pair = places_.data() + first_of(hash);
+    return holds(pair[0], bytes, size, hash)   ? pair
+           : holds(pair[1], bytes, size, hash) ? pair + 1
+                                               : nullptr;
+  }
+  bool holds(const Place &place, const std::uint8_t *bytes, std::size_t size,
+             std::uint64_t hash) const {
+    return place.hash == hash && place.size == size && place.generation == generation_ &&
+           std::memcmp(store_.data() + place.at + place.count, bytes, size) == 0;
+  }
 
   std::vector<Place> places_;
   std::vector<std::uint32_t> store_;

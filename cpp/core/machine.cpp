@@ -47,6 +47,10 @@ std::vector<Rule> with_letters(std::vector<Rule> rules, const ClassTable &classe
 
 Machine::Machine(const Program &program, UnicodeTable table)
     : classes_(program.alphabet, table), rules_(with_letters(program.rules, classes_)),
-      candidates_(candidates_of(rules_)), cuts_(rules_, candidates_, classes_.latin1()) {}
+      candidates_(candidates_of(rules_)), cuts_(rules_, candidates_, classes_.used()) {
+  for (const Rule &rule : rules_)
+    if (const auto *spaces = std::get_if<Spaces>(&rule))
+      spaces_ |= spaces->space;
+}
 
 } // namespace pretok

@@ -74,6 +74,10 @@ public:
     return {position, in_gap, UNLIMITED, 0};
   }
 
+  // Whether the end of a text may decide how what is behind its last cut is split, if nothing
+  // there is asked and `last` is the class of its last code point.
+  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
+
   // How much of `source`, from its start, is of the classes in `mask`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
     return Text<Source>(source, false).run_end(mask, 0);
@@ -111,6 +115,7 @@ private:
   std::vector<Rule> rules_;
   std::array<std::vector<int>, END + 1> candidates_;
   CutTable cuts_;
+  Mask spaces_ = 0; // of any Spaces rule
 };
 
 } // namespace pretok

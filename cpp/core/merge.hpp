@@ -18,6 +18,8 @@ namespace pretok {
 
 // Up to so many symbols the lowest rank is found by scanning, else with a heap.
 inline constexpr std::size_t SHORT = 64;
+// The same for those in order, in which all of one rank merge in one scan.
+inline constexpr std::size_t ROUNDS = 1024;
 
 // Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
 // read; what is behind `size` is NO_RANK.
@@ -82,6 +84,50 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
       look(at);
   }
   return size;
+}
+
+// The same for at most ROUNDS symbols with merges in order (ordered_merges.hpp): what has the
+// lowest rank merges everywhere at once, as what comes of it has higher ranks only.
+// O(size * different ranks): for runs of one character, which take a heap long.
+template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
+  alignas(16) std::array<std::uint32_t, ROUNDS + 4> ranks;
+  ranks.fill(NO_RANK);
+  std::array<std::uint32_t, ROUNDS> results;
+  std::array<std::uint32_t, ROUNDS> merged; // places
+  std::size_t size = symbols.size();
+  const auto look = [&](std::size_t at) {
+    const Merged found =
+        at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
+    ranks[at] = found.rank;
+    results[at] = found.id;
+  };
+  for (std::size_t at = 0; at < size; ++at)
+    look(at);
+  while (size > 1) {
+    for (std::size_t at = size; at < size + 4; ++at)
+      ranks[at] = NO_RANK;
+    const std::uint32_t low = ranks[lowest(ranks.data(), size)];
+    if (low == NO_RANK)
+      break;
+    std::size_t kept = 0;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < size; ++kept) {
+      const bool merges = ranks[at] == low;
+      if (merges)
+        merged[count++] = static_cast<std::uint32_t>(kept);
+      symbols[kept] = merges ? results[at] : symbols[at];
+      ranks[kept] = ranks[at];
+      results[kept] = results[at];
+      at += merges ? 2 : 1;
+    }
+    size = kept;
+    for (std::size_t i = 0; i < count; ++i) {
+      look(merged[i]);
+      if (merged[i] > 0)
+        look(merged[i] - 1);
+    }
+  }
+  symbols.resize(size);
 }
 
 // The symbols as a list that skips merged places, with what each and the next one merge into.

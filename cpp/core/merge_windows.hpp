@@ -1,8 +1,8 @@
 // Merging pre-tokens of any length.
 //
-// `Engine` is what merges: symbol(byte), find(left, right) as a Merged of symbols, id(symbol),
-// width(symbol) in bytes, and stay_apart(left, right): whether the bytes of the two merge into
-// the two.
+// `Engine` is what merges: IN_ORDER, symbol(byte), find(left, right) as a Merged of symbols,
+// id(symbol), width(symbol) in bytes, and stay_apart(left, right): whether the bytes of the two
+// merge into the two.
 #pragma once
 
 #include "merge.hpp"
@@ -30,6 +30,8 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
   };
   if (size <= SHORT)
     symbols.resize(merge_short(symbols.data(), size, find));
+  else if (Engine::IN_ORDER && size <= ROUNDS)
+    merge_in_rounds(symbols, find);
   else
     merge_long(symbols, find);
 }

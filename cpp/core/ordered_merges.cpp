@@ -7,6 +7,7 @@ namespace pretok {
 void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count) {
   ids_.assign(byte_ids.begin(), byte_ids.end());
   ids_.reserve(BYTES + count);
+  ids_are_symbols_ = true;
   parts_.clear();
   parts_.reserve(count);
   byte_pairs_.assign(1 << 16, 0);
@@ -25,6 +26,7 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
   if (symbol >= MOST || (of_bytes && of_bytes_.size() > 0xFFFF))
     return NONE;
   ids_.push_back(id);
+  ids_are_symbols_ = ids_are_symbols_ && id == symbol;
   parts_.push_back({left, right});
   if (of_bytes) {
     byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());

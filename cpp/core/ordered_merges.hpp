@@ -7,6 +7,7 @@
 // is there from its own time until the token's.
 #pragma once
 
+#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -48,12 +49,21 @@ public:
     return static_cast<std::uint32_t>(least(least(in_a, in_b), NONE));
   }
 
-  // The same for two bytes.
+  // Asks for the memory that find(left, right) will look at.
+  void prefetch(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t hash = mixed(key_of(left, right));
+    pretok::prefetch(&entries_[one(hash)]);
+    pretok::prefetch(&entries_[other(hash)]);
+  }
+
+  // As find, for two bytes.
   std::uint32_t of_bytes(std::uint8_t left, std::uint8_t right) const {
     return of_bytes_[byte_pairs_[std::size_t{left} << 8 | right]];
   }
 
-  std::uint32_t id(std::uint32_t symbol) const { return ids_[symbol]; }
+  std::uint32_t id(std::uint32_t symbol) const {
+    return symbol >= BYTES && ids_are_symbols_ ? symbol : ids_[symbol];
+  }
   // Bytes and merges.
   std::uint32_t size() const { return static_cast<std::uint32_t>(ids_.size()); }
   // `symbol` must not be a byte.
@@ -103,6 +113,7 @@ private:
   std::uint64_t mask_ = 1;
   std::vector<Parts> parts_;
   std::vector<std::uint32_t> ids_; // by symbol
+  bool ids_are_symbols_ = true;    // of merges: ids are often numbered like that
   // For each pair of bytes where in `of_bytes_` its symbol is.
   std::vector<std::uint16_t> byte_pairs_;
   std::vector<std::uint32_t> of_bytes_;

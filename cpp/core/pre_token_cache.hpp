@@ -15,7 +15,7 @@ namespace pretok {
 
 struct PreTokenCache {
   static constexpr unsigned WHOLE_BITS = 19; // 32 MB
-  static constexpr unsigned UNIT_BITS = 15;  // 2 MB
+  static constexpr unsigned UNIT_BITS = 16;  // 4 MB
 
   ShortCache whole{WHOLE_BITS}; // pre-tokens
   ShortCache units{UNIT_BITS};  // parts of them (char_joints.hpp)

@@ -7,6 +7,7 @@
 // For the fast path (cuts.hpp) a rule also says, by masks of classes:
 //   first    what a match can begin with;
 //   behind   what may stand behind class a in one of its pre-tokens, or more;
+//   within   of that, what may only stand there within the suffix of a word;
 //   joined   what behind class a it always takes as well, or less;
 //   sure     what it matches whenever it is tried there, or less;
 //   refuses  behind class a, what it fails on when it is tried at a, or less.
@@ -77,6 +78,7 @@ struct Contraction {
 
   Mask first() const { return apostrophe; }
   Mask behind(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
+  Mask within(std::uint8_t) const { return 0; }
   Mask joined(std::uint8_t) const { return 0; }
   Mask sure() const { return 0; }
   Mask refuses(std::uint8_t) const { return ~letters; }
@@ -115,6 +117,7 @@ struct Run {
   }
 
   Mask first() const { return body | lead; }
+  Mask within(std::uint8_t) const { return 0; }
   Mask behind(std::uint8_t a) const {
     const Mask more = at_most == 1 ? 0 : body;
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
@@ -166,12 +169,10 @@ struct CasedWord {
 
   Mask first() const { return upper | lower | lead; }
   Mask behind(std::uint8_t a) const {
-    Mask found = has(lead, a) ? upper | lower : 0;
-    found |= has(upper, a) ? upper | lower : 0;
-    found |= has(lower, a) ? lower : 0;
-    if (suffix)
-      found |= (has(upper | lower, a) ? suffix->apostrophe : 0) | suffix->behind(a);
-    return found;
+    return ahead_of_suffix(a) | (suffix ? suffix->behind(a) : 0);
+  }
+  Mask within(std::uint8_t a) const {
+    return suffix && !has(suffix->apostrophe, a) ? suffix->behind(a) & ~ahead_of_suffix(a) : 0;
   }
   // A capital behind a letter that is none may begin a word of its own; all else runs on.
   Mask joined(std::uint8_t a) const {
@@ -179,6 +180,17 @@ struct CasedWord {
   }
   Mask sure() const { return upper | lower; }
   Mask refuses(std::uint8_t a) const { return has(upper | lower, a) ? 0 : ~(upper | lower); }
+
+private:
+  // What may stand behind a up to the apostrophe.
+  Mask ahead_of_suffix(std::uint8_t a) const {
+    Mask found = has(lead, a) ? upper | lower : 0;
+    found |= has(upper, a) ? upper | lower : 0;
+    found |= has(lower, a) ? lower : 0;
+    if (suffix && has(upper | lower, a))
+      found |= suffix->apostrophe;
+    return found;
+  }
 };
 
 // White space, as far as `through` says.
@@ -216,12 +228,12 @@ struct Spaces {
 
   Mask first() const { return space; }
   Mask behind(std::uint8_t a) const { return has(space, a) ? space : 0; }
+  Mask within(std::uint8_t) const { return 0; }
   Mask joined(std::uint8_t a) const {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
   Mask sure() const { return through == Through::ALL ? space : 0; }
-  // What is joined never ends the text: that end is left to the machine.
-  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~Mask{0} : 0; }
+  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
 };
 
 using Rule = std::variant<Contraction, Run, CasedWord, Spaces>;

@@ -32,7 +32,7 @@ std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t fr
   std::size_t at = from + before.width;
   while (at < source.size()) {
     const Element element = source.element(at);
-    if ((machine.cuts()(before.class_, element.class_) & CUT) != 0)
+    if (machine.cuts().parts(before.class_, element.class_))
       return at;
     before = element;
     at += element.width;

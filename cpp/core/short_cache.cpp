@@ -1,5 +1,7 @@
 #include "short_cache.hpp"
 
+#include "huge_pages.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +17,7 @@ void ShortCache::allocate(unsigned bits) {
   void *memory = std::calloc(1, space);
   if (memory == nullptr)
     throw std::bad_alloc();
+  prefer_huge_pages(memory, space);
   memory_ = memory;
   entries_ = static_cast<Entry *>(std::align(64, size, memory, space));
   shift_ = 64 - bits;
@@ -27,7 +30,10 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
                         std::size_t count) {
   if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
-  if (++kept_ > std::size_t{1} << (64 - shift_) && 64 - shift_ < most_bits_)
+  // Half full, or a quarter if it is large: what does not find its place at once takes longer.
+  const unsigned bits = 64 - shift_;
+  const std::size_t most = std::size_t{1} << (bits < LARGE_BITS ? bits : bits - 1);
+  if (++kept_ > most && bits < most_bits_)
     grow();
   std::array<std::uint32_t, MOST_IDS> all{};
   std::copy(ids, ids + count, all.begin());
@@ -37,11 +43,26 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
   more.key.high = MORE | std::uint64_t{all[5]} << ID_SHIFT;
   more.ids = {all[6], all[7], all[8]};
   more.count = all[9];
-  put(entry, more);
+  keep(entry, more);
 }
 
-void ShortCache::put(const Entry &entry, const Entry &more) {
+void ShortCache::keep(const Entry &entry, const Entry &more) {
   Entry *pair = line(entry.key.hash());
+  const bool is_wide = entry.count > entry.ids.size();
+  // One that has to give way here, and does not stand in the line beside its own already.
+  if (!pair[1].key.is_none()) {
+    const Entry *gone = is_more(pair[1]) ? pair : pair + 1;
+    if (line(gone->key.hash()) == pair)
+      put(beside(pair), *gone, pair[1]);
+  }
+  if (is_wide && !pair[0].key.is_none() && !is_more(pair[1]) &&
+      line(pair[0].key.hash()) == pair)
+    put(beside(pair), pair[0], Entry{});
+  put(pair, entry, more);
+}
+
+// Of the two in the line the older one goes, or both.
+void ShortCache::put(Entry *pair, const Entry &entry, const Entry &more) {
   if (entry.count > entry.ids.size())
     pair[1] = more;
   else
@@ -58,10 +79,10 @@ void ShortCache::grow() {
   const std::unique_ptr<void, void (*)(void *)> old(before, std::free);
   for (std::size_t line = 0; line < lines; ++line, from += 2) {
     // The older one first.
-    if (from[1].key.high != 0 && !is_more(from[1]))
-      put(from[1], Entry{});
-    if (from[0].key.high != 0)
-      put(from[0], from[1]);
+    if (!from[1].key.is_none() && !is_more(from[1]))
+      keep(from[1], Entry{});
+    if (!from[0].key.is_none())
+      keep(from[0], from[1]);
   }
   kept_ = lines;
 }

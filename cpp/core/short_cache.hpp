@@ -1,5 +1,6 @@
 // What became of up to 15 bytes: a table with two places for each hash, in one line of the
-// processor's cache. It begins small and grows with what it holds, up to a limit.
+// processor's cache, and two more in the line beside it, where what is displaced goes. It
+// begins small and grows with what it holds, up to a limit.
 #pragma once
 
 #include "prefetch.hpp"
@@ -37,10 +38,16 @@ public:
     return pair + !(pair[0].key == key);
   }
 
-  // What is kept, or nullptr.
+  // What is kept, or nullptr, but for what was displaced.
   const Entry *find(const ShortKey &key, std::uint64_t hash) const {
     const Entry *found = look(key, hash);
     return found->key == key ? found : nullptr;
+  }
+
+  // The same for what was displaced: writes its ids to `to` as `copy` does, or returns 0.
+  std::size_t copy_displaced(const ShortKey &key, std::uint64_t hash, std::uint32_t *to) const {
+    const Entry *pair = beside(line(hash));
+    return pair[0].key == key ? copy(pair[0], to) : pair[1].key == key ? copy(pair[1], to) : 0;
   }
 
   // Writes the ids of `entry` to `to`, where there must be room for MOST_IDS; returns how many
@@ -52,12 +59,13 @@ public:
     return entry.count;
   }
 
-  // Keeps up to MOST_IDS ids; of the two in its place the older one goes.
+  // Keeps up to MOST_IDS ids; what is in the way is displaced.
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
 private:
   static constexpr unsigned FIRST_BITS = 10;
+  static constexpr unsigned LARGE_BITS = 16;
   // In place of a size: what follows are ids of the entry before.
   static constexpr std::uint64_t MORE = std::uint64_t{0xFF} << ShortKey::SIZE_SHIFT;
   static constexpr unsigned ID_SHIFT = LITTLE_ENDIAN_BYTES ? 0 : 32;
@@ -71,9 +79,13 @@ private:
   static bool is_more(const Entry &entry) { return (entry.key.high & MORE) == MORE; }
 
   Entry *line(std::uint64_t hash) const { return entries_ + (hash >> shift_) * 2; }
+  Entry *beside(const Entry *pair) const {
+    return entries_ + (static_cast<std::size_t>(pair - entries_) ^ 2);
+  }
   void allocate(unsigned bits); // empty lines
   void grow();
-  void put(const Entry &entry, const Entry &more);
+  void keep(const Entry &entry, const Entry &more);
+  static void put(Entry *pair, const Entry &entry, const Entry &more);
 
   unsigned most_bits_;
   unsigned shift_ = 0;

@@ -1,12 +1,13 @@
 // Merging short pre-tokens, several in turn.
 //
 // A merge is a chain of steps that wait for each other: find the lowest rank, merge there, look
-// up what the new symbol merges into with its neighbours. With the next step of another
-// pre-token to do meanwhile the processor need not wait, if no step has a branch that it would
-// have to guess.
+// up what the new symbol merges into with its neighbours. With the steps of other pre-tokens to
+// do meanwhile the processor need not wait, if no step has a branch that it would have to
+// guess, and if what a step looks up is asked for when the step before ends.
 #pragma once
 
 #include "bits.hpp"
+#include "char_joints.hpp"
 #include "ordered_merges.hpp"
 
 #include <array>
@@ -21,41 +22,52 @@ public:
   static constexpr std::size_t MOST = 64; // bytes
 
   // `size` is from 1 to MOST.
-  void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges) {
-    for (std::size_t i = 0; i < size; ++i)
-      symbols_[i] = bytes[i];
-    for (std::size_t i = 0; i + 1 < size; ++i)
-      keys_[i] = key(merges.of_bytes(bytes[i], bytes[i + 1]), static_cast<unsigned>(i));
+  void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
+             const CharJoints &joints) {
+    if (is_ascii(bytes, size)) {
+      for (std::size_t i = 0; i < size; ++i)
+        symbols_[i] = bytes[i];
+      for (std::size_t i = 0; i + 1 < size; ++i)
+        keys_[i] = key(merges.of_bytes(bytes[i], bytes[i + 1]), static_cast<unsigned>(i));
+    } else {
+      size = joints.begin_merge(bytes, size, symbols_.data());
+      for (std::size_t i = 0; i + 1 < size; ++i)
+        keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), static_cast<unsigned>(i));
+    }
     blocks_ = (size + BLOCK - 1) / BLOCK;
     for (std::size_t i = size - 1; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
     there_ = ~std::uint64_t{0} >> (MOST - size);
+    at_ = next_ = last_ = MOST; // where nothing comes of it
+    symbols_[MOST] = 0;
   }
 
   // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
   // none.
   bool step(const OrderedMerges &merges) {
+    // Where there is no neighbour, at_ stands in for it.
+    const std::uint32_t with_last = key(merges.find(symbols_[last_], symbols_[at_]), last_);
+    keys_[last_] = last_ != at_ ? with_last : keys_[last_];
+    const std::uint32_t with_next = key(merges.find(symbols_[at_], symbols_[next_]), at_);
+    keys_[at_] = next_ != at_ ? with_next : NO_KEY;
     const std::uint32_t low = lowest();
     const std::uint32_t symbol = low >> PLACE_BITS;
     if (symbol >= OrderedMerges::NONE)
       return false;
-    const unsigned at = low & (MOST - 1);
-    const std::uint64_t up_to_at = ~std::uint64_t{0} >> (MOST - 1 - at);
+    at_ = low & (MOST - 1);
+    const std::uint64_t up_to_at = ~std::uint64_t{0} >> (MOST - 1 - at_);
     std::uint64_t there = there_;
     const unsigned gone = lowest_bit(there & ~up_to_at);
     there &= ~(std::uint64_t{1} << gone);
     there_ = there;
     keys_[gone] = NO_KEY;
-    symbols_[at] = symbol;
-    // Where there is no neighbour, `at` stands in for it, and what is found does not count.
+    symbols_[at_] = symbol;
     const std::uint64_t behind = there & ~up_to_at;
-    const unsigned next = behind != 0 ? lowest_bit(behind) : at;
-    const std::uint32_t with_next = key(merges.find(symbol, symbols_[next]), at);
-    keys_[at] = behind != 0 ? with_next : NO_KEY;
+    next_ = behind != 0 ? lowest_bit(behind) : at_;
     const std::uint64_t before = there & (up_to_at >> 1);
-    const unsigned last = before != 0 ? highest_bit(before) : at;
-    const std::uint32_t with_last = key(merges.find(symbols_[last], symbol), last);
-    keys_[last] = before != 0 ? with_last : keys_[last];
+    last_ = before != 0 ? highest_bit(before) : at_;
+    merges.prefetch(symbol, symbols_[next_]);
+    merges.prefetch(symbols_[last_], symbol);
     return true;
   }
 
@@ -104,18 +116,24 @@ private:
 #endif
   }
 
-  alignas(16) std::array<std::uint32_t, MOST> keys_;
-  std::array<std::uint32_t, MOST> symbols_;
+  alignas(16) std::array<std::uint32_t, MOST + 4> keys_;
+  std::array<std::uint32_t, MOST + 1> symbols_;
   std::uint64_t there_; // places that have not been merged into the one before
   std::size_t blocks_;  // of keys that are in use
+  // Where the last step merged, and the neighbours there: what these merge into is still to be
+  // looked up.
+  unsigned at_;
+  unsigned next_;
+  unsigned last_;
 };
 
 // Merges pre-tokens of at most ShortMerge::MOST bytes: next(bytes, size) gives one, or returns
 // false if there are no more, and done(which, merge) takes each as soon as it is ready, `which`
 // counting from 0 in the order in which they were given.
 template <typename Next, typename Done>
-void merge_in_turn(const OrderedMerges &merges, Next next, Done done) {
-  constexpr std::size_t AT_ONCE = 8;
+void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
+                   Done done) {
+  constexpr std::size_t AT_ONCE = 16;
   std::array<ShortMerge, AT_ONCE> states;
   std::array<std::size_t, AT_ONCE> which;  // by state
   std::array<std::size_t, AT_ONCE> active; // states
@@ -126,7 +144,7 @@ void merge_in_turn(const OrderedMerges &merges, Next next, Done done) {
     std::size_t size = 0;
     if (!next(bytes, size))
       return false;
-    states[state].begin(bytes, size, merges);
+    states[state].begin(bytes, size, merges, joints);
     which[state] = given++;
     return true;
   };

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace pretok {
 
@@ -30,19 +29,8 @@ public:
   Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
   // Where the last code point of those from `start` to `end` starts; there is at least one.
   std::size_t last_start(std::size_t, std::size_t end) const { return end - 1; }
-  std::uint32_t unit(std::size_t at) const { return data_[at]; }
-  // Whether the 8 units from `at` on are ASCII.
-  bool ascii8(std::size_t at) const {
-    constexpr std::uint64_t beyond = sizeof(Unit) == 1   ? 0x8080808080808080
-                                     : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
-                                                         : 0xFFFFFF80FFFFFF80;
-    std::uint64_t all[sizeof(Unit)];
-    std::memcpy(all, data_ + at, sizeof all);
-    std::uint64_t any = 0;
-    for (const std::uint64_t part : all)
-      any |= part;
-    return (any & beyond) == 0;
-  }
+  const Unit *data() const { return data_; }
+  const ClassTable &classes() const { return *classes_; }
 
 private:
   static bool is_latin1(Unit unit) { return sizeof(Unit) == 1 || unit < 0x100; }
@@ -77,13 +65,8 @@ public:
     while (end > start && (data_[end] & 0xC0) == 0x80);
     return end;
   }
-  std::uint32_t unit(std::size_t at) const { return data_[at]; }
-  // Whether the 8 units from `at` on are ASCII.
-  bool ascii8(std::size_t at) const {
-    std::uint64_t all;
-    std::memcpy(&all, data_ + at, sizeof all);
-    return (all & 0x8080808080808080) == 0;
-  }
+  const std::uint8_t *data() const { return data_; }
+  const ClassTable &classes() const { return *classes_; }
 
   Decoded decode(std::size_t at) const { return decode_utf8(data_ + at, size_ - at); }
 

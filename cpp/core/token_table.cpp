@@ -11,6 +11,8 @@ void TokenTable::reset(std::size_t count) {
   short_.assign(std::size_t{1} << bits, Short{});
   short_mask_ = short_.size() - 1;
   short_shift_ = 64 - bits;
+  filter_.assign((short_.size() + 7) / 8, 0);
+  filter_mask_ = filter_.size() - 1;
   long_.assign(16, Long{});
   long_count_ = 0;
   longest_ = 0;
@@ -24,6 +26,8 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, std::uint32
       if (short_[at].key == key)
         return;
     short_[at] = {key, id};
+    const std::uint64_t hash = key.hash();
+    filter_[hash >> 20 & filter_mask_] |= std::uint64_t{1} << (hash >> 14 & 63);
     return;
   }
   const std::uint64_t hash = hash_long(bytes, size);

@@ -112,6 +112,8 @@ public:
 
   // The same for at most ShortKey::MOST bytes.
   std::uint32_t find_short(const ShortKey &key) const {
+    if (!may_have(key.hash()))
+      return NO_ID;
     for (std::size_t at = key.hash() >> short_shift_;; at = (at + 1) & short_mask_) {
       const Short &entry = short_[at];
       if (entry.key == key)
@@ -125,9 +127,11 @@ public:
   std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size,
                           std::uint64_t hash) const;
 
-  // Asks for the memory that find_short will look at first.
+  // Asks for the memory that find_short will look at.
   void prefetch(const ShortKey &key) const {
-    pretok::prefetch(&short_[key.hash() >> short_shift_]);
+    const std::uint64_t hash = key.hash();
+    if (may_have(hash))
+      pretok::prefetch(&short_[hash >> short_shift_]);
   }
 
 private:
@@ -142,11 +146,17 @@ private:
     std::uint32_t id = 0;
   };
 
+  bool may_have(std::uint64_t hash) const {
+    return filter_[hash >> 20 & filter_mask_] >> (hash >> 14 & 63) & 1;
+  }
   void grow_long();
 
   std::vector<Short> short_;
   std::size_t short_mask_ = 0;
   unsigned short_shift_ = 0;
+  // A bit for the hash of each short one: it fits where memory is fast.
+  std::vector<std::uint64_t> filter_ = {0};
+  std::size_t filter_mask_ = 0;
   std::vector<Long> long_;
   std::size_t long_count_ = 0;
   std::size_t longest_ = 0;

@@ -1,8 +1,9 @@
-// Decoding of one UTF-8 sequence.
+// Decoding of UTF-8.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace pretok {
 
@@ -34,6 +35,19 @@ inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
       return {code_point, 4};
   }
   return {0xDC00 + lead, 1};
+}
+
+inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
+  std::uint64_t any = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= size; at += 8) {
+    std::uint64_t part;
+    std::memcpy(&part, bytes + at, sizeof part);
+    any |= part;
+  }
+  for (; at < size; ++at)
+    any |= bytes[at];
+  return (any & 0x8080808080808080) == 0;
 }
 
 } // namespace pretok

@@ -28,6 +28,8 @@ bool is_in_utf8(std::size_t byte) { return byte != 0xC0 && byte != 0xC1 && byte 
 
 class Vocabulary::Ordered {
 public:
+  static constexpr bool IN_ORDER = true;
+
   explicit Ordered(const Vocabulary &vocabulary) : of_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return byte; }
@@ -49,6 +51,8 @@ private:
 
 class Vocabulary::AnyOrder {
 public:
+  static constexpr bool IN_ORDER = false;
+
   explicit AnyOrder(const Vocabulary &vocabulary) : of_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return of_.byte_ids_[byte]; }

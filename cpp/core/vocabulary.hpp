@@ -63,7 +63,7 @@ public:
     if (size > ShortMerge::MOST)
       return merge_ordered(bytes, size, to);
     ShortMerge state;
-    state.begin(bytes, size, merges_);
+    state.begin(bytes, size, merges_, joints_);
     while (state.step(merges_)) {
     }
     return state.finish(merges_, to);

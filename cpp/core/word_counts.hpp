@@ -173,10 +173,14 @@ void WordCounts::add(const Machine &machine, const std::vector<View> &texts, uns
                                   std::size_t bytes, bool) {
           std::size_t begin = 0;
           const std::uint64_t position = positions[text] + start * MOST;
-          split(machine, Utf8(data, bytes, machine.classes()), [&](std::size_t end) {
-            worker.waiting.add({data + begin, end - begin}, position + begin, data + bytes);
-            begin = end;
-          });
+          split(machine, Utf8(data, bytes, machine.classes()),
+                [&](const std::size_t *ends, std::size_t count) {
+                  for (std::size_t i = 0; i < count; ++i) {
+                    worker.waiting.add({data + begin, ends[i] - begin}, position + begin,
+                                       data + bytes);
+                    begin = ends[i];
+                  }
+                });
           if (worker.scratch.has(data))
             worker.waiting.finish(); // before other text is put there
           return true;

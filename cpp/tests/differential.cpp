@@ -1,8 +1,10 @@
-// Compares the fast path with the plain machine, on random texts, for every built-in preset.
+// Compares the fast path with the plain machine, by each set of kernels that the
+// processor can run, on random texts, for every built-in preset and for random programs.
 #include "presets.hpp"
 #include "splitter.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -55,34 +57,178 @@ const char *const PARTS[] = {"a",
 
 template <typename Source> bool agree(const Machine &machine, const Source &source) {
   std::vector<std::size_t> plain;
-  std::vector<std::size_t> fast;
   machine.run(source, false, false, [&](std::size_t end, int) { plain.push_back(end); });
-  split(machine, source, [&](std::size_t end) { fast.push_back(end); });
-  const bool whole = source.size() == 0 ? plain.empty() : plain.back() == source.size();
-  return whole && plain == fast;
+  if (source.size() == 0 ? !plain.empty() : plain.back() != source.size())
+    return false;
+  for (const Kernels *use : all_kernels()) {
+    std::vector<std::size_t> fast;
+    split(
+        machine, source,
+        [&](const std::size_t *ends, std::size_t count) {
+          fast.insert(fast.end(), ends, ends + count);
+        },
+        *use);
+    if (fast != plain || count(machine, source, *use) != plain.size()) {
+      std::printf("%s kernels, units of %zu bytes: ", use->name, sizeof(*source.data()));
+      return false;
+    }
+  }
+  return true;
 }
 
 bool agree_on(const Machine &machine, const std::string &text) {
-  const auto *bytes = reinterpret_cast<const std::uint8_t *>(text.data());
+  // Vectors of the very size, for a sanitizer to see what is read beyond.
+  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   std::vector<std::uint16_t> narrow;
   std::vector<std::uint32_t> wide;
-  for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = decode_utf8(bytes + at, text.size() - at);
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Decoded decoded = decode_utf8(bytes.data() + at, bytes.size() - at);
     narrow.push_back(static_cast<std::uint16_t>(decoded.code_point));
     wide.push_back(decoded.code_point);
     at += decoded.width;
   }
   const ClassTable &classes = machine.classes();
-  return agree(machine, Utf8(bytes, text.size(), classes)) &&
-         agree(machine, CodePoints<std::uint8_t>(bytes, text.size(), classes)) &&
+  return agree(machine, Utf8(bytes.data(), bytes.size(), classes)) &&
+         agree(machine, CodePoints<std::uint8_t>(bytes.data(), bytes.size(), classes)) &&
          agree(machine, CodePoints<std::uint16_t>(narrow.data(), narrow.size(), classes)) &&
          agree(machine, CodePoints<std::uint32_t>(wide.data(), wide.size(), classes));
 }
 
+using Random = std::mt19937;
+
+std::string random_text(Random &source, std::size_t parts) {
+  std::string text;
+  // Of few parts, so that what hurts comes close together, or of many.
+  const std::size_t kinds = 1 + source() % std::size(PARTS);
+  const std::size_t first = source() % std::size(PARTS);
+  for (; parts > 0; --parts)
+    text += PARTS[(first + source() % kinds) % std::size(PARTS)];
+  return text;
+}
+
+// Text that puts what follows it anywhere in a block, or at the end of a stretch.
+std::string filler(Random &source) {
+  static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
+  const std::size_t size = source() % 3 == 0 ? Stretch::MOST - source() % 80 : source() % 150;
+  const char *const of = FILLERS[source() % std::size(FILLERS)];
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i)
+    text += of;
+  return text;
+}
+
+bool agree_on_texts(const Machine &machine, Random &source, int rounds, const char *name) {
+  for (int round = 0; round < rounds; ++round) {
+    std::string text = round % 4 == 0 ? filler(source) : "";
+    text += random_text(source, source() % (round % 10 == 0 ? 900 : 12));
+    if (!agree_on(machine, text)) {
+      std::printf("%s: the fast path differs on:", name);
+      for (const char byte : text)
+        std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+      std::printf("\n");
+      return false;
+    }
+  }
+  return true;
+}
+
+// Every sequence of up to four bytes that matter for whether UTF-8 is well-formed, across a
+// block's border.
+bool agree_on_sequences(const Machine &machine) {
+  static const unsigned char BYTES[] = {'a',  0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2,
+                                        0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
+  constexpr std::size_t KINDS = std::size(BYTES);
+  for (std::size_t number = 0; number < KINDS * KINDS * KINDS * KINDS; ++number) {
+    std::string text(58 + number % 7, 'a');
+    for (std::size_t left = number, i = 0; i < 4; ++i, left /= KINDS)
+      text += static_cast<char>(BYTES[left % KINDS]);
+    if (number % 2 == 0)
+      text += std::string(number % 70, '.');
+    const auto *bytes = reinterpret_cast<const std::uint8_t *>(text.data());
+    if (!agree(machine, Utf8(bytes, text.size(), machine.classes()))) {
+      std::printf("the fast path differs on sequence %zu\n", number);
+      return false;
+    }
+  }
+  return true;
+}
+
+Program random_program(Random &source) {
+  Program program;
+  const std::size_t classes = 2 + source() % 13;
+  const auto any_class = [&] { return static_cast<std::uint8_t>(source() % classes); };
+  const auto any_set = [&] {
+    return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
+  };
+  const auto segment = [&](std::uint32_t first) {
+    AlphabetSegment made{first, {}};
+    for (std::uint8_t &class_ : made.classes)
+      class_ = any_class();
+    program.alphabet.push_back(made);
+  };
+  for (std::uint32_t first = 0; first < 0x100;
+       first += 1 + static_cast<std::uint32_t>(source()) % 9)
+    segment(first);
+  for (const std::uint32_t first :
+       {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
+    segment(first);
+  // Bytes that are not UTF-8 are no white space.
+  program.alphabet[program.alphabet.size() - 2].classes.fill(
+      static_cast<std::uint8_t>(classes));
+  ClassTable table(program.alphabet, unicode_table("16.0"));
+  const auto contraction = [&] {
+    Contraction rule;
+    rule.apostrophe = Mask{1} << table['\''];
+    rule.ignore_case = source() % 2 == 0;
+    for (std::size_t left = 1 + source() % 3; left != 0; --left)
+      rule.suffixes.push_back(source() % 2 == 0 ? std::vector<std::uint32_t>{'s'}
+                                                : std::vector<std::uint32_t>{'r', 'e'});
+    return rule;
+  };
+  const Mask space = (any_set() | Mask{1} << table[' ']) & ~(Mask{1} << classes);
+  const Mask newline = source() % 4 == 0 ? any_set() & space : Mask{1} << table['\n'];
+  const auto but_space = [&](Mask set) { return source() % 4 == 0 ? set : set & ~space; };
+  for (std::size_t left = 1 + source() % 6; left != 0; --left)
+    switch (source() % 6) {
+    case 0:
+      program.rules.emplace_back(contraction());
+      break;
+    case 1: {
+      CasedWord rule;
+      rule.upper = but_space(any_set());
+      rule.lower = but_space(any_set());
+      rule.lead = any_set() & ~(rule.upper | rule.lower);
+      if (source() % 2 == 0 && !has(rule.upper | rule.lower, table['\'']))
+        rule.suffix = contraction();
+      program.rules.emplace_back(rule);
+      break;
+    }
+    default: {
+      Run rule;
+      rule.body = but_space(any_set());
+      rule.lead = source() % 2 == 0 ? any_set() & ~rule.body : 0;
+      rule.tail = source() % 2 == 0 ? 0 : source() % 2 == 0 ? newline : any_set();
+      rule.at_most = source() % 2 == 0 ? 0 : static_cast<std::uint32_t>(source() % 5);
+      program.rules.emplace_back(rule);
+    }
+    }
+  static const Through THROUGHS[] = {Through::END_OF_TEXT, Through::LAST_NEWLINE,
+                                     Through::ALL_BUT_LAST, Through::ALL};
+  for (const Through through : THROUGHS)
+    if (source() % 4 != 0)
+      program.rules.insert(source() % 4 == 0
+                               ? program.rules.begin() + static_cast<std::ptrdiff_t>(
+                                                             source() % program.rules.size())
+                               : program.rules.end(),
+                           Spaces{space, newline & space, through});
+  return program;
+}
+
 } // namespace
 
-int main() {
-  std::mt19937 source(20261120);
+// Takes the number of random programs, 3000 unless given.
+int main(int count, char **arguments) {
+  Random source(20261120);
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
@@ -93,21 +239,23 @@ int main() {
     }
     for (const char *version : {"15.0", "15.1", "16.0", "17.0", "18.0"}) {
       const Machine machine(program, unicode_table(version));
-      for (int round = 0; round < 1500; ++round) {
-        std::string text;
-        for (std::size_t left = source() % (round % 10 == 0 ? 900 : 12); left > 0; --left)
-          text += PARTS[source() % std::size(PARTS)];
-        if (!agree_on(machine, text)) {
-          std::printf("%s, Unicode %s: the fast path differs on:", preset.names, version);
-          for (const char byte : text)
-            std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-          std::printf("\n0 passed, 1 failed\n");
-          return 1;
-        }
-        ++passed;
-      }
+      if (!agree_on_texts(machine, source, 700, preset.names))
+        return 1;
+      ++passed;
     }
+    if (index == 0 && !agree_on_sequences(Machine(program, unicode_table("16.0"))))
+      return 1;
   }
-  std::printf("%zu passed, 0 failed\n", passed);
+  const int programs = count > 1 ? std::atoi(arguments[1]) : 3000;
+  for (int number = 0; number < programs; ++number) {
+    const Machine machine(random_program(source), unicode_table("16.0"));
+    if (!agree_on_texts(machine, source, 40, "a random program"))
+      return 1;
+    ++passed;
+  }
+  std::printf("%zu programs passed, 0 failed, with kernels", passed);
+  for (const Kernels *use : all_kernels())
+    std::printf(" %s", use->name);
+  std::printf("\n");
   return 0;
 }
