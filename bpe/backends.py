@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Protocol, cast
 
@@ -26,19 +26,22 @@ class SupportsOffsets(Protocol):
 
 def make_encoder(
     vocabulary: Vocabulary,
-    decoder: dict[int, bytes],
+    added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     add_prefix_space: bool,
     backend: BackendName,
 ) -> Backend:
-    """Return what encodes with `vocabulary`, and decodes with `decoder`, ids to bytes."""
+    """Return what encodes with `vocabulary`, and decodes that and `added`, other ids to bytes."""
     if backend == "native":
         from pretok import _core
 
         known = pre_tokenizer if isinstance(pre_tokenizer, PreTokenizer) else None
+        packed, merges = vocabulary.packed, vocabulary.merges
         native = _core.Encoder(
             cast(_core.Machine, native_machine(known)) if known is not None else None,
-            *_packed(vocabulary, decoder),
+            *packed.and_also(added),
+            len(packed.ids),
+            None if merges is None else np.array(merges, np.uint32).reshape(-1, 3),
             vocabulary.ignore_merges,
             add_prefix_space,
         )
@@ -47,6 +50,7 @@ def make_encoder(
         merge = native.merge
     else:
         merge = Merger(vocabulary).merge
+    decoder = {**vocabulary.token_bytes, **added}
     if isinstance(pre_tokenizer, PreTokenizer):
         return Encoder(pre_tokenizer.split_bytes, merge, decoder, add_prefix_space)
     return Encoder(splitter(pre_tokenizer), merge, decoder, add_prefix_space)
@@ -73,21 +77,6 @@ def make_added(
         for token in tokens
     ]
     return cast(AddedTokens, _core.AddedTokens(records, list(words)))
-
-
-def _packed(
-    vocabulary: Vocabulary, decoder: dict[int, bytes]
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], int, NDArray[np.uint32] | None]:
-    """Return all tokens joined, their lengths and ids, how many can be merged, and the merges."""
-    mergeable = vocabulary.token_bytes
-    added = {id: token for id, token in decoder.items() if id not in mergeable}
-    tokens = [*mergeable.values(), *added.values()]
-    lengths = np.fromiter(map(len, tokens), np.uint32, len(tokens))
-    ids = np.fromiter((*mergeable, *added), np.uint32, len(tokens))
-    merges = None
-    if vocabulary.merges is not None:
-        merges = np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
-    return b"".join(tokens), lengths, ids, len(mergeable), merges
 
 
 def splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import index as as_int
 from typing import Protocol, TypeAlias
@@ -144,7 +144,7 @@ class Encoder:
 
 
 def unknown_id(
-    ids: Sequence[int] | NDArray[np.integer], tokens: dict[int, bytes]
+    ids: Sequence[int] | NDArray[np.integer], tokens: Mapping[int, bytes]
 ) -> TypeError | UnknownTokenError:
     """Return the error that says which of `ids` is no token's, and where it stands."""
     for at, id in enumerate(ids):

@@ -26,6 +26,8 @@ Phase: TypeAlias = Literal["all", "exact", "normalized"]
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[Data, AddedTokens], Result]
+Call: TypeAlias = Callable[[Data, Special, Errors], Result]
+Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 
 MOST_THREADS = 1 << 16
 
@@ -52,8 +54,18 @@ class Pipeline:
             if token.normalized and normalizer is not None
         }
         self._added = lru_cache(maxsize=64)(self._make_added)
-        # For text that needs nothing else before the backend: what each policy looks for.
-        self._policies: dict[str, AddedTokens] = {}
+
+    def calls(self) -> Calls:
+        """Return what to call for the ids of a text, as list and as array, and for their number.
+
+        That is `encode`, `encode_array` and `count`, or what is faster and comes back to them.
+        """
+        own = self.encode, self.encode_array, self.count
+        direct = getattr(self.encoder, "direct_calls", None)
+        if direct is None:
+            return own
+        found: Calls = direct(self._added_for, own, *self._only())
+        return found
 
     def encode(
         self, text: Data, special: Special, errors: str, threads: int | None = None
@@ -94,7 +106,7 @@ class Pipeline:
         return ids, starts, np.maximum(starts, ends)
 
     def encode_batch(
-        self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
+        self, texts: list[Data], special: Special, errors: str, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         data, odd = self._batch(texts, errors)
@@ -117,7 +129,7 @@ class Pipeline:
         return found
 
     def encode_batch_array(
-        self, texts: Sequence[Data], special: Special, errors: str, threads: int | None
+        self, texts: list[Data], special: Special, errors: str, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets: where those of each start and end."""
         data, odd = self._batch(texts, errors)
@@ -139,13 +151,7 @@ class Pipeline:
         parted: Callable[[Iterable[NormalPart]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
-        added = None
-        if type(text) is str and type(special) is str and errors == "replace":
-            # The usual call, and what takes the time where texts are short.
-            added = self._policies.get(special)
         try:
-            if added is not None:
-                return whole(text, added)
             data = self._checked(encodable(text, errors))
             if self._needs_normalizing(data):
                 return parted(self._normal_parts(data, special))
@@ -153,8 +159,11 @@ class Pipeline:
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
-    def _batch(self, texts: Sequence[Data], errors: str) -> tuple[list[Data], list[int]]:
+    def _batch(self, texts: list[Data], errors: str) -> tuple[list[Data], list[int]]:
         """Return what the backend is to encode, and which texts are to be normalized first."""
+        all_usual = getattr(self.encoder, "all_usual", None)
+        if all_usual is not None and errors == "replace" and all_usual(texts, *self._only()):
+            return texts, []
         data = [self._checked(encodable(text, errors)) for text in texts]
         odd = []
         if self._normalizer is not None:
@@ -162,6 +171,10 @@ class Pipeline:
             for index in odd:
                 data[index] = b""
         return data, odd
+
+    def _only(self) -> tuple[bool, bool]:
+        """Return whether the backend may take only str, and only ASCII, with nothing else done."""
+        return bool(self._missing_bytes), self._normalizer is not None
 
     def _checked(self, data: Data) -> Data:
         if isinstance(data, bytes):
@@ -192,10 +205,7 @@ class Pipeline:
                     f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
                     "tokens"
                 )
-            added = self._added(special, phase)
-            if self._normalizer is None and phase == "all":
-                self._policies[special] = added
-            return added
+            return self._added(special, phase)
         try:
             names = frozenset(special)
         except TypeError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
 from bpe.backends import SupportsOffsets, make_encoder
-from bpe.decode import DecodeStream
-from bpe.encoder import Data, Ids, Offsets, unknown_id, utf8
+from bpe.decode import Decoder, DecodeStream
+from bpe.direct import direct
+from bpe.encoder import Data, Ids, Offsets, utf8
 from bpe.errors import UnknownTokenError, VocabularyError
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
@@ -66,14 +68,19 @@ class Tokenizer:
         self._template = template or Template()
         self._name = name
         self._by_content = {token.content: token for token in self._added_tokens}
-        self._decoder = self._all_token_bytes()
+        self._added_bytes = self._checked_added()
         encoder = make_encoder(
-            vocabulary, self._decoder, self._pre_tokenizer, add_prefix_space, self._backend_name
+            vocabulary, self._added_bytes, self._pre_tokenizer, add_prefix_space, self._backend_name
         )
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        self._encode, self._encode_array, self._count = self._pipeline.calls()
+        special = {token.id for token in self._added_tokens if token.special}
+        decoder = Decoder(encoder, partial(_all_tokens, vocabulary, self._added_bytes), special)
+        self._decode, self._decode_bytes = decoder.calls()
 
-    def _all_token_bytes(self) -> dict[int, bytes]:
-        found = dict(self._vocabulary.token_bytes)
+    def _checked_added(self) -> dict[int, bytes]:
+        """Return the bytes of added tokens whose ids the vocabulary does not have."""
+        found: dict[int, bytes] = {}
         for token in self._added_tokens:
             if not token.content or utf8(token.content).decode() != token.content:
                 raise VocabularyError(
@@ -86,17 +93,24 @@ class Tokenizer:
                     f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
                     f"{ID_LIMIT - 1}"
                 )
-            # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
-            if self._vocabulary.token_bytes.get(token.id, data) != data:
+            known = self._vocabulary.bytes_of(token.id)
+            if known not in (None, data):
                 raise VocabularyError(
                     f"added token {token.content!r} has id {token.id}, which is that of "
-                    f"{found[token.id]!r}; give each its own"
+                    f"{known!r}; give each its own"
                 )
             if self._by_content[token.content] is not token:
                 raise VocabularyError(f"added token {token.content!r} is listed twice")
-            found.setdefault(token.id, data)
+            if known is None:
+                # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+                found.setdefault(token.id, data)
         return found
 
+    @once
+    def _decoder(self) -> dict[int, bytes]:
+        return _all_tokens(self._vocabulary, self._added_bytes)
+
+    @direct("_encode")
     def encode(
         self,
         text: Data,
@@ -117,11 +131,15 @@ class Tokenizer:
         >>> tok.encode("abcde")
         [258, 101]
         """
-        ids = self._pipeline.encode(text, special, errors, threads)
+        if threads is None:
+            ids = self._encode(text, special, errors)
+        else:
+            ids = self._pipeline.encode(text, special, errors, threads)
         if add_special_tokens:
             return [*self._template.before, *ids, *self._template.after]
         return ids
 
+    @direct("_encode_array")
     def encode_array(
         self,
         text: Data,
@@ -132,12 +150,16 @@ class Tokenizer:
         threads: int | None = None,
     ) -> Ids:
         """Return the ids of `text`: uint32, shape (n,). Otherwise as `encode`."""
-        ids = self._pipeline.encode_array(text, special, errors, threads)
+        if threads is None:
+            ids = self._encode_array(text, special, errors)
+        else:
+            ids = self._pipeline.encode_array(text, special, errors, threads)
         if add_special_tokens:
             before, after = (np.array(ids, np.uint32) for ids in self._template)
             return np.concatenate([before, ids, after])
         return ids
 
+    @direct("_count")
     def count(
         self,
         text: Data,
@@ -148,7 +170,10 @@ class Tokenizer:
         threads: int | None = None,
     ) -> int:
         """Return how many ids `text` has, without making them. Otherwise as `encode`."""
-        found = self._pipeline.count(text, special, errors, threads)
+        if threads is None:
+            found = self._count(text, special, errors)
+        else:
+            found = self._pipeline.count(text, special, errors, threads)
         return found + sum(map(len, self._template)) if add_special_tokens else found
 
     def encode_batch(
@@ -243,36 +268,18 @@ class Tokenizer:
         >>> bpe.train(["ab"], vocab_size=257).decode([256, 33])
         'ab!'
         """
-        skipped = self._special_ids if skip_special else frozenset()
-        return self._bytes_of(ids, skipped).decode("utf-8", errors)
+        return self._decode(ids, errors, bool(skip_special))
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of `ids`, a list, an array or any iterable of ints.
 
         Raises UnknownTokenError for an id that no token has.
         """
-        return self._bytes_of(ids, frozenset())
-
-    def _bytes_of(self, ids: Iterable[int], skipped: frozenset[int]) -> bytes:
-        if isinstance(ids, np.ndarray):
-            given = ids if ids.ndim == 1 and ids.dtype.kind in "iub" else ids.tolist()
-        else:
-            given = ids if isinstance(ids, (list, tuple)) else list(ids)
-        kept = given
-        if skipped:
-            try:
-                kept = [id for id in given if id not in skipped]
-            except TypeError:
-                raise unknown_id(given, self._decoder) from None
-        data = self._pipeline.encoder.decode(kept)
-        if data is None:
-            raise unknown_id(given, self._decoder)
-        return data
+        return self._decode_bytes(ids, False)
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids that come one by one."""
-        skipped = self._special_ids if skip_special else frozenset()
-        return DecodeStream(lambda ids: self._bytes_of(ids, skipped), errors)
+        return DecodeStream(lambda ids: self._decode_bytes(ids, bool(skip_special)), errors)
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError."""
@@ -299,7 +306,7 @@ class Tokenizer:
     @once
     def vocab_size(self) -> int:
         """One more than the largest id, special tokens included."""
-        return max(self._decoder) + 1
+        return max(self._vocabulary.size, 1 + max(self._added_bytes, default=0))
 
     @once
     def special_tokens(self) -> dict[str, int]:
@@ -416,10 +423,6 @@ class Tokenizer:
         )
         return _rebuild, arguments
 
-    @once
-    def _special_ids(self) -> frozenset[int]:
-        return frozenset(self.special_tokens.values())
-
 
 def _pre_tokenizer(
     given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
@@ -438,9 +441,14 @@ def _pre_tokenizer(
     )
 
 
+def _all_tokens(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
+    return {**vocabulary.token_bytes, **added}
+
+
 def _texts(texts: Iterable[Data]) -> list[Data]:
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"expected some texts, got one {type(texts).__name__}")
+    # A copy: what others do to a list meanwhile does not matter.
     return list(texts)
 
 

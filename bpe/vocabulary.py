@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError
 from bpe.once import once
@@ -17,6 +20,42 @@ ID_LIMIT = 1 << 24
 
 NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 """Bytes that no text has as UTF-8; trainers that see only text may leave them out."""
+
+
+class Packed(NamedTuple):
+    """The bytes of tokens, one behind the other, and of each its length and id: uint32."""
+
+    data: bytes
+    lengths: NDArray[np.uint32]
+    ids: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, tokens: Mapping[int, bytes]) -> Packed:
+        """Return `tokens`, ids to bytes, packed in their order."""
+        lengths = np.fromiter(map(len, tokens.values()), np.uint32, len(tokens))
+        return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
+
+    def and_also(self, tokens: Mapping[int, bytes]) -> Packed:
+        """Return these with `tokens` behind them."""
+        more = Packed.of(tokens)
+        return Packed(
+            self.data + more.data,
+            np.concatenate([self.lengths, more.lengths]),
+            np.concatenate([self.ids, more.ids]),
+        )
+
+    def unpacked(self) -> dict[int, bytes]:
+        """Return the tokens by their ids."""
+        ends = np.cumsum(self.lengths, dtype=np.int64).tolist()
+        tokens = [self.data[start:end] for start, end in pairwise([0, *ends])]
+        return dict(zip(self.ids.tolist(), tokens, strict=True))
+
+    def token(self, id: int) -> bytes | None:
+        """Return the bytes of a token, or None if there is none with this id; takes a while."""
+        for at in np.flatnonzero(self.ids == id):
+            start = int(self.lengths[:at].sum(dtype=np.int64))
+            return self.data[start : start + int(self.lengths[at])]
+        return None
 
 
 class Vocabulary:
@@ -42,7 +81,8 @@ class Vocabulary:
         merges: Iterable[Merge] | None = None,
         ignore_merges: bool = False,
     ) -> None:
-        self._token_bytes = dict(token_bytes)
+        self._token_bytes: dict[int, bytes] | None = dict(token_bytes)
+        self._packed: Packed | None = None
         self._merges = None if merges is None else _triples(merges)
         self._ignore_merges = bool(ignore_merges) or merges is None
         self._check_tokens()
@@ -56,16 +96,38 @@ class Vocabulary:
         ignore_merges: bool = False,
     ) -> Vocabulary:
         """Return the vocabulary of what was made to be right: nothing is checked nor copied."""
-        vocabulary = cls.__new__(cls)
-        vocabulary._token_bytes = token_bytes
-        vocabulary._merges = merges
-        vocabulary._ignore_merges = ignore_merges or merges is None
-        return vocabulary
+        made = cls.__new__(cls)
+        made._token_bytes, made._packed = token_bytes, None
+        made._merges, made._ignore_merges = merges, ignore_merges or merges is None
+        return made
+
+    @classmethod
+    def of_ranks(cls, packed: Packed) -> Vocabulary:
+        """Return the vocabulary of ranks that are known to fulfil all that __init__ checks."""
+        made = cls.__new__(cls)
+        made._token_bytes, made._packed = None, packed
+        made._merges, made._ignore_merges = None, True
+        return made
 
     @property
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token, by its id; not to be changed."""
+        if self._token_bytes is None:
+            assert self._packed is not None
+            # Two threads may both make it: the values are equal.
+            self._token_bytes = self._packed.unpacked()
         return self._token_bytes
+
+    @property
+    def packed(self) -> Packed:
+        """The same packed."""
+        return Packed.of(self.token_bytes) if self._packed is None else self._packed
+
+    def bytes_of(self, id: int) -> bytes | None:
+        """Return the bytes of a token, or None if there is none with this id."""
+        if self._token_bytes is None and self._packed is not None:
+            return self._packed.token(id) if id < self.size else None
+        return self.token_bytes.get(id)
 
     @property
     def merges(self) -> tuple[Merge, ...] | None:
@@ -80,7 +142,7 @@ class Vocabulary:
     @once
     def ids(self) -> dict[bytes, int]:
         """The id of each token by its bytes; the lowest where several tokens are alike."""
-        return {token: id for id, token in sorted(self._token_bytes.items(), reverse=True)}
+        return {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
 
     @once
     def byte_ids(self) -> dict[int, int]:
@@ -90,16 +152,22 @@ class Vocabulary:
     @once
     def missing_bytes(self) -> tuple[int, ...]:
         """The bytes that have no token, all of them in NOT_IN_UTF8."""
-        tokens = frozenset(self._token_bytes.values())
+        if self._packed is not None:
+            return ()
+        tokens = frozenset(self.token_bytes.values())
         return tuple(byte for byte in range(256) if bytes([byte]) not in tokens)
 
-    @property
+    @once
     def size(self) -> int:
         """One more than the largest id."""
-        return max(self._token_bytes) + 1
+        return 1 + (int(self._packed.ids.max()) if self._packed else max(self.token_bytes))
+
+    @property
+    def _count(self) -> int:
+        return len(self.token_bytes if self._packed is None else self._packed.ids)
 
     def _check_tokens(self) -> None:
-        for id, token in self._token_bytes.items():
+        for id, token in self.token_bytes.items():
             if type(id) is not int or not 0 <= id < ID_LIMIT:
                 raise VocabularyError(
                     f"token {token!r} has id {id!r}; expected an int from 0 to {ID_LIMIT - 1}"
@@ -115,8 +183,8 @@ class Vocabulary:
                 f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, in which "
                 "each byte is a token"
             )
-        if self._merges is None and len(self.ids) != len(self._token_bytes):
-            for id, token in self._token_bytes.items():
+        if self._merges is None and len(self.ids) != self._count:
+            for id, token in self.token_bytes.items():
                 if self.ids[token] != id:
                     raise VocabularyError(
                         f"token {token!r} has two ids, {self.ids[token]} and {id}; expected one "
@@ -124,7 +192,7 @@ class Vocabulary:
                     )
 
     def _check_merges(self) -> None:
-        tokens = self._token_bytes
+        tokens = self.token_bytes
         for rank, (left, right, result) in enumerate(self._merges or ()):
             try:
                 fits = tokens[left] + tokens[right] == tokens[result]
@@ -138,23 +206,27 @@ class Vocabulary:
             return NotImplemented
         return self is other or (
             self._ignore_merges == other._ignore_merges
-            and self._token_bytes == other._token_bytes
+            and self.token_bytes == other.token_bytes
             and self._merges == other._merges
         )
 
     def __hash__(self) -> int:
-        return hash((len(self._token_bytes), self._ignore_merges, self._merges is None))
+        return hash((self._count, self._ignore_merges, self._merges is None))
 
     def __repr__(self) -> str:
         how = "ranks" if self._merges is None else f"{len(self._merges)} merges"
-        return f"<Vocabulary of {len(self._token_bytes)} tokens, {how}>"
+        return f"<Vocabulary of {self._count} tokens, {how}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Vocabulary, (self._token_bytes, self._merges, self._ignore_merges)
+        return Vocabulary, (self.token_bytes, self._merges, self._ignore_merges)
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
-    rows = merges.tolist() if isinstance(merges, np.ndarray) else merges
+    rows = tuple(merges.tolist() if isinstance(merges, np.ndarray) else merges)
+    if set(map(type, rows)) == {tuple} and set(map(len, rows)) == {3}:
+        flat = chain.from_iterable(rows)
+        if set(map(type, flat)) == {int}:
+            return rows
     found = []
     for rank, row in enumerate(rows):
         merge = tuple(row) if isinstance(row, (tuple, list)) else ()

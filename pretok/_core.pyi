@@ -56,12 +56,36 @@ class Encoder:
     def encode_batch_array(
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    @staticmethod
+    def all_usual(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
+        """Return whether each is a str or bytes, no str that is not ASCII, no bytes, as asked."""
+
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
+    def direct_calls(
+        self,
+        added: Callable[[str], object],
+        others: tuple[object, object, object],
+        only_str: bool,
+        only_ascii: bool,
+    ) -> tuple[object, object, object]: ...
+    def decode_calls(
+        self, special: Sequence[int], others: tuple[object, object]
+    ) -> tuple[object, object]: ...
     def merges(self) -> NDArray[np.uint32]: ...
+
+class DirectMethod:
+    """A method whose plain calls go past the interpreter; see bpe.direct."""
+
+    def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
+
+def read_ranks(
+    data: bytes,
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
+    """Return the tokens of a rank file, joined, their lengths and ranks; None: see bpe.formats."""
 
 class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""

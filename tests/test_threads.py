@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -175,6 +176,29 @@ def test_large_texts_are_shared_out_by_themselves(native: BackendName) -> None:
         ids, offsets = tok.encode_batch_array(["12", text, "12"])
         assert offsets.tolist() == [0, 1, 1 + len(expected), 2 + len(expected)]
         assert ids[1:-1].tolist() == expected
+
+
+@pytest.mark.parametrize("unit", ["é the ", "中文 the 12 ", "😀 words\n"])
+def test_a_str_that_has_its_utf8_already_is_cut_too(native: BackendName, unit: str) -> None:
+    tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
+    text = unit * 3000
+    expected = everything(tok, [text], "raise", 1)
+    ctypes.pythonapi.PyUnicode_AsUTF8AndSize(ctypes.py_object(text), None)
+    with tasks_of(100):
+        assert everything(tok, [text], "raise", 2) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_token_is_refused_after_much_that_is_not(native: BackendName, threads: int) -> None:
+    tok = Tokenizer(VOCABULARY, "gpt2", added_tokens=[AddedToken("<x>", 1000)], backend=native)
+    text = "é the 12 words" * 200_000
+    for call in (tok.encode, tok.encode_array, tok.count):
+        with pytest.raises(SpecialTokenError) as caught:
+            call(text + "<x> and" + text + "<x>", threads=threads)
+        assert (caught.value.position, caught.value.text_index) == (len(text), None)
+    with pytest.raises(SpecialTokenError) as caught:
+        tok.encode_batch([text, "<x>", text + "<x>"], threads=threads)
+    assert (caught.value.position, caught.value.text_index) == (0, 1)
 
 
 def test_what_comes_first_is_refused_first(backend: BackendName) -> None:

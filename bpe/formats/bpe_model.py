@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from operator import add
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.byte_level import to_bytes
@@ -73,6 +74,14 @@ def _entry(vocab: Value, text: str) -> str:
 def _merges(
     ids: dict[str, int], pairs: Sequence[tuple[str, str]], where: Callable[[int], str]
 ) -> list[Merge]:
+    try:
+        lefts, rights = zip(*pairs, strict=True) if pairs else ((), ())
+        wholes = map(add, lefts, rights)
+        return list(
+            zip(*(map(ids.__getitem__, texts) for texts in (lefts, rights, wholes)), strict=True)
+        )
+    except KeyError:
+        pass  # once more, to say where
     found: list[Merge] = []
     for index, (left, right) in enumerate(pairs):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Literal
 
 from bpe.errors import UnsupportedError, VocabularyError
@@ -47,7 +48,7 @@ def read(file: Value, need_preset: bool = True) -> Contents:
     merges = model["merges"]
     vocabulary = build(
         model["vocab"],
-        [_pair(merges, index) for index in range(len(list(merges.items())))],
+        _pairs(merges),
         lambda index: f"model.merges[{index}]",
         model["ignore_merges"].flag(default=False),
         added,
@@ -100,6 +101,17 @@ def _check_model(model: Value) -> None:
         model["unk_token"].text()
     for name in ("fuse_unk", "byte_fallback"):
         model[name].flag(default=False)
+
+
+def _pairs(merges: Value) -> list[tuple[str, str]]:
+    listed = merges.values()
+    kinds = set(map(type, listed))
+    split = [merge.split(" ") for merge in listed] if kinds == {str} else listed
+    if kinds <= {str, list} and len(kinds) == 1 and set(map(len, split)) == {2}:
+        pairs = list(map(tuple, split))
+        if set(map(type, chain.from_iterable(pairs))) == {str}:
+            return pairs
+    return [_pair(merges, index) for index in range(len(listed))]
 
 
 def _pair(merges: Value, index: int) -> tuple[str, str]:

@@ -42,8 +42,12 @@ class Value:
 
     def items(self) -> Iterator[Value]:
         """Yield the values of a list."""
-        for index, value in enumerate(self._of(list)):
+        for index, value in enumerate(self.values()):
             yield Value(value, f"{self.path}[{index}]")
+
+    def values(self) -> list[Any]:
+        """Return the values of a list as they are."""
+        return self._of(list)
 
     def object(self) -> dict[str, Any]:
         """Return the members of an object."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from bpe.errors import VocabularyError
 from bpe.formats.contents import Contents
 from bpe.formats.exact_merges import why_not_ranks
-from bpe.vocabulary import ID_LIMIT, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
+from pretok.pretokenizer import backend
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -33,11 +34,7 @@ def is_line(line: bytes) -> bool:
 
 def parse(data: bytes) -> Contents:
     """Return the vocabulary of a rank file; raises VocabularyError with the line."""
-    ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
-    return Contents(
-        Vocabulary(_parse_lines(data) if ranks is None else ranks),
-        why_no_preset="a rank file does not say how to split text",
-    )
+    return Contents(_vocabulary(data), why_no_preset="a rank file does not say how to split text")
 
 
 def dump(tokenizer: Tokenizer) -> bytes:
@@ -54,6 +51,17 @@ def dump(tokenizer: Tokenizer) -> bytes:
         b"%s %d\n" % (b2a_base64(token, newline=False), id)
         for id, token in sorted(tokenizer.vocabulary.token_bytes.items())
     )
+
+
+def _vocabulary(data: bytes) -> Vocabulary:
+    if backend() == "native":
+        from pretok import _core
+
+        found = _core.read_ranks(data)
+        if found is not None:
+            return Vocabulary.of_ranks(Packed(*found))
+    ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
+    return Vocabulary(_parse_lines(data) if ranks is None else ranks)
 
 
 def _parse_plain(data: bytes) -> dict[int, bytes] | None:

@@ -31,6 +31,8 @@ public:
     if (PyBytes_Check(object)) {
       data_ = PyBytes_AS_STRING(object);
       size_ = static_cast<std::size_t>(PyBytes_GET_SIZE(object));
+      utf8_ = as<std::uint8_t>();
+      utf8_size_ = size_;
       return;
     }
     if (!PyUnicode_Check(object))
@@ -42,8 +44,21 @@ public:
     data_ = PyUnicode_DATA(object);
     size_ = static_cast<std::size_t>(PyUnicode_GET_LENGTH(object));
     width_ = static_cast<int>(PyUnicode_KIND(object));
-    ascii_ = PyUnicode_IS_ASCII(object);
+    if (PyUnicode_IS_ASCII(object)) {
+      utf8_ = as<std::uint8_t>();
+      utf8_size_ = size_;
+    }
+#ifndef Py_GIL_DISABLED
+    // Made already because someone else has asked for it.
+    else if (PyUnicode_IS_COMPACT(object)) {
+      const auto *compact = reinterpret_cast<const PyCompactUnicodeObject *>(object);
+      utf8_ = reinterpret_cast<const std::uint8_t *>(compact->utf8);
+      utf8_size_ = static_cast<std::size_t>(compact->utf8_length);
+    }
+#endif
   }
+
+  bool is_ascii() const { return width_ == 1 && is_utf8(); }
 
   // In code points of a str, in bytes of bytes.
   std::size_t size() const { return size_; }
@@ -63,21 +78,17 @@ public:
   }
 
   // Calls use(data, size) with the text as UTF-8, in `scratch` if it has to be made.
-  template <typename Use> auto with_utf8(std::vector<std::uint8_t> &scratch, Use use) const {
-    if (width_ == 0 || ascii_)
-      return use(as<std::uint8_t>(), size_);
-    scratch.clear();
+  template <typename Use> auto with_utf8(Scratch &scratch, Use use) const {
+    if (utf8_ != nullptr)
+      return use(utf8_, utf8_size_);
     switch (width_) {
     case 1:
-      append_utf8(as<std::uint8_t>(), size_, scratch);
-      break;
+      return made<std::uint8_t>(scratch, use);
     case 2:
-      append_utf8(as<std::uint16_t>(), size_, scratch);
-      break;
+      return made<std::uint16_t>(scratch, use);
     default:
-      append_utf8(as<std::uint32_t>(), size_, scratch);
+      return made<std::uint32_t>(scratch, use);
     }
-    return use(static_cast<const std::uint8_t *>(scratch.data()), scratch.size());
   }
 
   // What TextTasks asks of a text.
@@ -85,6 +96,8 @@ public:
     TextView result = *this;
     result.data_ = as<char>() + start * static_cast<std::size_t>(width_ == 0 ? 1 : width_);
     result.size_ = end - start;
+    result.utf8_ = is_utf8() ? result.as<std::uint8_t>() : nullptr;
+    result.utf8_size_ = result.size_;
     return result;
   }
   std::size_t utf8_size() const { return measured(UNLIMITED).bytes; }
@@ -97,10 +110,19 @@ public:
   }
 
 private:
+  // Whether its units are bytes of UTF-8.
+  bool is_utf8() const { return utf8_ == data_; }
+
+  template <typename Unit, typename Use> auto made(Scratch &scratch, Use use) const {
+    std::uint8_t *first = scratch.room(size_ * MOST_UTF8<Unit>);
+    const std::uint8_t *last = write_utf8(as<Unit>(), size_, first);
+    return use(const_cast<const std::uint8_t *>(first), static_cast<std::size_t>(last - first));
+  }
+
   template <typename Unit> const Unit *as() const { return static_cast<const Unit *>(data_); }
 
   Measured measured(std::size_t bytes) const {
-    if (width_ == 0 || ascii_)
+    if (is_utf8())
       return {std::min(size_, bytes), std::min(size_, bytes)};
     return width_ == 1   ? measure_utf8(as<std::uint8_t>(), size_, bytes)
            : width_ == 2 ? measure_utf8(as<std::uint16_t>(), size_, bytes)
@@ -109,8 +131,9 @@ private:
 
   const void *data_;
   std::size_t size_;
+  const std::uint8_t *utf8_ = nullptr; // nullptr: it has to be made
+  std::size_t utf8_size_ = 0;
   int width_ = 0; // of a code point of a str in bytes; 0: bytes
-  bool ascii_ = false;
 };
 
 // Runs work(), without the interpreter's lock if the text is long.

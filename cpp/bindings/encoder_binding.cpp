@@ -1,9 +1,14 @@
 #include "encoder_binding.hpp"
 
+#include "batch_calls.hpp"
 #include "convert.hpp"
+#include "decode_calls.hpp"
+#include "direct_calls.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
 #include "pulse.hpp"
+#include "results.hpp"
+#include "texts.hpp"
 
 #include "encode_texts.hpp"
 #include "encoder.hpp"
@@ -12,8 +17,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -30,57 +33,12 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
 }
 
-[[noreturn]] void raise_refusal(const Refusal &refusal, py::object text_index) {
-  const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");
-  const py::object error =
-      type(py::str(refusal.token->content), refusal.position, std::move(text_index));
-  PyErr_SetObject(type.ptr(), error.ptr());
-  throw py::error_already_set();
-}
-
-py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
-  const auto size = static_cast<py::ssize_t>(ids.size());
-  if (size == 0)
-    return py::array_t<std::uint32_t>(0);
-  ids.fit();
-  std::uint32_t *owned = ids.release();
-  const py::capsule owner(owned, [](void *p) { std::free(p); });
-  return py::array_t<std::uint32_t>(size, owned, owner);
-}
-
 AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words) {
   std::vector<AddedToken> tokens;
   for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused] : records)
     tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, refused});
   return AddedTokens(tokens, std::move(words));
 }
-
-void raise_if_refused(const Encoded &found, py::object text_index) {
-  if (found.refusal.token != nullptr)
-    raise_refusal(found.refusal, std::move(text_index));
-}
-
-bool go_on(const Encoded &found) { return found.refusal.token == nullptr; }
-
-// How many ids are made before they become lists: little memory, and the interpreter's lock is
-// not asked for too often.
-constexpr std::size_t ENOUGH_FOR_LISTS = std::size_t{1} << 17;
-constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
-
-// The texts of a list. The tuple keeps them alive, whatever becomes of the list meanwhile.
-struct Batch {
-  explicit Batch(const py::list &texts) : kept(texts) {
-    views.reserve(kept.size());
-    for (const py::handle text : kept) {
-      views.emplace_back(text);
-      size += views.back().size();
-    }
-  }
-
-  py::tuple kept;
-  std::vector<TextView> views;
-  std::size_t size = 0;
-};
 
 class NativeEncoder {
 public:
@@ -94,6 +52,8 @@ public:
     data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
     data.lengths = as_vector(lengths);
     data.ids = as_vector(ids);
+    if (!data.ids.empty())
+      limit_ = *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
     data.mergeable = mergeable;
     data.from_ranks = !merges.has_value();
     data.ignore_merges = ignore_merges;
@@ -106,6 +66,7 @@ public:
     unlocked(WORTH_RELEASING, [&] { wrong = vocabulary_.build(std::move(data)); });
     if (wrong != nullptr)
       throw py::value_error(wrong);
+    id_objects_.emplace(limit_);
     if (machine_)
       encoder_.emplace(machine_->machine(), vocabulary_, add_prefix_space);
   }
@@ -114,8 +75,11 @@ public:
 
   // `threads`, here and below: 0 is as many as the work is worth.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
-    const Encoded found = encoded(Wanted::IDS, TextView(text), added, threads);
-    return id_objects_.as_list(found.ids.data(), found.ids.size());
+    const TextView view(text);
+    if (share(view.size(), threads).threads > 1)
+      return encode_to_list(encoder(), *id_objects_, view, added, threads);
+    const Encoded found = encoded(Wanted::IDS, view, added, threads);
+    return id_objects_->as_list(found.ids.data(), found.ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokens &added,
@@ -135,56 +99,12 @@ public:
 
   py::list encode_batch(const py::list &texts, const AddedTokens &added,
                         unsigned threads) const {
-    const Batch batch(texts);
-    Encoded found;
-    py::list result(batch.views.size());
-    std::size_t made = 0;
-    const auto make_lists = [&] {
-      std::int64_t start = 0;
-      for (const std::int64_t end : found.text_ends) {
-        result[made++] = id_objects_.as_list(found.ids.data() + start,
-                                             static_cast<std::size_t>(end - start));
-        start = end;
-      }
-      found.forget_texts();
-    };
-    unlocked(batch.size, [&] {
-      std::size_t enough = ENOUGH_FOR_LISTS;
-      encode_texts(
-          encoder(), Wanted::IDS, batch.views, added, threads, found,
-          [&](const Encoded &) {
-            if (found.refusal.token != nullptr)
-              return false;
-            if (batch.size < WORTH_RELEASING || found.ids.size() < enough)
-              return true;
-            const auto asked = std::chrono::steady_clock::now();
-            const py::gil_scoped_acquire acquired;
-            // Where others hold the lock for long, it is asked for less often.
-            if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
-              enough = std::min(enough * 4, MOST_FOR_LISTS);
-            make_lists();
-            return true;
-          },
-          Pulse());
-    });
-    raise_if_refused(found, py::int_(found.refused));
-    make_lists();
-    return result;
+    return encode_to_lists(encoder(), *id_objects_, texts, added, threads);
   }
 
   py::tuple encode_batch_array(const py::list &texts, const AddedTokens &added,
                                unsigned threads) const {
-    const Batch batch(texts);
-    Encoded found;
-    unlocked(batch.size, [&] {
-      // Room that is not used is not there; growing might leave holes where it was.
-      found.ids.reserve(batch.size / 4);
-      encode_texts(encoder(), Wanted::IDS, batch.views, added, threads, found, go_on, Pulse());
-    });
-    raise_if_refused(found, py::int_(found.refused));
-    std::vector<std::int64_t> &offsets = found.text_ends;
-    offsets.insert(offsets.begin(), 0);
-    return py::make_tuple(as_array_of_ids(std::move(found.ids)), as_array(std::move(offsets)));
+    return encode_to_arrays(encoder(), texts, added, threads);
   }
 
   py::list merge(const py::bytes &pre_token) const {
@@ -195,7 +115,7 @@ public:
     if (size != 0)
       unlocked(size,
                [&] { ids.add(vocabulary_.encode(data, size, data + size, ids.room(size))); });
-    return id_objects_.as_list(ids.data(), ids.size());
+    return id_objects_->as_list(ids.data(), ids.size());
   }
 
   // The bytes of `ids`, or None if one of them is not an int or no token's.
@@ -219,6 +139,22 @@ public:
         return py::none();
     }
     return py::bytes(bytes);
+  }
+
+  // See make_direct_calls.
+  static py::tuple direct_calls(const py::object &self, const py::object &added,
+                                const py::tuple &others, bool only_str, bool only_ascii) {
+    const auto &native = py::cast<const NativeEncoder &>(self);
+    return make_direct_calls(self, native.encoder(), *native.id_objects_, added, others,
+                             only_str, only_ascii);
+  }
+
+  // See make_decode_calls.
+  static py::tuple decode_calls(const py::object &self,
+                                const std::vector<std::uint32_t> &special,
+                                const py::tuple &others) {
+    const auto &native = py::cast<const NativeEncoder &>(self);
+    return make_decode_calls(self, native.vocabulary_, native.limit_, special, others);
   }
 
   py::array_t<std::uint32_t> merges() const {
@@ -247,13 +183,13 @@ private:
         found.ids.reserve(text.size() / 4);
       if (share(text.size(), threads).task == 0) {
         const CacheLease cache(encoder().caches());
-        std::vector<std::uint8_t> scratch;
+        Scratch scratch;
         text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
           found.add(encoder(), wanted, data, size, added, *cache, true);
         });
       } else {
         encode_texts(encoder(), wanted, std::vector<TextView>{text}, added, threads, found,
-                     go_on, Pulse());
+                     is_not_refused, Pulse());
       }
     });
     raise_if_refused(found, py::none());
@@ -282,8 +218,9 @@ private:
 
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
+  std::size_t limit_ = 0; // of ids
   std::optional<Encoder> encoder_;
-  mutable IdObjects id_objects_;
+  mutable std::optional<IdObjects> id_objects_;
 };
 
 } // namespace
@@ -312,6 +249,11 @@ void bind_encoder(py::module_ &module) {
            py::arg("added"), py::arg("threads") = 0)
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
+      .def_static("all_usual", &are_all_usual, py::arg("texts"), py::arg("only_str"),
+                  py::arg("only_ascii"))
+      .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
+           py::arg("only_str"), py::arg("only_ascii"))
+      .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"), py::arg("others"))
       .def("merges", &NativeEncoder::merges);
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }

@@ -1,57 +1,103 @@
 // Lists of ids.
 #pragma once
 
+#include "prefetch.hpp"
+
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <new>
 
 namespace pretok {
 
 namespace py = pybind11;
 
 // Python's ints for ids, each made once: lists of ids are made of the same ones again and
-// again.
+// again, and those made early, which are the frequent ones, lie close together.
 class IdObjects {
 public:
-  IdObjects() = default;
+  // For ids below `limit`; others are made each time.
+  explicit IdObjects(std::size_t limit) {
+#ifdef Py_GIL_DISABLED
+    // Threads that share objects would wait for each other to count their references.
+    limit = 0;
+#endif
+    // What the system clears costs nothing until it is used.
+    made_ =
+        static_cast<PyObject **>(std::calloc(std::max<std::size_t>(limit, 1), sizeof *made_));
+    if (made_ == nullptr)
+      throw std::bad_alloc();
+    limit_ = limit;
+  }
   IdObjects(const IdObjects &) = delete;
   IdObjects &operator=(const IdObjects &) = delete;
   ~IdObjects() {
-    for (PyObject *made : made_)
-      Py_XDECREF(made);
+    for (std::size_t id = 0; id < limit_; ++id)
+      Py_XDECREF(made_[id]);
+    std::free(made_);
   }
 
-  // Needs the interpreter's lock.
-  py::list as_list(const std::uint32_t *ids, std::size_t size) {
-    py::list result(size);
-    for (std::size_t i = 0; i < size; ++i) {
-      PyObject *object = of(ids[i]);
-      if (object == nullptr)
-        throw py::error_already_set();
-      PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), object);
+  // Returns a new list, or nullptr with an exception set. Needs the interpreter's lock.
+  PyObject *new_list(const std::uint32_t *ids, std::size_t size) {
+    PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
+    if (list == nullptr)
+      return nullptr;
+    std::size_t i = 0;
+    const auto put = [&](PyObject *object) {
+      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
+    };
+    while (i < size) {
+      // Where the ints are is not known to the processor long enough before they are counted.
+      for (; i + AHEAD < size; ++i) {
+        if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
+          break;
+        prefetch(made_[ids[i + AHEAD]]);
+        PyObject *object = made_[ids[i]];
+        if (object == nullptr)
+          break;
+        Py_INCREF(object);
+        put(object);
+      }
+      PyObject *object = new_object(ids[i]);
+      if (object == nullptr) {
+        Py_DECREF(list);
+        return nullptr;
+      }
+      put(object);
+      ++i;
     }
-    return result;
+    return list;
+  }
+
+  py::list as_list(const std::uint32_t *ids, std::size_t size) {
+    PyObject *list = new_list(ids, size);
+    if (list == nullptr)
+      throw py::error_already_set();
+    return py::reinterpret_steal<py::list>(list);
   }
 
 private:
+  static constexpr std::size_t AHEAD = 16;
+
   // Returns a new reference, or nullptr with an exception set.
-  PyObject *of(std::uint32_t id) {
-#ifdef Py_GIL_DISABLED
-    // Threads that share objects would wait for each other to count their references.
-    return PyLong_FromUnsignedLong(id);
-#else
-    if (id >= made_.size())
-      made_.resize(std::size_t{id} + 1);
-    if (made_[id] == nullptr && (made_[id] = PyLong_FromUnsignedLong(id)) == nullptr)
-      return nullptr;
-    Py_INCREF(made_[id]);
-    return made_[id];
-#endif
+  PyObject *new_object(std::uint32_t id) {
+    if (id < limit_ && made_[id] != nullptr) {
+      Py_INCREF(made_[id]);
+      return made_[id];
+    }
+    PyObject *made = PyLong_FromUnsignedLong(id);
+    if (made != nullptr && id < limit_) {
+      Py_INCREF(made);
+      made_[id] = made;
+    }
+    return made;
   }
 
-  std::vector<PyObject *> made_;
+  PyObject **made_ = nullptr;
+  std::size_t limit_ = 0;
 };
 
 } // namespace pretok

@@ -1,5 +1,7 @@
 // pretok._core: the native backend. Only this folder names pybind11 or Python.
+#include "direct_method.hpp"
 #include "encoder_binding.hpp"
+#include "loading.hpp"
 #include "native_machine.hpp"
 #include "training.hpp"
 
@@ -58,6 +60,8 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
            py::arg("in_gap"))
       .def("run_length", &NativeMachine::run_length, py::arg("chars"), py::arg("mask"))
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
+  pretok::bind_direct_method(module);
   pretok::bind_encoder(module);
+  pretok::bind_loading(module);
   pretok::bind_training(module);
 }

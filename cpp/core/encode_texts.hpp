@@ -4,6 +4,7 @@
 #include "encoder.hpp"
 #include "parallel.hpp"
 #include "text_tasks.hpp"
+#include "transcode.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -102,7 +103,7 @@ void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View>
                   Pulse pulse) {
   struct Worker {
     CacheLease cache;
-    std::vector<std::uint8_t> scratch;
+    Scratch scratch;
   };
   std::size_t size = 0;
   for (const View &text : texts)

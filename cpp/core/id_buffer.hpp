@@ -13,14 +13,21 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
+  // Begins with memory of someone else, who keeps it: a few ids need no other then.
+  IdBuffer(std::uint32_t *lent, std::size_t capacity)
+      : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
   IdBuffer &operator=(IdBuffer &&other) noexcept {
     std::swap(ids_, other.ids_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(lent_, other.lent_);
     return *this;
   }
-  ~IdBuffer() { std::free(ids_); }
+  ~IdBuffer() {
+    if (ids_ != lent_)
+      std::free(ids_);
+  }
 
   // Where the next `count` ids go; `add` says how many were put there.
   std::uint32_t *room(std::size_t count) {
@@ -42,9 +49,12 @@ public:
     if (capacity <= capacity_)
       return;
     // What realloc can do without copying, a vector cannot.
-    void *larger = std::realloc(ids_, capacity * sizeof(std::uint32_t));
+    void *larger =
+        std::realloc(ids_ != lent_ ? ids_ : nullptr, capacity * sizeof(std::uint32_t));
     if (larger == nullptr)
       throw std::bad_alloc();
+    if (ids_ == lent_ && size_ != 0)
+      std::memcpy(larger, ids_, size_ * sizeof(std::uint32_t));
     ids_ = static_cast<std::uint32_t *>(larger);
     capacity_ = capacity;
   }
@@ -63,6 +73,7 @@ public:
   }
 
   // Hands over the ids, to be freed with std::free; nullptr if there was never room for any.
+  // Not for memory that was lent.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -72,6 +83,7 @@ private:
   std::uint32_t *ids_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  const std::uint32_t *lent_ = nullptr;
 };
 
 } // namespace pretok

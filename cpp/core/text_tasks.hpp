@@ -3,6 +3,7 @@
 #pragma once
 
 #include "safe_cut.hpp"
+#include "transcode.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,8 +52,7 @@ public:
   // Calls use(text, start, data, size, is_last) for each text of a task, or for the part of one
   // that the task has, if any: `start` is where it starts, in units, and with `is_last` it is
   // the last. Stops where that returns false.
-  template <typename Use>
-  void run(std::size_t index, std::vector<std::uint8_t> &scratch, Use use) const {
+  template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
       for (std::size_t i = task.first; i < task.last; ++i)
@@ -91,8 +91,7 @@ private:
 
   // Returns a place to cut at, in units: within size_ units before `to`, and `to` at most; 0 if
   // none was found. Whoever asks gets the same.
-  std::size_t cut_at(const View &text, std::size_t to,
-                     std::vector<std::uint8_t> &scratch) const {
+  std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t wanted : {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
       const std::size_t from = text.whole(to - std::min(wanted, size_));

@@ -1,49 +1,108 @@
 // Text as Python keeps it, to UTF-8.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
 namespace pretok {
 
-// Appends `size` code points as UTF-8. A pair of surrogates is the character that it stands
-// for, and a lone one U+FFFD.
-template <typename Unit>
-void append_utf8(const Unit *units, std::size_t size, std::vector<std::uint8_t> &out) {
-  const auto is = [units, size](std::size_t at, std::uint32_t first) {
-    return at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == first;
-  };
-  constexpr std::size_t MOST = sizeof(Unit) == 1 ? 2 : sizeof(Unit) == 2 ? 3 : 4;
-  const std::size_t before = out.size();
-  out.resize(before + size * MOST);
-  std::uint8_t *to = out.data() + before;
-  const auto put = [&to](std::uint32_t byte) { *to++ = static_cast<std::uint8_t>(byte); };
-  for (std::size_t i = 0; i < size; ++i) {
-    std::uint32_t code_point = units[i];
-    if (code_point < 0x80) {
-      put(code_point);
-      continue;
+// Memory for UTF-8 that is made anew for each text: not cleared, and small texts need none but
+// the stack's.
+class Scratch {
+public:
+  Scratch() = default;
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+  ~Scratch() { std::free(large_); }
+
+  // Returns room for `size` bytes; what was there before is gone. Throws std::bad_alloc.
+  std::uint8_t *room(std::size_t size) {
+    if (size <= small_.size())
+      return small_.data();
+    if (size > capacity_) {
+      std::free(large_);
+      capacity_ = 0;
+      large_ = static_cast<std::uint8_t *>(std::malloc(size));
+      if (large_ == nullptr)
+        throw std::bad_alloc();
+      capacity_ = size;
     }
-    if (code_point < 0x800) {
-      put(0xC0 | code_point >> 6);
-      put(0x80 | (code_point & 0x3F));
-      continue;
-    }
-    if (is(i, 0xD800) && is(i + 1, 0xDC00))
-      code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (std::uint32_t{units[++i]} & 0x3FF);
-    else if ((code_point & 0xFFFFF800) == 0xD800)
-      code_point = 0xFFFD;
-    if (code_point < 0x10000) {
-      put(0xE0 | code_point >> 12);
-    } else {
-      put(0xF0 | code_point >> 18);
-      put(0x80 | (code_point >> 12 & 0x3F));
-    }
-    put(0x80 | (code_point >> 6 & 0x3F));
-    put(0x80 | (code_point & 0x3F));
+    return large_;
   }
-  out.resize(static_cast<std::size_t>(to - out.data()));
+
+  // Whether `data` is what room() returned.
+  bool has(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
+
+private:
+  std::array<std::uint8_t, 512> small_; // not initialized
+  std::uint8_t *large_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+// How many bytes of UTF-8 a unit of a text can become.
+template <typename Unit>
+inline constexpr std::size_t MOST_UTF8 = sizeof(Unit) == 1   ? 2
+                                         : sizeof(Unit) == 2 ? 3
+                                                             : 4;
+
+// Writes `size` code points as UTF-8, to where there is room for MOST_UTF8 each; returns the
+// end. A pair of surrogates is the character that it stands for, and a lone one U+FFFD.
+template <typename Unit>
+std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
+  constexpr std::size_t AT_ONCE = 8 / sizeof(Unit);
+  constexpr std::uint64_t NOT_ASCII = sizeof(Unit) == 1   ? 0x8080808080808080
+                                      : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
+                                                          : 0xFFFFFF80FFFFFF80;
+  const auto byte = [](std::uint32_t value) { return static_cast<std::uint8_t>(value); };
+  const Unit *const end = units + size;
+  while (units != end) {
+    std::uint32_t code_point = *units;
+    if (code_point < 0x80) {
+      std::uint64_t some;
+      while (static_cast<std::size_t>(end - units) >= AT_ONCE) {
+        std::memcpy(&some, units, sizeof some);
+        if ((some & NOT_ASCII) != 0)
+          break;
+        for (std::size_t i = 0; i < AT_ONCE; ++i)
+          to[i] = byte(units[i]);
+        units += AT_ONCE;
+        to += AT_ONCE;
+      }
+      while (units != end && *units < 0x80)
+        *to++ = byte(*units++);
+      continue;
+    }
+    ++units;
+    if (code_point < 0x800) {
+      to[0] = byte(0xC0 | code_point >> 6);
+      to[1] = byte(0x80 | (code_point & 0x3F));
+      to += 2;
+      continue;
+    }
+    if ((code_point & 0xFFFFF800) == 0xD800) {
+      if (code_point < 0xDC00 && units != end && (std::uint32_t{*units} & 0xFFFFFC00) == 0xDC00)
+        code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (std::uint32_t{*units++} & 0x3FF);
+      else
+        code_point = 0xFFFD;
+    }
+    if (code_point < 0x10000) {
+      to[0] = byte(0xE0 | code_point >> 12);
+      to[1] = byte(0x80 | (code_point >> 6 & 0x3F));
+      to[2] = byte(0x80 | (code_point & 0x3F));
+      to += 3;
+      continue;
+    }
+    to[0] = byte(0xF0 | code_point >> 18);
+    to[1] = byte(0x80 | (code_point >> 12 & 0x3F));
+    to[2] = byte(0x80 | (code_point >> 6 & 0x3F));
+    to[3] = byte(0x80 | (code_point & 0x3F));
+    to += 4;
+  }
+  return to;
 }
 
 // Whether units[at] is the second half of a pair of surrogates.
@@ -53,7 +112,7 @@ bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
          (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
 }
 
-// So many code points, and how many bytes append_utf8 makes of them.
+// So many code points, and how many bytes write_utf8 makes of them.
 struct Measured {
   std::size_t units;
   std::size_t bytes;

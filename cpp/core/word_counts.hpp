@@ -6,6 +6,7 @@
 #include "sources.hpp"
 #include "splitter.hpp"
 #include "text_tasks.hpp"
+#include "transcode.hpp"
 
 #include <algorithm>
 #include <array>
@@ -143,7 +144,7 @@ void WordCounts::add(const Machine &machine, const std::vector<View> &texts, uns
                      Pulse pulse) {
   struct Worker {
     WaitingWords waiting;
-    std::vector<std::uint8_t> scratch;
+    Scratch scratch;
   };
   struct Nothing {
     void append(Nothing &) {}
@@ -180,7 +181,7 @@ void WordCounts::add(const Machine &machine, const std::vector<View> &texts, uns
                     begin = ends[i];
                   }
                 });
-          if (data == worker.scratch.data())
+          if (worker.scratch.has(data))
             worker.waiting.finish(); // before other text is put there
           return true;
         };

@@ -30,9 +30,7 @@ public:
   std::size_t units_in(std::size_t bytes) const { return bytes; }
   std::size_t whole(std::size_t at) const { return at; }
   Bytes part(std::size_t start, std::size_t end) const { return {data_ + start, end - start}; }
-  template <typename Use> auto with_utf8(std::vector<std::uint8_t> &, Use use) const {
-    return use(data_, size_);
-  }
+  template <typename Use> auto with_utf8(Scratch &, Use use) const { return use(data_, size_); }
 
 private:
   Bytes(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}

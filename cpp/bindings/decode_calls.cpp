@@ -1,0 +1,302 @@
+#include "decode_calls.hpp"
+
+#include "convert.hpp"
+#include "fast_method.hpp"
+#include "new_text.hpp"
+#include "prefetch.hpp"
+
+#include <pybind11/numpy.h>
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+
+namespace pretok {
+namespace {
+
+constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+
+// Where the bytes of tokens are.
+struct TokenStore {
+  const std::uint32_t
+      *starts;       // in `bytes`, by id; that of a token is the end of the one before
+  std::size_t limit; // of ids
+  const std::uint8_t *bytes;
+
+  // What no token has is empty.
+  TokenView token(std::int64_t id) const {
+    if (static_cast<std::uint64_t>(id) >= limit)
+      return {};
+    return {bytes + starts[id], starts[id + 1] - starts[id]};
+  }
+};
+
+// The bytes of tokens by id, close together.
+class TokenBytes {
+public:
+  TokenBytes(const Vocabulary &vocabulary, std::size_t limit) {
+    starts_.reserve(limit + 1);
+    std::size_t size = 0;
+    for (std::size_t id = 0; id < limit; ++id)
+      size += vocabulary.token(static_cast<std::uint32_t>(id)).size;
+    bytes_.reserve(size + PADDING);
+    for (std::size_t id = 0; id < limit; ++id) {
+      const TokenView token = vocabulary.token(static_cast<std::uint32_t>(id));
+      starts_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+      bytes_.insert(bytes_.end(), token.bytes, token.bytes + token.size);
+    }
+    starts_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+    bytes_.resize(size + PADDING);
+  }
+
+  // So many bytes behind a token may be read.
+  static constexpr std::size_t PADDING = 16;
+
+  TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
+
+private:
+  std::vector<std::uint32_t> starts_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+struct DecodeCalls {
+  const Vocabulary *vocabulary;
+  std::size_t limit; // of ids
+  // Made when something is decoded: many only encode.
+  std::once_flag once;
+  std::optional<TokenBytes> tokens;
+  std::vector<bool> special; // by id
+  py::object replace;        // interned, as in Python's code
+};
+
+// The value of an int that is not negative and small; anything else is -1.
+std::int64_t small_value(PyObject *object) {
+  if (!PyLong_CheckExact(object))
+    return -1;
+#if PY_VERSION_HEX >= 0x030C0000
+  auto *number = reinterpret_cast<PyLongObject *>(object);
+  return PyUnstable_Long_IsCompact(number) ? PyUnstable_Long_CompactValue(number) : -1;
+#else
+  const Py_ssize_t digits = Py_SIZE(object);
+  if (digits == 0)
+    return 0;
+  return digits == 1 ? std::int64_t{reinterpret_cast<PyLongObject *>(object)->ob_digit[0]} : -1;
+#endif
+}
+
+// Bytes of tokens, one behind the other.
+class Joined {
+public:
+  Joined(TokenStore tokens, const std::vector<bool> *skipped)
+      : tokens_(tokens), skipped_(skipped) {}
+  Joined(const Joined &) = delete;
+  Joined &operator=(const Joined &) = delete;
+  ~Joined() {
+    if (bytes_ != few_.data())
+      std::free(bytes_);
+  }
+
+  // Adds the tokens of `count` ids; returns false if one is no token's. Throws std::bad_alloc.
+  template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
+    if (count * LIKELY > capacity_ - size_)
+      grow(size_ + count * LIKELY);
+    // Here and not in members, which could be among the bytes that are written.
+    const TokenStore tokens = tokens_;
+    const std::vector<bool> *const skipped = skipped_;
+    std::uint8_t *to = bytes_ + size_;
+    const std::uint8_t *end = bytes_ + capacity_;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t id = id_at(i);
+      const TokenView token = tokens.token(id);
+      if (token.size == 0)
+        return false;
+      if (skipped != nullptr && static_cast<std::size_t>(id) < skipped->size() &&
+          (*skipped)[static_cast<std::size_t>(id)])
+        continue;
+      if (static_cast<std::size_t>(end - to) < token.size + TokenBytes::PADDING) {
+        size_ = static_cast<std::size_t>(to - bytes_);
+        grow(size_ + token.size + TokenBytes::PADDING);
+        to = bytes_ + size_;
+        end = bytes_ + capacity_;
+      }
+      // Nearly all tokens are short, and a copy of known size is fast.
+      std::memcpy(to, token.bytes, TokenBytes::PADDING);
+      if (token.size > TokenBytes::PADDING)
+        std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
+                    token.size - TokenBytes::PADDING);
+      to += token.size;
+    }
+    size_ = static_cast<std::size_t>(to - bytes_);
+    return true;
+  }
+
+  const std::uint8_t *data() const { return bytes_; }
+  std::size_t size() const { return size_; }
+
+private:
+  static constexpr std::size_t LIKELY = 5; // bytes of a token, with some room to spare
+
+  void grow(std::size_t least) {
+    const std::size_t capacity = std::max(least, capacity_ + capacity_ / 2);
+    const bool first = bytes_ == few_.data();
+    void *larger = std::realloc(first ? nullptr : bytes_, capacity);
+    if (larger == nullptr)
+      throw std::bad_alloc();
+    if (first)
+      std::memcpy(larger, bytes_, size_);
+    bytes_ = static_cast<std::uint8_t *>(larger);
+    capacity_ = capacity;
+  }
+
+  TokenStore tokens_;
+  const std::vector<bool> *skipped_;
+  std::array<std::uint8_t, 1024> few_; // not initialized
+  std::uint8_t *bytes_ = few_.data();
+  std::size_t size_ = 0;
+  std::size_t capacity_ = few_.size();
+};
+
+// Ints lie anywhere in memory.
+constexpr std::size_t AHEAD = 24;
+
+bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
+  return joined.add_all(count, [items, count](std::size_t i) {
+    if (i + AHEAD < count)
+      prefetch(items[i + AHEAD]);
+    return small_value(items[i]);
+  });
+}
+
+template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
+  const auto *at = static_cast<const Id *>(ids.data());
+  const auto size = static_cast<std::size_t>(ids.size());
+  bool known = true;
+  unlocked(size, [&] {
+    known =
+        joined.add_all(size, [at](std::size_t i) { return static_cast<std::int64_t>(at[i]); });
+  });
+  return known;
+}
+
+// Returns false if the ids are not what is usual.
+bool add_all(PyObject *ids, Joined &joined) {
+#ifndef Py_GIL_DISABLED
+  // No code of Python's runs meanwhile that could change the list.
+  if (PyList_CheckExact(ids))
+    return add_items(PySequence_Fast_ITEMS(ids), static_cast<std::size_t>(PyList_GET_SIZE(ids)),
+                     joined);
+#else
+  if (PyList_CheckExact(ids)) {
+    const auto copy = py::reinterpret_steal<py::tuple>(PyList_AsTuple(ids));
+    if (!copy)
+      throw py::error_already_set();
+    return add_items(PySequence_Fast_ITEMS(copy.ptr()), copy.size(), joined);
+  }
+#endif
+  if (PyTuple_CheckExact(ids))
+    return add_items(PySequence_Fast_ITEMS(ids),
+                     static_cast<std::size_t>(PyTuple_GET_SIZE(ids)), joined);
+  if (!py::isinstance<py::array>(ids))
+    return false;
+  const auto array = py::reinterpret_borrow<py::array>(ids);
+  if (array.ndim() != 1 || (array.flags() & PLAIN_ARRAY) != PLAIN_ARRAY)
+    return false;
+  if (py::isinstance<py::array_t<std::uint32_t>>(array))
+    return add_array<std::uint32_t>(array, joined);
+  if (py::isinstance<py::array_t<std::int64_t>>(array))
+    return add_array<std::int64_t>(array, joined);
+  if (py::isinstance<py::array_t<std::int32_t>>(array))
+    return add_array<std::int32_t>(array, joined);
+  return false;
+}
+
+DecodeCalls &calls_of(PyObject *self) {
+  return *static_cast<DecodeCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
+}
+
+// Calls finish(joined) if there is no more to it, else the other function.
+template <typename Finish>
+PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
+               Finish finish) {
+  try {
+    if (skip == Py_True || skip == Py_False) {
+      DecodeCalls &calls = calls_of(self);
+      std::call_once(calls.once, [&] { calls.tokens.emplace(*calls.vocabulary, calls.limit); });
+      Joined joined(calls.tokens->store(), skip == Py_True ? &calls.special : nullptr);
+      if (add_all(args[0], joined))
+        return finish(joined);
+    }
+  } catch (py::error_already_set &error) {
+    error.restore();
+    return nullptr;
+  } catch (const std::bad_alloc &) {
+    return PyErr_NoMemory();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+  return PyObject_Vectorcall(PyTuple_GET_ITEM(self, 1), args, static_cast<std::size_t>(count),
+                             nullptr);
+}
+
+// The name of an error handler, or nullptr if it is none.
+const char *handler(PyObject *self, PyObject *errors) {
+  if (errors == calls_of(self).replace.ptr())
+    return "replace";
+  Py_ssize_t size = 0;
+  const char *name =
+      PyUnicode_CheckExact(errors) ? PyUnicode_AsUTF8AndSize(errors, &size) : nullptr;
+  PyErr_Clear();
+  return name != nullptr && std::strlen(name) == static_cast<std::size_t>(size) ? name
+                                                                                : nullptr;
+}
+
+PyObject *decode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  const char *errors = count == 3 ? handler(self, args[1]) : nullptr;
+  return call(self, args, count, errors != nullptr ? args[2] : nullptr,
+              [errors](const Joined &joined) {
+                return new_text(joined.data(), joined.size(), errors);
+              });
+}
+
+PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return call(self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
+                                     static_cast<Py_ssize_t>(joined.size()));
+  });
+}
+
+} // namespace
+
+py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabulary,
+                            std::size_t limit, const std::vector<std::uint32_t> &special,
+                            const py::tuple &others) {
+  static std::array<PyMethodDef, 2> methods{fast_method<decode>("decode"),
+                                            fast_method<decode_bytes>("decode_bytes")};
+  auto calls = std::make_unique<DecodeCalls>();
+  calls->vocabulary = &vocabulary;
+  calls->limit = limit;
+  for (const std::uint32_t id : special) {
+    if (id >= calls->special.size())
+      calls->special.resize(std::size_t{id} + 1);
+    calls->special[id] = true;
+  }
+  calls->replace = interned("replace");
+  const py::capsule capsule(calls.release(),
+                            [](void *p) { delete static_cast<DecodeCalls *>(p); });
+  py::tuple result(methods.size());
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    result[i] = new_function(methods[i], py::make_tuple(capsule, others[i], owner));
+  return result;
+}
+
+} // namespace pretok

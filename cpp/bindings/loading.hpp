@@ -1,0 +1,10 @@
+// Vocabulary files that are read natively.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace pretok {
+
+void bind_loading(pybind11::module_ &module);
+
+} // namespace pretok

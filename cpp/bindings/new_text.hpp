@@ -1,0 +1,135 @@
+// UTF-8 to a str of Python's.
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+struct Utf8Shape {
+  std::size_t code_points = 0; // if it is UTF-8
+  std::uint8_t largest = 0;    // byte
+};
+
+inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
+  Utf8Shape shape;
+  std::size_t at = 0;
+  // In blocks, whose counts fit into a byte: so the compiler can make it of vectors.
+  for (; size - at >= 128; at += 128) {
+    std::uint8_t starts = 0;
+    std::uint8_t largest = 0;
+    for (std::size_t i = 0; i < 128; ++i) {
+      const std::uint8_t byte = data[at + i];
+      starts = static_cast<std::uint8_t>(starts + ((byte & 0xC0) != 0x80));
+      largest = largest < byte ? byte : largest;
+    }
+    shape.code_points += starts;
+    shape.largest = shape.largest < largest ? largest : shape.largest;
+  }
+  for (; at < size; ++at) {
+    shape.code_points += (data[at] & 0xC0) != 0x80;
+    shape.largest = shape.largest < data[at] ? data[at] : shape.largest;
+  }
+  return shape;
+}
+
+// Writes the code points of UTF-8 to `to`, where there is room for as many as there are in a
+// Unit each; returns false if it is not UTF-8.
+template <typename Unit> bool read_utf8(const std::uint8_t *at, std::size_t size, Unit *to) {
+  constexpr std::ptrdiff_t AT_ONCE = 8;
+  const std::uint8_t *const end = at + size;
+  const auto follows = [&at](std::ptrdiff_t i) { return (at[i] & 0xC0) == 0x80; };
+  while (at != end) {
+    const std::uint32_t lead = *at;
+    if (lead < 0x80) {
+      *to++ = *at++;
+      // Between words of other scripts there is but a space.
+      if (at == end || *at >= 0x80)
+        continue;
+      std::uint64_t some;
+      while (end - at >= AT_ONCE) {
+        std::memcpy(&some, at, sizeof some);
+        if ((some & 0x8080808080808080) != 0)
+          break;
+        for (std::ptrdiff_t i = 0; i < AT_ONCE; ++i)
+          to[i] = at[i];
+        at += AT_ONCE;
+        to += AT_ONCE;
+      }
+      while (at != end && *at < 0x80)
+        *to++ = *at++;
+      continue;
+    }
+    if (lead >= 0xE0 && lead < 0xF0) {
+      if (end - at < 3 || !follows(1) || !follows(2))
+        return false;
+      const std::uint32_t code_point =
+          (lead & 0x0F) << 12 | (at[1] & std::uint32_t{0x3F}) << 6 | (at[2] & 0x3F);
+      if (code_point < 0x800 || (code_point & 0xF800) == 0xD800)
+        return false;
+      *to++ = static_cast<Unit>(code_point);
+      at += 3;
+    } else if (lead < 0xE0) {
+      // Its like come in rows.
+      std::uint32_t next = lead;
+      do {
+        if (next < 0xC2 || end - at < 2 || !follows(1))
+          return false;
+        *to++ = static_cast<Unit>((next & 0x1F) << 6 | (at[1] & 0x3F));
+        at += 2;
+      } while (at != end && (next = *at) >= 0xC0 && next < 0xE0);
+    } else {
+      if (lead > 0xF4 || end - at < 4 || !follows(1) || !follows(2) || !follows(3))
+        return false;
+      const std::uint32_t code_point = (lead & 0x07) << 18 |
+                                       (at[1] & std::uint32_t{0x3F}) << 12 |
+                                       (at[2] & std::uint32_t{0x3F}) << 6 | (at[3] & 0x3F);
+      if (code_point < 0x10000 || code_point > 0x10FFFF)
+        return false;
+      *to++ = static_cast<Unit>(code_point);
+      at += 4;
+    }
+  }
+  return true;
+}
+
+// Returns what PyUnicode_DecodeUTF8 does, but sooner where it is UTF-8.
+inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char *errors) {
+  const auto slowly = [&] {
+    return PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(data),
+                                static_cast<Py_ssize_t>(size), errors);
+  };
+  // Python keeps short ones of one character, and the empty one.
+  if (size < 8)
+    return slowly();
+  const Utf8Shape shape = shape_of(data, size);
+  // A code point has a lead byte of its own, so there is room for all that read_utf8 takes to
+  // be one before it finds a fault.
+  const Py_UCS4 most = shape.largest < 0x80   ? 0x7F
+                       : shape.largest < 0xC4 ? 0xFF
+                       : shape.largest < 0xF0 ? 0xFFFF
+                                              : 0x10FFFF;
+  if (shape.code_points < 2)
+    return slowly();
+  PyObject *text = PyUnicode_New(static_cast<Py_ssize_t>(shape.code_points), most);
+  if (text == nullptr)
+    return nullptr;
+  bool read = true;
+  if (most == 0x7F)
+    std::memcpy(PyUnicode_DATA(text), data, size);
+  else if (most == 0xFF)
+    read = read_utf8(data, size, PyUnicode_1BYTE_DATA(text));
+  else if (most == 0xFFFF)
+    read = read_utf8(data, size, PyUnicode_2BYTE_DATA(text));
+  else
+    read = read_utf8(data, size, PyUnicode_4BYTE_DATA(text));
+  if (read)
+    return text;
+  Py_DECREF(text);
+  return slowly();
+}
+
+} // namespace pretok

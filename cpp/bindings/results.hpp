@@ -1,0 +1,37 @@
+// What encoding gives Python.
+#pragma once
+
+#include "convert.hpp"
+
+#include "encode_texts.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+namespace pretok {
+
+inline void raise_if_refused(const Encoded &found, py::object text_index) {
+  const Refusal &refusal = found.refusal;
+  if (refusal.token == nullptr)
+    return;
+  const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");
+  const py::object error =
+      type(py::str(refusal.token->content), refusal.position, std::move(text_index));
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw py::error_already_set();
+}
+
+inline bool is_not_refused(const Encoded &found) { return found.refusal.token == nullptr; }
+
+inline py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
+  const auto size = static_cast<py::ssize_t>(ids.size());
+  if (size == 0)
+    return py::array_t<std::uint32_t>(0);
+  ids.fit();
+  std::uint32_t *owned = ids.release();
+  const py::capsule owner(owned, [](void *p) { std::free(p); });
+  return py::array_t<std::uint32_t>(size, owned, owner);
+}
+
+} // namespace pretok
