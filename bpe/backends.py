@@ -57,11 +57,15 @@ def make_encoder(
 
 
 def make_added(
-    tokens: Iterable[AddedToken], refused: Collection[str], words: Ranges, encoder: Backend
+    tokens: Iterable[AddedToken],
+    refused: Collection[str],
+    as_text: Collection[str],
+    words: Ranges,
+    encoder: Backend,
 ) -> AddedTokens:
     """Return what finds `tokens`, of the kind that `encoder` takes."""
     if isinstance(encoder, Encoder):
-        return AddedTokens(tokens, refused, words)
+        return AddedTokens(tokens, refused, as_text, words)
     from pretok import _core
 
     records = [
@@ -73,6 +77,7 @@ def make_added(
             token.rstrip,
             token.single_word,
             token.content in refused,
+            token.content in as_text,
         )
         for token in tokens
     ]

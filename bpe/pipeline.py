@@ -226,9 +226,11 @@ class Pipeline:
             token
             for token in self._added_tokens
             if not token.special
-            or special in ("allow", "raise")
-            or (special != "text" and token.content in special)
+            or isinstance(special, str)
+            or token.content in special
         ]
+        if all(token.special for token in wanted) and special == "text":
+            wanted = []  # nothing that they could hide
         words = word_ranges() if any(token.single_word for token in wanted) else ()
         if phase != "all":
             wanted = [token for token in wanted if token.normalized == (phase == "normalized")]
@@ -237,10 +239,13 @@ class Pipeline:
                 replace(token, content=normalize(token.content)) if token.normalized else token
                 for token in wanted
             ]
-        refused = [token.content for token in wanted if token.special and special == "raise"]
+        contents = [token.content for token in wanted if token.special]
+        refused = contents if special == "raise" else []
+        # tokenizers finds special tokens that it takes as text, and nothing within them.
+        as_text = contents if special == "text" else []
         if phase == "exact":
-            return AddedTokens(wanted, refused, words)
-        return make_added(wanted, refused, words, self.encoder)
+            return AddedTokens(wanted, refused, as_text, words)
+        return make_added(wanted, refused, as_text, words, self.encoder)
 
     def _located(self, error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
         """Return `error` with the offset in what `text` counts, and the token as it was given."""

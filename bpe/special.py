@@ -51,17 +51,22 @@ class Segment(NamedTuple):
 
 
 class AddedTokens:
-    """Finds added tokens in UTF-8; those in `refused` raise SpecialTokenError when found."""
+    """Finds added tokens in UTF-8; those in `refused` raise SpecialTokenError when found.
+
+    Those in `as_text` remain text, as a whole: nothing is looked for in them.
+    """
 
     def __init__(
         self,
         tokens: Iterable[AddedToken],
         refused: Collection[str] = (),
-        word_ranges: Ranges = (),
+        as_text: Collection[str] = (),
+        words: Ranges = (),
     ) -> None:
         self._refused = frozenset(refused)
-        self._word_starts = [first for first, _ in word_ranges]
-        self._word_ranges = word_ranges
+        self._as_text = frozenset(as_text)
+        self._word_starts = [first for first, _ in words]
+        self._word_ranges = words
         exact: list[AddedToken] = []
         normalized: list[AddedToken] = []
         for token in tokens:
@@ -88,6 +93,8 @@ class AddedTokens:
     def _split_text(self, finder: _Finder, data: bytes, start: int, end: int) -> Iterator[Segment]:
         done = start
         for first, last, token in finder.matches(data, start, end):
+            if token.content in self._as_text:
+                continue
             if token.single_word and (
                 self._is_word(_before(data, start, first))
                 or self._is_word(_behind(data, last, end))

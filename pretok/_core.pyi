@@ -24,7 +24,7 @@ class Machine:
     ) -> tuple[list[int], list[int], int, bool, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
 
-AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
+AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool, bool]
 
 class AddedTokens:
     """The twin of bpe.special.AddedTokens, for Encoder."""

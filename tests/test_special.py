@@ -362,6 +362,14 @@ def test_flags_are_those_of_tokenizers_in_normalized_text(
     assert make(backend, *ours, nfc=True).encode(text, policy) == engine.encode(text).ids
 
 
+@pytest.mark.parametrize("text", ["< ", "< <", "<<  "])
+def test_nothing_is_found_in_a_special_token_that_is_text(backend: BackendName, text: str) -> None:
+    added = [("<", {"special": False}), (" ", {"special": False}), ("< ", {"special": True})]
+    engine, ours = live(added, nfc=False)
+    engine.encode_special_tokens = True
+    assert make(backend, *ours).encode(text, "text") == engine.encode(text).ids
+
+
 def test_what_a_token_is_in_normalized_text(backend: BackendName) -> None:
     content = "<e\u0301>"
     normalized = make(backend, AddedToken(content, 256, normalized=True), nfc=True)
@@ -430,7 +438,7 @@ def test_segments_are_all_of_the_text(added: list[tuple[str, dict[str, bool]]], 
         for at, (content, given) in enumerate(added)
     ]
     data = text.encode()
-    segments = list(AddedTokens(tokens, (), word_ranges()).split(data))
+    segments = list(AddedTokens(tokens, words=word_ranges()).split(data))
     bounds = [0, *(segment.end for segment in segments)]
     assert [*(segment.start for segment in segments), len(data)] == bounds
     assert all(segment.start < segment.end for segment in segments)

@@ -26,8 +26,8 @@ namespace pretok {
 namespace {
 
 template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
-// content, id, normalized, lstrip, rstrip, single_word, refused
-using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
+// content, id, normalized, lstrip, rstrip, single_word, refused, as_text
+using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool, bool>;
 
 template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
@@ -35,8 +35,9 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
 
 AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words) {
   std::vector<AddedToken> tokens;
-  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused] : records)
-    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, refused});
+  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused, as_text] :
+       records)
+    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, refused, as_text});
   return AddedTokens(tokens, std::move(words));
 }
 

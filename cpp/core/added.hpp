@@ -19,6 +19,7 @@ struct AddedToken {
   bool rstrip = false;      // takes white space behind it along
   bool single_word = false; // counts only where no word character stands beside it
   bool refused = false;     // must not be in the text
+  bool as_text = false;     // remains text, as a whole: nothing is looked for in it
 };
 
 // A part of a text, from byte `start` to `end`: an added token, or text (nullptr).
@@ -109,6 +110,8 @@ private:
       std::size_t first = at;
       std::size_t last = at + token->content.size();
       at = last;
+      if (token->as_text)
+        continue;
       if (token->single_word &&
           (is_word_before(data, start, first) || is_word_at(data, last, end)))
         continue;

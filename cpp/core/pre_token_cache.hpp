@@ -17,9 +17,12 @@ struct PreTokenCache {
   static constexpr unsigned WHOLE_BITS = 19; // 32 MB
   static constexpr unsigned UNIT_BITS = 16;  // 4 MB
 
-  ShortCache whole{WHOLE_BITS}; // pre-tokens
-  ShortCache units{UNIT_BITS};  // parts of them (char_joints.hpp)
-  LongCache longs;              // longer ones of either, merged
+  // `is_first`: what many threads have adds up, so that only one has the largest.
+  explicit PreTokenCache(bool is_first) : whole(is_first ? WHOLE_BITS : WHOLE_BITS - 2) {}
+
+  ShortCache whole;            // pre-tokens
+  ShortCache units{UNIT_BITS}; // parts of them (char_joints.hpp)
+  LongCache longs;             // longer ones of either, merged
 };
 
 // Caches that are not in use. Without locks, so that a fork never finds one held.
@@ -37,7 +40,7 @@ public:
     for (auto &slot : slots_)
       if (PreTokenCache *found = slot.exchange(nullptr))
         return std::unique_ptr<PreTokenCache>(found);
-    return std::make_unique<PreTokenCache>();
+    return std::make_unique<PreTokenCache>(!any_.exchange(true));
   }
 
   void give_back(std::unique_ptr<PreTokenCache> cache) {
@@ -53,6 +56,7 @@ public:
 private:
   // More threads than this at a time begin with an empty cache.
   std::array<std::atomic<PreTokenCache *>, 16> slots_{};
+  std::atomic<bool> any_{false}; // whether there ever was one
 };
 
 // A cache for as long as this lives.
