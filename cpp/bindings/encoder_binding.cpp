@@ -181,7 +181,7 @@ private:
     Encoded found;
     unlocked(text.size(), [&] {
       if (wanted != Wanted::COUNT)
-        found.ids.reserve(text.size() / 4);
+        found.ids.reserve(text.size() / 2); // what is too much is not touched
       if (share(text.size(), threads).task == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;

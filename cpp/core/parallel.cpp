@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <atomic>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 namespace pretok {
 namespace {
 
@@ -17,6 +21,16 @@ constexpr unsigned TASKS_PER_THREAD = 16;
 
 std::atomic<std::size_t> forced_task_size{0};
 
+// How many processors this thread may run on.
+std::size_t processors() {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    return static_cast<std::size_t>(CPU_COUNT(&allowed));
+#endif
+  return std::thread::hardware_concurrency();
+}
+
 } // namespace
 
 std::size_t set_task_size(std::size_t size) { return forced_task_size.exchange(size); }
@@ -27,8 +41,7 @@ Sharing share(std::size_t size, unsigned asked) {
   if (asked == 0) {
     threads = 1;
     if (size >= WORTH_THREADS)
-      threads =
-          std::min<std::size_t>(std::thread::hardware_concurrency(), size / WORTH_A_THREAD);
+      threads = std::min<std::size_t>(processors(), size / WORTH_A_THREAD);
     threads = std::max<std::size_t>(threads, 1);
   }
   std::size_t task = LARGEST_TASK;

@@ -1,7 +1,5 @@
 #include "short_cache.hpp"
 
-#include "huge_pages.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -17,7 +15,6 @@ void ShortCache::allocate(unsigned bits) {
   void *memory = std::calloc(1, space);
   if (memory == nullptr)
     throw std::bad_alloc();
-  prefer_huge_pages(memory, space);
   memory_ = memory;
   entries_ = static_cast<Entry *>(std::align(64, size, memory, space));
   shift_ = 64 - bits;
