@@ -225,9 +225,7 @@ class Pipeline:
         wanted = [
             token
             for token in self._added_tokens
-            if not token.special
-            or isinstance(special, str)
-            or token.content in special
+            if not token.special or isinstance(special, str) or token.content in special
         ]
         if all(token.special for token in wanted) and special == "text":
             wanted = []  # nothing that they could hide
