@@ -266,6 +266,10 @@ print(status("VmHWM") - before - (output >> 20))
 @pytest.mark.parametrize("kind", ["arrays", "lists"])
 def test_memory_beyond_input_and_output_is_bounded(native: BackendName, kind: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", MEMORY, kind], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEMORY, kind],
+        cwd=Path(pretok.__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert int(done.stdout) < 64

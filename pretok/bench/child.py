@@ -26,6 +26,12 @@ from pretok.errors import PretokError
 
 RUNS = 2
 
+# What is in the working folder is not to stand in for what is installed.
+START = (
+    "import runpy, sys; sys.path[:] = filter(None, sys.path); "
+    "runpy.run_module('pretok.bench.child', run_name='__main__')"
+)
+
 
 class ChildError(PretokError, RuntimeError):
     """The process failed, or took too long."""
@@ -48,10 +54,11 @@ def files_of(subject: Subject) -> dict[str, Any]:
 def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]:
     """Return what a process makes of `job`; raises ChildError, at the latest after `limit` s."""
     # The packages that this process has, wherever it has them from.
-    path = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
+    folders = [str(Path(bpe.__file__).parents[1]), *filter(None, sys.path)]
+    path = os.pathsep.join(os.path.abspath(folder) for folder in folders)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pretok.bench.child"],
+            [sys.executable, "-c", START],
             input=json.dumps(job).encode(),
             capture_output=True,
             timeout=limit,
