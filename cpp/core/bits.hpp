@@ -37,12 +37,7 @@ inline unsigned highest_bit(std::uint64_t word) {
 
 // The highest bit of `word` alone, or 0.
 inline std::uint64_t highest(std::uint64_t word) {
-#if defined(_MSC_VER) && !defined(__clang__)
-  unsigned long at;
-  return _BitScanReverse64(&at, word) ? std::uint64_t{1} << at : 0;
-#else
-  return word == 0 ? 0 : std::uint64_t{1} << (63 - __builtin_clzll(word));
-#endif
+  return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
 }
 
 } // namespace pretok

@@ -160,7 +160,7 @@ private:
         return begin_;
       word = boundaries_.all[--block];
     }
-    return at + stretch_.offset(block * 64 + lowest_bit(highest(word)));
+    return at + stretch_.offset(block * 64 + highest_bit(word));
   }
 
   // Takes the boundaries from `first` to `end` away.
@@ -186,7 +186,7 @@ private:
   std::size_t last_cut_before_end(std::size_t at) const {
     for (std::size_t block = stretch_.blocks(); block-- != 0;)
       if (boundaries_.all[block] != 0)
-        return at + stretch_.offset(block * 64 + lowest_bit(highest(boundaries_.all[block])));
+        return at + stretch_.offset(block * 64 + highest_bit(boundaries_.all[block]));
     return begin_;
   }
 

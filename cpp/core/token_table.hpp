@@ -79,7 +79,6 @@ struct ShortKey {
     return key;
   }
   bool is_none() const { return high == 0; }
-  bool is_ascii() const { return ((low | high) & 0x8080808080808080) == 0; }
   bool operator==(const ShortKey &other) const {
     return ((low ^ other.low) | (high ^ other.high)) == 0;
   }
