@@ -41,11 +41,16 @@ from pretok.rules import (
     LAST_NEWLINE,
     CasedWord,
     Contraction,
+    Enclosed,
+    Groups,
+    Literal,
+    Phrase,
     Rule,
     Run,
     Spaces,
     Through,
 )
+from pretok.stage import Stage
 from pretok.stream import Stream
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
@@ -79,13 +84,18 @@ __all__ = [
     "CasedWord",
     "CharSet",
     "Contraction",
+    "Enclosed",
+    "Groups",
     "InvalidRuleError",
+    "Literal",
+    "Phrase",
     "PreTokenizer",
     "Preset",
     "PretokError",
     "Rule",
     "Run",
     "Spaces",
+    "Stage",
     "Step",
     "Stream",
     "Through",

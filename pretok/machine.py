@@ -6,7 +6,6 @@ cpp/core/machine.hpp is the same loop in C++, and cpp/bindings gives it the same
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +21,14 @@ GAP = -1
 ESCAPE = "surrogateescape"
 """How bytes are read: one that is not UTF-8 becomes a lone surrogate, of general category C."""
 WINDOW = 1 << 20
+
+
+class Steps(NamedTuple):
+    """Pre-tokens as starts and ends in code points, and the index of the rule that made each."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    rules: NDArray[np.int32]
 
 
 class Advance(NamedTuple):
@@ -104,13 +111,14 @@ class Machine:
             start += done.resume
             in_gap = done.in_gap
 
-    def steps(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the boundaries of the pre-tokens, from 0, and the rule that made each."""
-        ends, rules = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+    def steps(self, text: str) -> Steps:
+        """Return the pre-tokens of `text` with their rules."""
+        bounds, rules = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
         for start, _, done in self._windows(text):
-            ends.append(np.array(done.ends, np.int64) + start)
+            bounds.append(np.array(done.ends, np.int64) + start)
             rules.append(np.array(done.rules, np.int32))
-        return np.concatenate(ends), np.concatenate(rules)
+        joined = np.concatenate(bounds)
+        return Steps(joined[:-1], joined[1:], np.concatenate(rules))
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
@@ -118,7 +126,10 @@ class Machine:
         found, before = [np.zeros(1, np.int64)], 0
         for _, part, done in self._windows(text):
             widths = np.zeros(done.resume + 1, np.int64)
-            np.cumsum(_widths(part[: done.resume], unit, isinstance(data, str)), out=widths[1:])
+            np.cumsum(
+                widths_of(code_points_of(part[: done.resume]), unit, isinstance(data, str)),
+                out=widths[1:],
+            )
             found.append(widths[np.array(done.ends, np.int64)] + before)
             before += int(widths[-1])
         return np.concatenate(found)
@@ -130,8 +141,9 @@ class Machine:
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        bounds: list[int] = self.steps(text)[0].tolist()
-        return [text[start:end] for start, end in pairwise(bounds)]
+        found = self.steps(text)
+        spans = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+        return [text[start:end] for start, end in spans]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
         """Return the pre-tokens of `data`."""
@@ -142,9 +154,8 @@ class Machine:
         return [self.split(text) for text in texts]
 
 
-def _widths(chars: str, unit: Unit, from_str: bool) -> NDArray[np.int64]:
-    """Return the width of each code point of `chars` in `unit`."""
-    points = code_points_of(chars)
+def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:
+    """Return the width of each code point in `unit`; bytes that are not UTF-8 have one of each."""
     if unit == "char":
         return np.ones(len(points), np.int64)
     widths = 1 + (points >= 0x10000).astype(np.int64)

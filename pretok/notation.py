@@ -61,6 +61,15 @@ def set_regex(chars: CharSet) -> str:
     return min((one for one in written if one), key=len, default=f"[{set_name(chars)}]")
 
 
+def literal_regex(text: str) -> str:
+    r"""Return a regex for `text` itself, for people to read.
+
+    >>> print(literal_regex("a.b"))
+    a\.b
+    """
+    return "".join(map(_literal_char, text))
+
+
 class _Parts(NamedTuple):
     """Names of sets, and ranges of code points, whose union is a set."""
 
@@ -133,3 +142,10 @@ def _char(code_point: int) -> str:
     if char.isascii() and char.isprintable():
         return f"\\{char}" if char in r"\[]^-" else char
     return f"\\x{{{code_point:X}}}"
+
+
+def _literal_char(char: str) -> str:
+    if char in "\t\n\r":
+        return repr(char)[1:-1]
+    special = char in r"\.^$*+?{}[]()|"
+    return f"\\{char}" if special else char if char == "-" else _char(ord(char))

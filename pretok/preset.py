@@ -1,27 +1,33 @@
-"""Preset: a named list of rules with where it comes from."""
+"""Preset: a named split, with where it comes from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pretok.errors import InvalidRuleError
 from pretok.rules import Rule
+from pretok.stage import Stage, Stages, flat
 from pretok.unicode import DEFAULT_VERSION, check_version
 
 Engine = Literal["hf", "tiktoken"]
-ENGINES: tuple[Engine, ...] = ("hf", "tiktoken")
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+Exactness = Literal["tested", "unknown"]
+EXACTNESSES: tuple[Exactness, ...] = get_args(Exactness)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Preset:
-    r"""A split by name: (pattern, engine dialect, Unicode version) and the rules that equal them.
+    r"""A split by name: (pattern, engine dialect, Unicode version) and the stages that equal them.
 
-    `rules` are tried in order at each position, and the first that matches makes the pre-token.
-    Text where none matches is kept as a pre-token of its own, up to where one does. `engine` is
-    the engine whose reading of `pattern` the rules follow ("hf" for tokenizers' Oniguruma,
-    "tiktoken" for fancy-regex), `unicode` the version that it implements, `source` says where the
-    pattern was published. Raises InvalidRuleError, or UnknownUnicodeVersionError.
+    Either `rules`, with their `pattern`, are the one stage there is; or `stages` are given, each a
+    Stage or a block of `pretok.pre_tokenizers`, and each cuts every piece of the one before,
+    seeing it as a whole text. `engine` is the engine whose reading of the patterns the rules follow
+    ("hf" for tokenizers' Oniguruma, "tiktoken" for fancy-regex), `unicode` the version that it
+    implements, `source` says where the pattern was published. `exactness` is "unknown" where the
+    original could not be established, which `source` then says. Raises InvalidRuleError, or
+    UnknownUnicodeVersionError.
 
     >>> from pretok import LETTER, Run
     >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name
@@ -29,29 +35,75 @@ class Preset:
     """
 
     name: str
-    rules: tuple[Rule, ...]
-    aliases: tuple[str, ...] = ()
-    engine: Engine = "hf"
-    source: str = ""
-    pattern: str = ""
-    unicode: str = DEFAULT_VERSION
+    stages: tuple[Stage, ...]
+    aliases: tuple[str, ...]
+    engine: Engine
+    source: str
+    unicode: str
+    exactness: Exactness
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(self.rules))
-        object.__setattr__(self, "aliases", tuple(self.aliases))
-        for name in (self.name, *self.aliases):
-            if not isinstance(name, str) or name.split() != [name]:
-                raise InvalidRuleError(f"preset name {name!r}; expected text without white space")
-        if not self.rules:
-            raise InvalidRuleError(f"preset {self.name!r} has no rules; expected at least one")
-        for number, rule in enumerate(self.rules, 1):
-            if not isinstance(rule, Rule):
-                raise InvalidRuleError(
-                    f"preset {self.name!r}, rule {number}: {rule!r}; expected Contraction, Run, "
-                    "CasedWord or Spaces"
-                )
-        if self.engine not in ENGINES:
+    def __init__(
+        self,
+        name: str,
+        rules: Iterable[Rule] = (),
+        aliases: Iterable[str] = (),
+        engine: Engine = "hf",
+        source: str = "",
+        pattern: str = "",
+        unicode: str = DEFAULT_VERSION,
+        *,
+        stages: Iterable[Stages] = (),
+        exactness: Exactness = "tested",
+    ) -> None:
+        rules, aliases, stages = tuple(rules), tuple(aliases), tuple(stages)
+        for each in (name, *aliases):
+            if not isinstance(each, str) or each.split() != [each]:
+                raise InvalidRuleError(f"preset name {each!r}; expected text without white space")
+        if bool(rules) == bool(stages):
+            given = "both rules and stages" if rules else "no rules"
+            raise InvalidRuleError(f"preset {name!r} has {given}; expected rules, or else stages")
+        if stages and pattern:
             raise InvalidRuleError(
-                f"preset {self.name!r}: engine {self.engine!r}; expected one of {ENGINES}"
+                f"preset {name!r}: a pattern beside stages; each Stage has its own pattern"
             )
-        check_version(self.unicode)
+        try:
+            made = flat(stages) if stages else (Stage(rules, pattern),)
+        except InvalidRuleError as error:
+            raise InvalidRuleError(f"preset {name!r}: {error}") from None
+        _one_of(name, "engine", engine, ENGINES)
+        _one_of(name, "exactness", exactness, EXACTNESSES)
+        for field, value in (
+            ("name", name),
+            ("stages", made),
+            ("aliases", aliases),
+            ("engine", engine),
+            ("source", source),
+            ("unicode", check_version(unicode)),
+            ("exactness", exactness),
+        ):
+            object.__setattr__(self, field, value)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of all stages, in order."""
+        return tuple(rule for stage in self.stages for rule in stage.rules)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The pattern of each stage."""
+        return tuple(stage.pattern for stage in self.stages)
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of the only stage; empty if there are several."""
+        return self.stages[0].pattern if len(self.stages) == 1 else ""
+
+    @property
+    def removes(self) -> bool:
+        """Whether parts of the text are dropped."""
+        return any(stage.removes for stage in self.stages)
+
+
+def _one_of(name: str, field: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InvalidRuleError(f"preset {name!r}: {field} {value!r}; expected one of {known}")

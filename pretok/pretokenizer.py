@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.errors import BackendError
-from pretok.machine import GAP, Machine, Unit
+from pretok.machine import GAP, Machine, Steps, Unit
 from pretok.preset import Preset
-from pretok.program import compile_rules
+from pretok.program import compile_rules, stage_words
 from pretok.rules import Rule
+from pretok.stage import Stage
+from pretok.staged import StagedMachine
 from pretok.stream import Data, Stream
 from pretok.unicode import check_version
 
@@ -34,15 +36,22 @@ class Step(NamedTuple):
     rule: Rule | None
 
 
-class Backend(Protocol):
-    """What a backend does; Machine (Python) and _core.Machine (C++) give the same results."""
+class Splits(Protocol):
+    """What a backend does; those in Python and in C++ (_core.Machine) give the same results."""
 
     def split(self, text: str) -> list[str]: ...
     def split_bytes(self, data: bytes) -> list[bytes]: ...
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]: ...
     def count(self, data: str | bytes) -> int: ...
-    def steps(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def steps(
+        self, text: str
+    ) -> Steps | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
     def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]: ...
+
+
+class Backend(Splits, Protocol):
+    """A backend of one stage, which can take a text in parts as well."""
+
     def advance(
         self, chars: str, partial: bool, in_gap: bool
     ) -> tuple[list[int], list[int], int, bool, int, int]: ...
@@ -54,10 +63,11 @@ class PreTokenizer:
 
     Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Every method
     takes time linear in the text. A str may hold lone surrogates; like every code point of general
-    category C they are kept as they are.
+    category C they are kept as they are. The pre-tokens are all of the text, unless a stage of the
+    preset removes some (`preset.removes`).
     """
 
-    __slots__ = ("_asked", "_backend", "_backend_name", "_preset", "_unicode")
+    __slots__ = ("_asked", "_backend", "_backend_name", "_preset", "_rules", "_unicode")
 
     def __init__(
         self, preset: Preset, unicode: str | None = None, backend: BackendName | None = None
@@ -65,10 +75,11 @@ class PreTokenizer:
         if not isinstance(preset, Preset):
             raise TypeError(f"expected a Preset, got {type(preset).__name__}; see pretok.get")
         self._preset = preset
+        self._rules = preset.rules
         self._unicode = check_version(preset.unicode if unicode is None else unicode)
         self._asked = backend
         self._backend_name = choose_backend(backend)
-        self._backend = _make_backend(preset.rules, self._unicode, self._backend_name)
+        self._backend = _make_backend(preset.stages, self._unicode, self._backend_name)
 
     @property
     def preset(self) -> Preset:
@@ -86,7 +97,7 @@ class PreTokenizer:
         return self._backend_name
 
     def split(self, text: str) -> list[str]:
-        """Return the pre-tokens of `text`; joined, they are `text` again.
+        """Return the pre-tokens of `text`; joined, they are `text` again, if none is removed.
 
         Raises TypeError if `text` is not a str.
 
@@ -97,7 +108,7 @@ class PreTokenizer:
         return self._backend.split(_require_str(text, "split_bytes"))
 
     def split_bytes(self, data: bytes | bytearray | memoryview) -> list[bytes]:
-        """Return the pre-tokens of `data`, which holds UTF-8; joined, they are `data` again.
+        """Return the pre-tokens of `data`, which holds UTF-8, as `split` does those of a str.
 
         Each byte that is not part of a well-formed UTF-8 sequence counts as one code point of
         general category C. Raises TypeError if `data` is not bytes, bytearray or memoryview.
@@ -116,8 +127,8 @@ class PreTokenizer:
         The first is 0, the last the length of `text`. They count code points ("char"), UTF-8 bytes
         ("byte") or UTF-16 code units ("utf16"); by default what indexes `text` itself, "char" for
         a str and "byte" for bytes. A lone surrogate in a str is 3 bytes and 1 code unit; a byte
-        that is not UTF-8 is 1 of each. Raises ValueError for another unit, TypeError for another
-        type of text.
+        that is not UTF-8 is 1 of each. Raises ValueError for another unit, and if the preset
+        removes text, for which see `spans`; TypeError for another type of text.
 
         >>> import pretok
         >>> pretok.get("gpt2").offsets("né 1").tolist()
@@ -130,18 +141,27 @@ class PreTokenizer:
             unit = "char" if isinstance(data, str) else "byte"
         elif unit not in get_args(Unit):
             raise ValueError(f"unknown unit {unit!r}; expected one of {get_args(Unit)}")
+        if self._preset.removes:
+            raise ValueError(
+                f"preset {self._preset.name!r} removes parts of the text, so that its pre-tokens "
+                "do not border on each other; use spans() or explain()"
+            )
         return self._backend.offsets(data, unit)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the half-open span (start, end) of each pre-token, in code points, in order.
 
-        Spans cover all of `text`, without gaps or overlap.
+        Spans cover all of `text`, without gaps or overlap, unless the preset removes parts of it.
 
         >>> import pretok
         >>> list(pretok.get("gpt2").spans("I'm 25"))
         [(0, 1), (1, 3), (3, 6)]
         """
-        bounds = self._backend.offsets(_require_str(text, "offsets"), "char").tolist()
+        _require_str(text, "offsets")
+        if self._preset.removes:
+            starts, ends, _ = self._backend.steps(text)
+            return zip(starts.tolist(), ends.tolist(), strict=True)
+        bounds = self._backend.offsets(text, "char").tolist()
         return iter(pairwise(cast("list[int]", bounds)))
 
     def count(self, text: Data) -> int:
@@ -181,19 +201,24 @@ class PreTokenizer:
         1 3 "'m" 's|'t|'re|'ve|'m|'ll|'d
         3 6 ' 25'  ?\\p{N}+
         """
-        bounds, rules = self._backend.steps(_require_str(text, "split_bytes"))
+        starts, ends, rules = self._backend.steps(_require_str(text, "split_bytes"))
         return [
             Step(start, end, text[start:end], self.rule(index))
-            for (start, end), index in zip(pairwise(bounds.tolist()), rules.tolist(), strict=True)
+            for start, end, index in zip(
+                starts.tolist(), ends.tolist(), rules.tolist(), strict=True
+            )
         ]
 
     def rule(self, index: int) -> Rule | None:
         """Return the preset's rule of this index, None for -1 (no rule matched)."""
-        return None if index == GAP else self._preset.rules[index]
+        return None if index == GAP else self._rules[index]
 
     def stream(self) -> Stream:
         """Return a new Stream, which splits a text that comes in chunks."""
-        return Stream(self._backend)
+        stages = self._preset.stages
+        return Stream(
+            [_stage_backend(stage, self._unicode, self._backend_name) for stage in stages], stages
+        )
 
     def __repr__(self) -> str:
         return (
@@ -252,18 +277,29 @@ def _native() -> bool:
 
 
 @lru_cache(maxsize=64)
-def _make_backend(rules: tuple[Rule, ...], version: str, name: BackendName) -> Backend:
-    program = compile_rules(rules)
+def _make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> Splits:
     if name == "python":
-        return Machine(program, version)
+        if len(stages) == 1 and stages[0].behavior == "isolated":
+            return _stage_backend(stages[0], version, name)
+        return StagedMachine(stages, version)
     from pretok import _core
 
-    return _core.Machine(program.words(), version)
+    return _core.Machine(stage_words(stages), version)
 
 
-def native_machine(pre_tokenizer: PreTokenizer) -> Backend:
+@lru_cache(maxsize=64)
+def _stage_backend(stage: Stage, version: str, name: BackendName) -> Backend:
+    """Return a backend that splits as the rules of `stage` do, whatever its behavior."""
+    if name == "python":
+        return Machine(compile_rules(stage.rules), version)
+    from pretok import _core
+
+    return _core.Machine(stage_words([Stage(stage.rules)]), version)
+
+
+def native_machine(pre_tokenizer: PreTokenizer) -> Splits:
     """Return the C++ machine of `pre_tokenizer`, whatever backend it has itself."""
-    return _make_backend(pre_tokenizer.preset.rules, pre_tokenizer.unicode, "native")
+    return _make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 
 
 def _threads(texts: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
-"""Compile a preset's rules: character sets become bit masks over the preset's own few classes.
+"""Compile stages: character sets of rules become bit masks over a few classes of the stage's own.
 
-Both backends run the same program. The classes are the coarsest partition of the code points that
+Both backends run the same programs. The classes are the coarsest partition of the code points that
 the rules can tell apart, so a mask over them fits a machine word whatever sets a user writes.
 """
 
@@ -10,18 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pretok.behaviors import BEHAVIORS
 from pretok.classes import CharSet
 from pretok.errors import InvalidRuleError
 from pretok.unicode.atoms import ATOMS
 
 if TYPE_CHECKING:
     from pretok.rules import Rule
+    from pretok.stage import Stage
 
 END = 31
 """The class of the end of the text: no mask has this bit, so every run stops there."""
 NO_MASK = 0
-MAGIC = 0x70740001
-"""First word of a serialised program: 'pt' and the format's version."""
+MAGIC = 0x70740002
+"""First word of serialised stages: 'pt' and the format's version."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def partition(sets: Iterable[CharSet]) -> Alphabet:
 
 @dataclass(frozen=True)
 class Program:
-    """The rules of a preset over one alphabet: what both backends run."""
+    """The rules of a stage over one alphabet: what both backends run."""
 
     rules: tuple[Rule, ...]
     alphabet: Alphabet
@@ -79,7 +81,7 @@ class Program:
     def words(self) -> list[int]:
         """Return the program as 32-bit words, the form that C++ reads (cpp/core/program.hpp)."""
         alphabet = self.alphabet
-        words = [MAGIC, alphabet.size, len(alphabet.firsts)]
+        words = [alphabet.size, len(alphabet.firsts)]
         for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True):
             padded = classes.ljust(-len(classes) // 4 * -4, b"\0")
             words.append(first)
@@ -94,3 +96,15 @@ class Program:
 def compile_rules(rules: Sequence[Rule]) -> Program:
     """Return the program of `rules`; raises InvalidRuleError as `partition` does."""
     return Program(tuple(rules), partition(chars for rule in rules for chars in rule.sets()))
+
+
+def stage_words(stages: Sequence[Stage]) -> list[int]:
+    """Return `stages` as 32-bit words, the form that C++ reads (cpp/core/program.hpp).
+
+    Raises InvalidRuleError as `partition` does.
+    """
+    words = [MAGIC, len(stages)]
+    for stage in stages:
+        program = compile_rules(stage.rules).words()
+        words += [BEHAVIORS.index(stage.behavior), int(stage.invert), len(program), *program]
+    return words

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from pretok.behaviors import applied
+from pretok.machine import GAP
 
 if TYPE_CHECKING:
     from pretok.pretokenizer import Backend
+    from pretok.stage import Stage
 
 Data: TypeAlias = str | bytes | bytearray | memoryview
 """A text, or bytes that hold UTF-8."""
+
+
+class _Part(NamedTuple):
+    """Some of a pre-token; with `done`, the last of it. Only of a gap is there more than one."""
+
+    text: str
+    rule: int
+    done: bool
 
 
 class Stream:
@@ -29,14 +42,16 @@ class Stream:
     (['Hello'], [' world'], ['!'])
     """
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    def __init__(self, backends: Sequence[Backend], stages: Sequence[Stage]) -> None:
+        """`backends` has for each of `stages` one that splits as it alone does."""
+        self._stages: list[_StageStream] = []
+        before = 0
+        for backend, stage in zip(backends, stages, strict=True):
+            self._stages.append(_StageStream(backend, stage, before))
+            before += len(stage.rules)
         self._decoder: codecs.IncrementalDecoder | None = None
         self._kind: type[str] | type[bytes] | None = None
-        self._gap: list[str] = []  # text that no rule matched, so far
-        self._held: list[str] = []  # text of which nothing is decided
-        self._open = 0  # while what follows is of these classes, and
-        self._room = 0  # fewer than so many code points, nothing will be
+        self._begun: list[str] = []  # of a pre-token that is not done
         self._finished = False
 
     def feed(self, chunk: Data) -> list[str]:
@@ -53,21 +68,14 @@ class Stream:
 
     def feed_steps(self, chunk: Data) -> list[tuple[str, int]]:
         """As `feed`, each pre-token with the index of its rule, -1 where none matched."""
-        chars = self._chars(chunk)
-        if self._open:
-            inside = self._backend.run_length(chars, self._open)
-            if inside == len(chars) < self._room:
-                self._held.append(chars)
-                self._room -= inside
-                return []
-        return self._advance(chars, partial=True)
+        return self._steps(self._chars(chunk), last=False)
 
     def finish_steps(self) -> list[tuple[str, int]]:
         """As `finish`, each pre-token with the index of its rule, -1 where none matched."""
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._finished = True
-        return self._advance(rest, partial=False)
+        return self._steps(rest, last=True)
 
     def _check_open(self) -> None:
         if self._finished:
@@ -92,21 +100,113 @@ class Stream:
             self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         return self._decoder.decode(chunk)
 
-    def _advance(self, chars: str, partial: bool) -> list[tuple[str, int]]:
+    def _steps(self, chars: str, last: bool) -> list[tuple[str, int]]:
+        parts: Iterable[_Part] = [_Part(chars, GAP, last)]
+        for stage in self._stages:
+            parts = [found for part in parts for found in stage.cut(part)]
+        steps: list[tuple[str, int]] = []
+        for text, rule, done in parts:
+            self._begun.append(text)
+            if done:
+                whole = "".join(self._begun)
+                self._begun = []
+                if whole:
+                    steps.append((whole, rule))
+        return steps
+
+
+class _StageStream:
+    """One stage: cuts what the stage before gives, part by part."""
+
+    def __init__(self, backend: Backend, stage: Stage, before: int) -> None:
+        self._backend = backend
+        self._stage = stage
+        self._before = before  # rules of the stages before
+        self._whole = stage.behavior == "isolated"
+        self._pending: list[_Pending] = []
+        self._begun: list[str] = []  # of a gap, if it is not given on before it is done
+        self._start()
+
+    def _start(self) -> None:
+        self._in_gap = False
+        self._held: list[str] = []  # text of which nothing is decided
+        self._open = 0  # while what follows is of these classes, and
+        self._room = 0  # fewer than so many code points, nothing will be
+
+    def cut(self, part: _Part) -> list[_Part]:
+        """Return what is decided of the piece that `part` belongs to, and was not before."""
+        if self._open and not part.done:
+            inside = self._backend.run_length(part.text, self._open)
+            if inside == len(part.text) < self._room:
+                self._held.append(part.text)
+                self._room -= inside
+                return []
+        found = self._advance(part.text, partial=not part.done)
+        if not self._whole:
+            found = self._settled(found, last=part.done)
+        if part.done:
+            self._start()
+        return [
+            _Part(text, part.rule if rule == GAP else self._before + rule, done)
+            for text, rule, done in found
+        ]
+
+    def _advance(self, chars: str, partial: bool) -> list[_Part]:
         text = "".join([*self._held, chars])
         ends, rules, resume, in_gap, self._room, self._open = self._backend.advance(
-            text, partial, bool(self._gap)
+            text, partial, self._in_gap
         )
-        steps: list[tuple[str, int]] = []
+        parts: list[_Part] = []
         start = 0
         for end, rule in zip(ends, rules, strict=True):
-            pre_token = text[start:end]
-            if self._gap:
-                pre_token = "".join([*self._gap, pre_token])
-                self._gap = []
-            steps.append((pre_token, rule))
+            parts.append(_Part(text[start:end], rule, True))
             start = end
         if in_gap and start < resume:
-            self._gap.append(text[start:resume])
+            parts.append(_Part(text[start:resume], GAP, False))
+        self._in_gap = in_gap
         self._held = [text[resume:]] if resume < len(text) else []
-        return steps
+        return parts
+
+    def _settled(self, parts: list[_Part], last: bool) -> list[_Part]:
+        """Return what the stage's behavior makes of `parts` and of what is pending."""
+        for text, rule, done in parts:
+            self._begun.append(text)
+            if done:
+                self._pending.append(_Pending(self._begun, sum(map(len, self._begun)), rule))
+                self._begun = []
+        spans, end = [], 0
+        for pending in self._pending:
+            spans.append((end, end + pending.size, pending.rule != GAP))
+            end += pending.size
+        kept = list(applied(spans, self._stage.behavior, self._stage.invert))
+        # What comes next may be joined to the last part.
+        settled = kept if last or self._stage.removes else kept[:-1]
+        found, at = [], 0
+        for start, end, _ in settled:
+            while spans[at][0] < start:
+                at += 1
+            first = at
+            while at < len(spans) and spans[at][1] <= end:
+                at += 1
+            found.append(_joined(self._pending[first:at]))
+        self._pending = [] if last or self._stage.removes else self._pending[at:]
+        if len(self._pending) > 1 and self._stage.behavior == "contiguous":
+            one, *others = self._pending
+            for other in others:
+                one.texts.extend(other.texts)
+            size = sum(pending.size for pending in self._pending)
+            self._pending = [_Pending(one.texts, size, one.rule)]
+        return found
+
+
+class _Pending(NamedTuple):
+    """A match or a gap that may be joined to another."""
+
+    texts: list[str]
+    size: int
+    rule: int
+
+
+def _joined(pending: Sequence[_Pending]) -> _Part:
+    text = "".join(text for each in pending for text in each.texts)
+    return _Part(text, next((each.rule for each in pending if each.rule != GAP), GAP), True)

@@ -54,8 +54,8 @@ class Text:
     at the end of the text, where every run stops.
     """
 
-    __slots__ = ("chars", "classes", "members", "open", "partial", "room", "size", "space_end",
-                 "space_newline")  # fmt: skip
+    __slots__ = ("chars", "classes", "group_end", "members", "open", "partial", "room", "size",
+                 "space_end", "space_newline")  # fmt: skip
 
     def __init__(
         self, chars: str, classes: bytes, members: dict[int, bytes], partial: bool
@@ -69,6 +69,7 @@ class Text:
         self.room = UNLIMITED
         self.space_end = 0
         self.space_newline = -1
+        self.group_end = 0
 
     def undecided(self, mask: int, room: int = UNLIMITED) -> int:
         """Say that what follows decides, but not fewer than `room` code points, all in `mask`."""

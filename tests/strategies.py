@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
+import regex
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -17,6 +18,10 @@ from pretok.rules import (
     LAST_NEWLINE,
     CasedWord,
     Contraction,
+    Enclosed,
+    Groups,
+    Literal,
+    Phrase,
     Rule,
     Run,
     Spaces,
@@ -108,14 +113,73 @@ def _contractions(draw: st.DrawFn) -> tuple[Contraction, str]:
 def _runs(draw: st.DrawFn) -> tuple[Rule, str]:
     body, lead, tail = draw(_sets), draw(st.none() | _sets), draw(st.none() | _sets)
     at_most = draw(st.sampled_from([None, None, 1, 2, 3]))
-    if lead:  # the other part of the lead is refused
+    at_least = draw(st.sampled_from([1, 1, 1, 2, 3]))
+    assume(at_most is None or at_least <= at_most)
+    required = lead is not None and draw(st.sampled_from([False, False, True]))
+    if lead and (at_most or at_least > 1 or required):  # the other part of the lead is refused
         lead = (lead[0] - body[0], f"(?!{body[1]}){lead[1]}")
-        lead = lead if lead[0] else None
-    rule = Run(body[0], lead and lead[0], at_most, tail and tail[0])
-    times = f"{{1,{at_most}}}" if at_most else "+"
-    return rule, (f"(?:{lead[1]})?" if lead else "") + body[1] + times + (
-        f"{tail[1]}*" if tail else ""
+        assume(lead[0])
+    tail_at_most = draw(st.sampled_from([None, None, 1, 2])) if tail else None
+    rule = Run(
+        body[0],
+        lead and lead[0],
+        at_most,
+        tail and tail[0],
+        at_least,
+        lead_required=required,
+        tail_at_most=tail_at_most,
     )
+    begin = f"(?:{lead[1]}){'?' * (not required)}" if lead else ""
+    end = f"{tail[1]}{{0,{tail_at_most or ''}}}" if tail else ""
+    return rule, f"{begin}{body[1]}{{{at_least},{at_most or ''}}}{end}"
+
+
+LITERALS = ("a", "ab", " ", "  ", "\n", "1.", "1/", "'", "..", "\u4e00a")
+
+
+@st.composite
+def _literals(draw: st.DrawFn) -> tuple[Rule, str]:
+    texts = draw(st.lists(st.sampled_from(LITERALS), min_size=1, max_size=3))
+    return Literal(*texts), f"(?:{'|'.join(map(regex.escape, texts))})"
+
+
+@st.composite
+def _enclosed(draw: st.DrawFn) -> tuple[Rule, str]:
+    before, after = draw(st.sampled_from(LITERALS)), draw(st.sampled_from(LITERALS))
+    ends = {before[0], after[0]}
+    chars, inside = draw(_sets)
+    for end in ends:
+        chars -= code_points(end)
+    assume(chars)
+    at_least, at_most = draw(st.sampled_from([(1, None), (1, 2), (2, 3), (2, None)]))
+    body = f"(?:(?![{regex.escape(''.join(sorted(ends)))}]){inside}){{{at_least},{at_most or ''}}}"
+    rule = Enclosed(before, chars, after, at_most, at_least)
+    return rule, f"{regex.escape(before)}{body}{regex.escape(after)}"
+
+
+@st.composite
+def _groups(draw: st.DrawFn) -> tuple[Rule, str]:
+    (body, one), stop = draw(_sets), draw(st.none() | _sets)
+    size = draw(st.integers(1, 3))
+    at_least = draw(st.integers(1, size))
+    behind = f"(?:{one}|{stop[1]})" if stop else one
+    pattern = f"{one}{{{at_least},{size}}}(?=(?:{one}{{{size}}})*+(?!{behind}))"
+    return Groups(body, size, at_least, stop and stop[0]), pattern
+
+
+@st.composite
+def _phrases(draw: st.DrawFn) -> tuple[Rule, str]:
+    start, rest, joint = draw(_sets), draw(_sets), draw(_sets)
+    lead = draw(st.none() | _sets)
+    joint = (joint[0] - start[0] - rest[0], f"(?!{start[1]}|{rest[1]}){joint[1]}")
+    assume(joint[0])
+    if lead:
+        lead = (lead[0] - start[0], f"(?!{start[1]}){lead[1]}")
+        assume(lead[0])
+    begin = f"(?:{lead[1]})?" if lead else ""
+    # In a run of both, each start begins a word of its own.
+    pattern = f"{begin}{start[1]}(?:{start[1]}|{rest[1]}|{joint[1]}{start[1]})*+"
+    return Phrase(start[0], rest[0], joint[0], lead and lead[0]), pattern
 
 
 @st.composite
@@ -141,8 +205,26 @@ def _cased_words(draw: st.DrawFn) -> tuple[Rule, str]:
 
 _spaces = st.sampled_from(sorted(THROUGHS)).map(
     lambda through: (Spaces(through), THROUGHS[through])
+) | st.sampled_from(
+    [
+        (Spaces(ALL_BUT_LAST, 2), r"\s{1,2}(?!\S)"),
+        (Spaces(ALL_BUT_LAST, 3, 3), r"\s{3}(?!\S)"),
+        (Spaces(ALL, 3, 2), r"\s{2,3}"),
+    ]
 )
-any_rules: st.SearchStrategy[list[tuple[Rule, str]]] = st.lists(
-    _runs() | _runs() | _contractions() | _cased_words() | _spaces, min_size=1, max_size=5
-)
+_ungrouped = (
+    _runs() | _runs() | _contractions() | _cased_words() | _spaces
+    | _literals() | _enclosed() | _phrases()
+)  # fmt: skip
+
+
+@st.composite
+def _any_rules(draw: st.DrawFn) -> list[tuple[Rule, str]]:
+    rules = draw(st.lists(_ungrouped, min_size=1, max_size=5))
+    if draw(st.sampled_from([False, False, True])):
+        rules.insert(draw(st.integers(0, len(rules))), draw(_groups()))
+    return rules
+
+
+any_rules: st.SearchStrategy[list[tuple[Rule, str]]] = _any_rules()
 """Rules, each with the regex that it must equal."""

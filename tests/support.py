@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import pretok
 from pretok.classes import CharSet
 from pretok.preset import Preset
+from pretok.rules import Rule
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -98,6 +99,21 @@ def regex_split(pattern: str, text: str) -> list[str]:
         found += [text[end : match.start()], match.group()]
         end = match.end()
     return [part for part in [*found, text[end:]] if part]
+
+
+def changed(
+    preset: Preset, rules: Iterable[Rule] | None = None, pattern: str | None = None
+) -> Preset:
+    """Return `preset`, of one stage, with other rules or another pattern."""
+    return Preset(
+        preset.name,
+        preset.rules if rules is None else rules,
+        preset.aliases,
+        preset.engine,
+        preset.source,
+        preset.pattern if pattern is None else pattern,
+        preset.unicode,
+    )
 
 
 def engine_split(preset: Preset, text: str) -> list[str]:

@@ -22,6 +22,7 @@ from pretok.bench.split import METHODS, bench_split
 from pretok.bench.text import generated_texts
 from pretok.bench.timing import OURS, Result, Settings, alternate, measure, steady
 from pretok.pretokenizer import BackendName
+from support import changed
 
 QWEN2 = pretok.get("qwen2").preset
 
@@ -172,7 +173,7 @@ def test_bench_split_against_other_splitters(backend: BackendName) -> None:
 
 
 def test_bench_split_refuses_to_time_wrong_answers(backend: BackendName) -> None:
-    wrong = replace(QWEN2, pattern=pretok.get("llama3").preset.pattern)
+    wrong = changed(QWEN2, pattern=pretok.get("llama3").preset.pattern)
     with pytest.raises(
         WrongAnswerError, match=r"pre-token 1 is \['1', '2', '3'\], regex has \['123'\]"
     ):

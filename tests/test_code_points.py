@@ -121,8 +121,9 @@ def test_both_backends_find_the_atom_of_every_code_point(
     rules = tuple(Run(CharSet(((0, 1 << atom),)), at_most=1) for atom in Atom)
     tokenizer = pretok.get(Preset("atoms", rules=rules), version, backend)
     every = "".join(map(chr, range(CODE_POINTS)))
-    bounds, found = tokenizer._backend.steps(every)
-    assert np.array_equal(bounds, np.arange(CODE_POINTS + 1))
+    starts, ends, found = tokenizer._backend.steps(every)
+    assert np.array_equal(starts, np.arange(CODE_POINTS))
+    assert np.array_equal(ends, np.arange(1, CODE_POINTS + 1))
     assert np.array_equal(found, atoms_by_code_point(version))
 
 

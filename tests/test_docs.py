@@ -52,7 +52,7 @@ def test_there_are_examples() -> None:
     assert {
         "pretok.pretokenizer",
         "pretok.registry",
-        "pretok.rules",
+        "pretok.rules.run",
         "pretok.stream",
         "bpe.tokenizer",
         "bpe.vocabulary",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pretok
 from pretok.pretokenizer import BackendName
-from pretok.program import compile_rules
+from pretok.program import stage_words
 from support import REPOSITORY, repository_module
 
 
@@ -22,7 +22,7 @@ def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:
     from pretok.presets import BUILT_IN
 
     for preset in BUILT_IN:
-        wanted = (preset.unicode, compile_rules(preset.rules).words())
+        wanted = (preset.unicode, stage_words(preset.stages))
         for name in (preset.name, *preset.aliases):
             assert _core.built_in_program(name) == wanted
     for name in ("", " ", "gpt", "gpt2 gpt-2", "GPT2", pretok.presets()[0].name + " "):

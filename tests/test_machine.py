@@ -14,8 +14,9 @@ from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
 from pretok.machine import GAP, Machine
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import Backend, BackendName
-from pretok.program import compile_rules
+from pretok.program import compile_rules, stage_words
 from pretok.rules import Rule
+from pretok.stage import Stage
 from pretok.text import UNLIMITED
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
@@ -31,12 +32,11 @@ each_spec = pytest.mark.parametrize("spec", ALL_SPECS, ids=[spec.name for spec i
 
 def backend_of(rules: tuple[Rule, ...], name: BackendName) -> Backend:
     """Return the backend itself, which PreTokenizer and Stream use."""
-    program = compile_rules(rules)
     if name == "python":
-        return Machine(program, "16.0")
+        return Machine(compile_rules(rules), "16.0")
     from pretok import _core
 
-    return _core.Machine(program.words(), "16.0")
+    return _core.Machine(stage_words([Stage(rules)]), "16.0")
 
 
 def strings(alphabet: str, longest: int) -> list[str]:
@@ -63,10 +63,9 @@ def test_both_backends_do_the_same_with_any_rules(
     for end in range(len(text) + 1):
         part = text[:end]
         assert tuple(cpp.advance(part, True, False)) == tuple(python.advance(part, True, False))
-    (bounds, rule_indices), (their_bounds, their_indices) = cpp.steps(text), python.steps(text)
-    assert bounds.tolist() == their_bounds.tolist()
-    assert rule_indices.tolist() == their_indices.tolist()
-    assert (bounds.dtype, rule_indices.dtype) == (their_bounds.dtype, their_indices.dtype)
+    steps = [(*backend.steps(text),) for backend in (python, cpp)]
+    python_steps, cpp_steps = ([(x.dtype, x.tolist()) for x in found] for found in steps)
+    assert cpp_steps == python_steps
     data = text.encode()
     assert cpp.split_bytes(data) == python.split_bytes(data)
     assert cpp.count(text) == cpp.count(data) == python.count(text) == python.count(data)
@@ -80,10 +79,10 @@ def test_what_is_decided_of_a_part_is_a_prefix_of_the_whole(
     rng = random.Random(spec.name)
     for _ in range(200):
         text = "".join(rng.choices(spec.alphabet, k=rng.randrange(12)))
-        bounds, rules = (found.tolist() for found in machine.steps(text))
+        _, whole, rules = (found.tolist() for found in machine.steps(text))
         for end in range(len(text) + 1):
             ends, made_by, resume, in_gap, *_ = machine.advance(text[:end], True, False)
-            assert ends == bounds[1 : len(ends) + 1]
+            assert ends == whole[: len(ends)]
             assert made_by == rules[: len(ends)]
             last = ends[-1] if ends else 0
             assert last <= resume <= end

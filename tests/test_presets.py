@@ -14,10 +14,12 @@ from pretok import (
     LETTER,
     NUMBER,
     BackendError,
+    Groups,
     InvalidRuleError,
     Preset,
     PretokError,
     Run,
+    Stage,
     UnknownPresetError,
     UnknownUnicodeVersionError,
 )
@@ -161,7 +163,7 @@ def test_errors_keep_type_message_and_fields_when_pickled() -> None:
         lambda: pretok.get("cl100"),
         lambda: pretok.get("gpt2", unicode="1.0"),
         lambda: pretok.get("gpt2", backend="x"),  # type: ignore[arg-type]
-        lambda: Run(LETTER, lead=LETTER),
+        lambda: Run(LETTER, lead=LETTER, at_most=2),
     ):
         with pytest.raises(PretokError) as caught:
             call()
@@ -223,9 +225,22 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": None}, "preset name None"),
     ({"aliases": ("ok", "bad\n")}, r"preset name 'bad\\n'"),
     ({"aliases": (1,)}, "preset name 1"),
-    ({"rules": ()}, "preset 'mine' has no rules; expected at least one"),
-    ({"rules": (Run(NUMBER), "x")}, "preset 'mine', rule 2: 'x'; expected Contraction, Run, Cased"),
-    ({"rules": (NUMBER,)}, "preset 'mine', rule 1: NUMBER; expected"),
+    ({"rules": ()}, "preset 'mine' has no rules; expected rules, or else stages"),
+    (
+        {"rules": (Run(NUMBER), "x")},
+        "preset 'mine': rule 2 of a stage: 'x'; expected one of",
+    ),
+    ({"rules": (NUMBER,)}, "preset 'mine': rule 1 of a stage: NUMBER; expected"),
+    ({"stages": (Stage(RULES),)}, "preset 'mine' has both rules and stages; expected rules, or el"),
+    ({"rules": (), "stages": (RULES,)}, r"preset 'mine': stage 1: \(Run.*; expected a Stage, or a"),
+    ({"rules": (), "stages": (Stage(RULES),) * 17}, "there are 17 stages; expected 16 at most"),
+    (
+        {"rules": (), "stages": (Stage(RULES),), "pattern": "x"},
+        "preset 'mine': a pattern beside stages; each Stage has its own pattern",
+    ),
+    ({"rules": (Run(NUMBER),) * 256}, "a stage has 256 rules; expected 1 to 255"),
+    ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage has two rules Groups"),
+    ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \('tested', 'unk"),
     ({"engine": "pcre"}, r"preset 'mine': engine 'pcre'; expected one of \('hf', 'tiktoken'\)"),
 ]
 
@@ -247,7 +262,7 @@ def test_presets_are_values(preset: Preset) -> None:
 
 
 def test_rules_and_aliases_may_be_lists() -> None:
-    mine = Preset("mine", rules=[Run(NUMBER)], aliases=["own"])  # type: ignore[arg-type]
+    mine = Preset("mine", rules=[Run(NUMBER)], aliases=["own"])
     assert mine == Preset("mine", rules=RULES, aliases=("own",))
     assert isinstance(mine.rules, tuple)
     assert isinstance(mine.aliases, tuple)

@@ -6,7 +6,23 @@ import os
 import random
 
 import pretok
-from pretok import CasedWord, CharSet, Contraction, Preset, PreTokenizer, Rule, Run, Spaces, Through
+from pretok import (
+    CasedWord,
+    CharSet,
+    Contraction,
+    Enclosed,
+    Groups,
+    Literal,
+    Phrase,
+    Preset,
+    PreTokenizer,
+    Rule,
+    Run,
+    Spaces,
+    Stage,
+    Through,
+)
+from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
 from pretok.pretokenizer import BackendName
 from strategies import NAMED
@@ -17,6 +33,7 @@ SETS = [
     *map(pretok.code_points, ("a-f", "/", "'", "-", "\u00c0-\u017f")),
     pretok.code_points((0x4E00, 0x9FA5)),
 ]
+LITERALS = ["a", "Aa", "  ", "\n\n", "1.", "'s", "\u4e2d"]
 SUFFIXES = ["s", "t", "re", "ll", "k", "d", "est"]
 LETTERS = (
     "aAbzZgG\u017fKk'sStTeErRlLd  \n\n\r\t\u3000\u00a0\x85/!.-_1\u0663\u00bd\u2167\u4e2d\u3005"
@@ -36,7 +53,7 @@ def _rule(source: random.Random) -> Rule:
     contraction = Contraction(
         *source.sample(SUFFIXES, source.randint(1, 4)), ignore_case=source.random() < 0.5
     )
-    kind = source.randint(0, 9)
+    kind = source.randint(0, 13)
     if kind == 0:
         return contraction
     if kind < 6:
@@ -45,6 +62,9 @@ def _rule(source: random.Random) -> Rule:
             lead=source.choice([None, _set(source), pretok.SPACE]),
             at_most=source.choice([None, None, 1, 2, 3]),
             tail=source.choice([None, None, _set(source), pretok.NEWLINE]),
+            at_least=source.choice([1, 1, 1, 2]),
+            lead_required=source.random() < 0.1,
+            tail_at_most=source.choice([None, None, None, 1]),
         )
     if kind < 8:
         shared = pretok.CASELESS | pretok.MARK
@@ -54,11 +74,41 @@ def _rule(source: random.Random) -> Rule:
             lead=source.choice([None, _set(source)]),
             suffix=source.choice([None, contraction]),
         )
-    return Spaces(source.choice(list(Through)))
+    if kind == 8:
+        return Literal(*source.choices(LITERALS, k=source.randint(1, 3)))
+    if kind == 9:
+        before, after = source.choices(LITERALS, k=2)
+        return Enclosed(before, _set(source), after, source.choice([None, 2]))
+    if kind == 10:
+        return Groups(_set(source), 3, source.choice([1, 3]), source.choice([None, _set(source)]))
+    if kind == 11:
+        return Phrase(
+            pretok.LETTER,
+            source.choice([pretok.MARK, _set(source)]),
+            source.choice([pretok.SPACE, _set(source)]),
+            source.choice([None, _set(source)]),
+        )
+    through = source.choice(list(Through))
+    at_most = source.choice([1, 3]) if through >= Through.ALL_BUT_LAST else None
+    return Spaces(through, source.choice([None, at_most]))
 
 
 def _preset(source: random.Random) -> Preset:
-    """A preset of rules at random, of those that are not refused."""
+    """A preset of one to three stages at random."""
+    stages: list[Stage] = []
+    wanted = source.choice([1, 1, 2, 3])
+    while len(stages) < wanted:
+        behavior = source.choice(["isolated", "isolated", *BEHAVIORS])
+        try:
+            stages.append(Stage(_rules(source), "", behavior, source.random() < 0.1))
+        except InvalidRuleError as error:
+            if "two rules Groups" not in str(error):
+                raise
+    return Preset("random", stages=stages)
+
+
+def _rules(source: random.Random) -> tuple[Rule, ...]:
+    """Rules at random, of those that are not refused."""
     rules: list[Rule] = []
     wanted = source.randint(1, 7)
     while len(rules) < wanted:
@@ -66,7 +116,7 @@ def _preset(source: random.Random) -> Preset:
             rules.append(_rule(source))
         except InvalidRuleError:
             continue
-    return Preset("random", tuple(rules))
+    return tuple(rules)
 
 
 def test_random_presets_split_alike(native: BackendName) -> None:
@@ -84,8 +134,14 @@ def test_random_presets_split_alike(native: BackendName) -> None:
         for size in (3, 8, 20, 20, 70, 200, source.choice([10, 1500])):
             text = "".join(source.choices(LETTERS, k=size))
             wanted = plain.split(text)
-            hint = f"seed {seed}, rules {preset.rules}, text {text!a}"
-            assert "".join(wanted) == text, hint
+            hint = f"seed {seed}, {preset.stages}, text {text!a}"
+            assert preset.removes or "".join(wanted) == text, hint
+            assert [text[start:end] for start, end in fast.spans(text)] == wanted, hint
+            assert fast.count(text) == len(wanted), hint
+            for tokenizer in (plain, fast):
+                stream = tokenizer.stream()
+                streamed = stream.feed(text[: size // 2]) + stream.feed(text[size // 2 :])
+                assert streamed + stream.finish() == wanted, hint
             assert fast.split(text) == wanted, hint
             assert fast.split_bytes(text.encode()) == [part.encode() for part in wanted], hint
             assert [step.text for step in fast.explain(text)] == wanted, hint

@@ -69,7 +69,7 @@ public:
       throw py::value_error(wrong);
     id_objects_.emplace(limit_);
     if (machine_)
-      encoder_.emplace(machine_->machine(), vocabulary_, add_prefix_space);
+      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_, add_prefix_space);
   }
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;

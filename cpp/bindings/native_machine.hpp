@@ -5,8 +5,7 @@
 
 #include "batch.hpp"
 #include "huge_pages.hpp"
-#include "machine.hpp"
-#include "splitter.hpp"
+#include "pre_tokenizer.hpp"
 #include "str_cache.hpp"
 #include "units.hpp"
 
@@ -15,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pretok {
@@ -50,22 +50,29 @@ inline py::list slices_of_str(py::handle text, const Offsets &bounds) {
 class NativeMachine {
 public:
   NativeMachine(const std::vector<std::uint32_t> &words, const std::string &version)
-      : machine_(read(words), table(version)) {}
+      : pre_tokenizer_(read(words), table(version)) {}
 
-  const Machine &machine() const { return machine_; }
+  const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
 
-  py::list split(const py::str &text) const { return slices_of_str(text, boundaries(text)); }
+  py::list split(const py::str &text) const {
+    if (pre_tokenizer_.removes())
+      return kept(text, [&text](std::int64_t start, std::int64_t end) {
+        return PyUnicode_Substring(text.ptr(), start, end);
+      });
+    return slices_of_str(text, boundaries(text));
+  }
 
   py::list split_bytes(const py::bytes &data) const {
     const char *first = PyBytes_AS_STRING(data.ptr());
-    return slices(boundaries(data), [first](std::int64_t start, std::int64_t end) {
+    const auto make = [first](std::int64_t start, std::int64_t end) {
       return PyBytes_FromStringAndSize(first + start, end - start);
-    });
+    };
+    return pre_tokenizer_.removes() ? kept(data, make) : slices(boundaries(data), make);
   }
 
   py::array_t<std::int64_t> offsets(py::handle text, const std::string &unit) const {
     Offsets bounds = boundaries(text);
-    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+    TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] { convert(source, bounds, unit_of(unit)); });
     });
     return as_array(std::move(bounds));
@@ -73,33 +80,38 @@ public:
 
   std::size_t count(py::handle text) const {
     std::size_t result = 0;
-    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
-      unlocked(source.size(), [&] { result = pretok::count(machine_, source); });
+    TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] { result = pretok::count(pre_tokenizer_, source); });
     });
     return result;
   }
 
   py::tuple steps(const py::str &text) const {
-    Offsets bounds{0};
+    Offsets starts;
+    Offsets ends;
     std::vector<std::int32_t> rules;
-    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+    TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] {
-        machine_.run(source, false, false, [&](std::size_t end, int rule) {
-          bounds.push_back(static_cast<std::int64_t>(end));
+        pre_tokenizer_.steps(source, [&](std::size_t start, std::size_t end, int rule) {
+          starts.push_back(static_cast<std::int64_t>(start));
+          ends.push_back(static_cast<std::int64_t>(end));
           rules.push_back(rule);
         });
       });
     });
-    return py::make_tuple(as_array(std::move(bounds)), as_array(std::move(rules)));
+    return py::make_tuple(as_array(std::move(starts)), as_array(std::move(ends)),
+                          as_array(std::move(rules)));
   }
+
+  // What follows is for one stage only.
 
   py::tuple advance(const py::str &chars, bool partial, bool in_gap) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;
     Rest rest{};
-    TextView(chars).with_source(machine_.classes(), [&](const auto &source) {
+    TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] {
-        rest = machine_.run(source, partial, in_gap, [&](std::size_t end, int rule) {
+        rest = only().run(source, partial, in_gap, [&](std::size_t end, int rule) {
           ends.push_back(end);
           rules.push_back(rule);
         });
@@ -109,19 +121,25 @@ public:
   }
 
   std::size_t run_length(const py::str &chars, Mask mask) const {
-    return TextView(chars).with_source(machine_.classes(), [&](const auto &source) {
-      return machine_.run_length(source, mask);
+    return TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
+      return only().run_length(source, mask);
     });
   }
 
   py::list split_batch(const py::list &texts, unsigned threads) const {
+    if (pre_tokenizer_.removes()) {
+      py::list result;
+      for (const py::handle text : py::tuple(texts))
+        result.append(split(py::reinterpret_borrow<py::str>(text)));
+      return result;
+    }
     // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
     const py::tuple kept(texts);
     std::vector<Offsets> bounds(kept.size());
     std::vector<std::function<void()>> work;
     work.reserve(kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i)
-      TextView(kept[i]).with_source(machine_.classes(), [&](const auto &source) {
+      TextView(kept[i]).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
         work.emplace_back([this, source, &out = bounds[i]] { out = boundaries_of(source); });
       });
     {
@@ -135,11 +153,37 @@ public:
   }
 
 private:
-  static Program read(const std::vector<std::uint32_t> &words) {
-    Program program;
-    if (const char *wrong = read_program(words.data(), words.size(), program))
+  const Machine &only() const {
+    if (pre_tokenizer_.only() == nullptr)
+      throw py::value_error("expected one stage that keeps what it cuts");
+    return *pre_tokenizer_.only();
+  }
+
+  // Returns make(start, end) for each pre-token, where some text is removed.
+  template <typename Make> py::list kept(py::handle text, Make make) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+    TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
+      unlocked(source.size(), [&] {
+        pre_tokenizer_.spans(source, kernels(), [&](std::size_t start, std::size_t end, int) {
+          spans.emplace_back(start, end);
+        });
+      });
+    });
+    py::list result;
+    for (const auto &[start, end] : spans) {
+      const auto slice = py::reinterpret_steal<py::object>(make(start, end));
+      if (!slice)
+        throw py::error_already_set();
+      result.append(slice);
+    }
+    return result;
+  }
+
+  static std::vector<StageProgram> read(const std::vector<std::uint32_t> &words) {
+    std::vector<StageProgram> stages;
+    if (const char *wrong = read_stages(words.data(), words.size(), stages))
       throw py::value_error(wrong);
-    return program;
+    return stages;
   }
 
   static UnicodeTable table(const std::string &version) {
@@ -165,21 +209,22 @@ private:
     bounds.reserve(source.size() / 3 + 2);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);
-    pretok::split(machine_, source, [&bounds](const std::size_t *ends, std::size_t count) {
-      bounds.insert(bounds.end(), ends, ends + count);
-    });
+    pretok::split(pre_tokenizer_, source,
+                  [&bounds](const std::size_t *ends, std::size_t count) {
+                    bounds.insert(bounds.end(), ends, ends + count);
+                  });
     return bounds;
   }
 
   Offsets boundaries(py::handle text) const {
     Offsets bounds;
-    TextView(text).with_source(machine_.classes(), [&](const auto &source) {
+    TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] { bounds = boundaries_of(source); });
     });
     return bounds;
   }
 
-  Machine machine_;
+  PreTokenizer pre_tokenizer_;
 };
 
 } // namespace pretok

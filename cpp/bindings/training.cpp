@@ -40,7 +40,7 @@ public:
       views.emplace_back(text);
     threads_ = std::max(threads_, threads);
     const py::gil_scoped_release released;
-    counts_.add(machine.machine(), views, threads, Pulse());
+    counts_.add(machine.pre_tokenizer(), views, threads, Pulse());
   }
 
   void add_words(const py::dict &words) {
@@ -140,7 +140,7 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
   const ByteView bytes = view(text);
   const py::gil_scoped_release released;
-  return safe_cut(machine.machine(), bytes.data, bytes.size);
+  return safe_cut(machine.pre_tokenizer(), bytes.data, bytes.size);
 }
 
 } // namespace

@@ -17,6 +17,9 @@ Mask joined(const Rule &rule, std::uint8_t a) {
 Mask refuses(const Rule &rule, std::uint8_t a) {
   return std::visit([a](const auto &kind) { return kind.refuses(a); }, rule);
 }
+Mask inside(const Rule &rule) {
+  return std::visit([](const auto &kind) { return kind.inside(); }, rule);
+}
 Mask sure(const Rule &rule) {
   return std::visit([](const auto &kind) { return kind.sure(); }, rule);
 }
@@ -182,34 +185,24 @@ struct CutTable::Builder {
         std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(each) - 1)]));
     return run != nullptr && has(run->tail & tail, b) && tail_of(*run) == tail;
   }
-  // The part of a tail that is white space.
-  Mask tail_of(const Run &run) const { return run.tail & white_; }
+  // The part of a tail that is white space, if it is taken whatever its length.
+  Mask tail_of(const Run &run) const { return run.tail_at_most == 0 ? run.tail & white_ : 0; }
 
   White find_white() {
     White white;
     for (const Rule &each : rules)
       if (const auto *spaces = std::get_if<Spaces>(&each)) {
-        if (white.space != 0 && spaces->space != white.space)
+        if (spaces->at_most != 0 || (white.space != 0 && spaces->space != white.space))
           return {};
         white.space = spaces->space;
       }
     white_ = white.space;
     for (const Rule &each : rules) {
-      if (const auto *run = std::get_if<Run>(&each)) {
-        if ((run->body & white.space) != 0)
-          return {};
-        // Rules with another tail: all pairs that lead into it are ASK.
-        if (white.tail == 0)
-          white.tail = tail_of(*run);
-      } else if (const auto *word = std::get_if<CasedWord>(&each)) {
-        if (((word->upper | word->lower) & white.space) != 0 ||
-            (word->suffix &&
-             ((word->suffix->letters | word->suffix->apostrophe) & white.space)))
-          return {};
-      } else if (const auto *contraction = std::get_if<Contraction>(&each)) {
-        if (((contraction->letters | contraction->apostrophe) & white.space) != 0)
-          return {};
-      }
+      if (!std::holds_alternative<Spaces>(each) && (inside(each) & white.space) != 0)
+        return {};
+      // Rules with another tail: all pairs that lead into it are ASK.
+      if (const auto *run = std::get_if<Run>(&each); run != nullptr && white.tail == 0)
+        white.tail = tail_of(*run);
     }
     bool first = true;
     for (std::uint8_t a = 0; a < END; ++a)

@@ -109,7 +109,7 @@ void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View>
   for (const View &text : texts)
     size += text.size();
   const Sharing sharing = share(size, threads);
-  const TextTasks<View> tasks(texts, sharing.task, encoder.machine(), added,
+  const TextTasks<View> tasks(texts, sharing.task, encoder.pre_tokenizer(), added,
                               encoder.add_prefix_space());
   run_in_order(
       tasks.count(), sharing.threads, total,

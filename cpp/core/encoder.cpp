@@ -74,7 +74,7 @@ template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
   std::size_t start = 0;
-  split(machine_, Utf8(text, size, machine_.classes()),
+  split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
         [&](const std::size_t *ends, std::size_t count) {
           for (std::size_t done = 0; done < count;) {
             const std::size_t taken = std::min(count - done, BATCH);

@@ -3,9 +3,8 @@
 
 #include "added.hpp"
 #include "id_buffer.hpp"
-#include "machine.hpp"
 #include "pre_token_cache.hpp"
-#include "splitter.hpp"
+#include "pre_tokenizer.hpp"
 #include "vocabulary.hpp"
 
 #include <array>
@@ -18,13 +17,15 @@ namespace pretok {
 // To be shared between threads. What it is made of must outlive it.
 class Encoder {
 public:
-  Encoder(const Machine &machine, const Vocabulary &vocabulary, bool add_prefix_space)
-      : machine_(machine), vocabulary_(vocabulary), add_prefix_space_(add_prefix_space),
+  Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
+          bool add_prefix_space)
+      : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
+        add_prefix_space_(add_prefix_space),
         lowest_apart_(
             vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3 : 0x100) {}
 
   CachePool &caches() const { return caches_; }
-  const Machine &machine() const { return machine_; }
+  const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
   bool add_prefix_space() const { return add_prefix_space_; }
 
   // Appends the ids of `size` bytes of UTF-8, or anything. Throws std::bad_alloc.
@@ -76,7 +77,7 @@ private:
   std::size_t merge_long_unit(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                               PreTokenCache &cache, std::uint32_t *to) const;
 
-  const Machine &machine_;
+  const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
   // The lead bytes of U+3000 to U+9FFF begin with this one; 0x100 if there are no units.

@@ -1,6 +1,7 @@
 // The loop: at each position the first rule that matches wins. pretok/machine.py is its twin.
 #pragma once
 
+#include "behavior.hpp"
 #include "class_table.hpp"
 #include "cuts.hpp"
 #include "program.hpp"
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace pretok {
-
-// Rule index of a pre-token that no rule matched.
-inline constexpr int GAP = -1;
 
 // Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
 // the last pre-token and there is part of a gap. While fewer than `room` code points follow,
@@ -108,7 +106,9 @@ private:
       return spaces->match(text, start);
     if (const auto *word = std::get_if<CasedWord>(&rule))
       return word->match(text, start);
-    return std::get_if<Contraction>(&rule)->match(text, start);
+    if (const auto *contraction = std::get_if<Contraction>(&rule))
+      return contraction->match(text, start);
+    return std::visit([&](const auto &other) { return other.match(text, start); }, rule);
   }
 
   ClassTable classes_;

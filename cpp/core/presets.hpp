@@ -10,7 +10,7 @@ namespace pretok {
 struct Preset {
   const char *names; // the name and the aliases, each between two spaces
   const char *unicode;
-  const std::uint32_t *words; // for read_program
+  const std::uint32_t *words; // for read_stages
   std::size_t word_count;
 };
 

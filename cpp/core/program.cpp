@@ -1,12 +1,16 @@
 #include "program.hpp"
 
+#include <utility>
+#include <variant>
+
 namespace pretok {
 namespace {
 
-constexpr std::uint32_t MAGIC = 0x70740001;
+constexpr std::uint32_t MAGIC = 0x70740002;
+constexpr std::uint32_t MOST_STAGES = 16;
 constexpr std::uint32_t MOST_RULES = 255;
 constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
-constexpr std::uint32_t LONGEST_SUFFIX = 255;
+constexpr std::uint32_t LONGEST_TEXT = 255;
 
 // Hands out words; past the end it hands out zeros and remembers.
 class Words {
@@ -29,6 +33,20 @@ private:
   bool ran_out_ = false;
 };
 
+bool read_text(Words &words, LiteralText &text) {
+  const std::uint32_t length = words.next();
+  if (length == 0 || length > LONGEST_TEXT || length > words.left())
+    return false;
+  for (std::uint32_t i = 0; i < length; ++i)
+    text.push_back(words.next());
+  return true;
+}
+
+// Whether a count of code points, of which 0 means no limit, and a least one go together.
+bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
+  return at_least != 0 && (at_most == 0 || at_least <= at_most);
+}
+
 bool read_contraction(Words &words, Contraction &rule) {
   rule.apostrophe = words.next();
   rule.ignore_case = words.next() != 0;
@@ -36,13 +54,23 @@ bool read_contraction(Words &words, Contraction &rule) {
   if (count == 0 || count > MOST_RULES)
     return false;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t length = words.next();
-    if (length == 0 || length > LONGEST_SUFFIX || length > words.left())
+    rule.suffixes.emplace_back();
+    if (!read_text(words, rule.suffixes.back()))
       return false;
-    std::vector<std::uint32_t> suffix;
-    for (std::uint32_t j = 0; j < length; ++j)
-      suffix.push_back(words.next());
-    rule.suffixes.push_back(suffix);
+  }
+  return true;
+}
+
+bool read_literal(Words &words, Literal &rule) {
+  rule.begin = words.next();
+  rule.rest = words.next();
+  const std::uint32_t count = words.next();
+  if (count == 0 || count > MOST_RULES)
+    return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    rule.texts.emplace_back();
+    if (!read_text(words, rule.texts.back()))
+      return false;
   }
   return true;
 }
@@ -63,8 +91,11 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
     rule.lead = words.next();
     rule.tail = words.next();
     rule.at_most = words.next();
+    rule.at_least = words.next();
+    rule.tail_at_most = words.next();
+    rule.lead_required = words.next() != 0;
     rules.emplace_back(rule);
-    return (rule.lead & rule.body) == 0;
+    return (rule.lead & rule.body) == 0 && are_counts(rule.at_most, rule.at_least);
   }
   case Kind::CASED_WORD: {
     CasedWord rule;
@@ -86,8 +117,49 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
     rule.newline = words.next();
     const std::uint32_t through = words.next();
     rule.through = static_cast<Through>(through);
+    rule.at_most = words.next();
+    rule.at_least = words.next();
     rules.emplace_back(rule);
-    return through <= static_cast<std::uint32_t>(Through::ALL);
+    return through <= static_cast<std::uint32_t>(Through::ALL) &&
+           are_counts(rule.at_most, rule.at_least);
+  }
+  case Kind::LITERAL: {
+    Literal rule;
+    if (!read_literal(words, rule))
+      return false;
+    rules.emplace_back(rule);
+    return true;
+  }
+  case Kind::ENCLOSED: {
+    Enclosed rule;
+    rule.begin = words.next();
+    rule.rest = words.next();
+    rule.body = words.next();
+    rule.at_most = words.next();
+    rule.at_least = words.next();
+    if (!read_text(words, rule.before) || !read_text(words, rule.after))
+      return false;
+    rules.emplace_back(rule);
+    return (rule.begin & rule.body) == 0 && are_counts(rule.at_most, rule.at_least);
+  }
+  case Kind::GROUPS: {
+    Groups rule;
+    rule.body = words.next();
+    rule.stop = words.next();
+    rule.size = words.next();
+    rule.at_least = words.next();
+    rules.emplace_back(rule);
+    return rule.size != 0 && are_counts(rule.size, rule.at_least);
+  }
+  case Kind::PHRASE: {
+    Phrase rule;
+    rule.begin = words.next();
+    rule.word = words.next();
+    rule.joint = words.next();
+    rule.lead = words.next();
+    rules.emplace_back(rule);
+    return (rule.begin & ~rule.word) == 0 && (rule.joint & rule.word) == 0 &&
+           (rule.lead & rule.begin) == 0;
   }
   }
   return false;
@@ -115,28 +187,56 @@ bool read_alphabet(Words &words, Alphabet &alphabet) {
   return true;
 }
 
-} // namespace
-
-const char *read_program(const std::uint32_t *words, std::size_t size, Program &program) {
-  Words source(words, size);
-  if (source.next() != MAGIC)
-    return "not a pretok program of this version";
+const char *read_program(Words &source, const std::uint32_t *end, Program &program) {
   if (!read_alphabet(source, program.alphabet))
-    return "the alphabet of the program is malformed";
+    return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
   if (rule_count == 0 || rule_count > MOST_RULES)
-    return "the program has no rules, or more than 255";
+    return "a stage has no rules, or more than 255";
+  std::size_t groups = 0;
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
-      return "the program is cut short";
-    Words record(words + (size - source.left()), length);
+      return "a stage is cut short";
+    Words record(end - source.left(), length);
     if (!read_rule(record, program.rules) || record.ran_out() || record.left() != 0)
-      return "a rule of the program is malformed";
+      return "a rule of a stage is malformed";
+    groups += std::holds_alternative<Groups>(program.rules.back()) ? 1U : 0U;
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
   }
-  return source.ran_out() || source.left() != 0 ? "the program has the wrong length" : nullptr;
+  if (groups > 1)
+    return "a stage has two rules for groups";
+  return source.ran_out() || source.left() != 0 ? "a stage has the wrong length" : nullptr;
+}
+
+} // namespace
+
+const char *read_stages(const std::uint32_t *words, std::size_t size,
+                        std::vector<StageProgram> &stages) {
+  Words source(words, size);
+  if (source.next() != MAGIC)
+    return "not pretok stages of this version";
+  const std::uint32_t count = source.next();
+  if (count == 0 || count > MOST_STAGES)
+    return "there are no stages, or more than 16";
+  for (std::uint32_t i = 0; i < count; ++i) {
+    StageProgram stage;
+    const std::uint32_t behavior = source.next();
+    stage.behavior = static_cast<Behavior>(behavior);
+    stage.invert = source.next() != 0;
+    const std::uint32_t length = source.next();
+    if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
+      return "a stage is malformed";
+    const std::uint32_t *begin = words + (size - source.left());
+    Words own(begin, length);
+    if (const char *wrong = read_program(own, begin + length, stage.program))
+      return wrong;
+    for (std::uint32_t j = 0; j < length; ++j)
+      source.next();
+    stages.push_back(std::move(stage));
+  }
+  return source.ran_out() || source.left() != 0 ? "the stages have the wrong length" : nullptr;
 }
 
 } // namespace pretok

@@ -1,10 +1,12 @@
-// A program: the rules of a preset over an alphabet of its own, read from 32-bit words.
+// Stages: what each does, and the program of its rules over an alphabet of its own, read from
+// 32-bit words.
 //
-// pretok/program.py and the `record` methods of pretok/rules.py write the words; presets built
-// in and presets made by users come the same way.
+// pretok/program.py and the `record` methods of pretok/rules write the words; presets built in
+// and presets made by users come the same way.
 #pragma once
 
 #include "alphabet.hpp"
+#include "behavior.hpp"
 #include "rules.hpp"
 
 #include <cstddef>
@@ -13,12 +15,21 @@
 
 namespace pretok {
 
+// The rules of a stage.
 struct Program {
   Alphabet alphabet;
   std::vector<Rule> rules;
 };
 
-// Reads `size` words into `program`. Returns nullptr, or what is wrong with them.
-const char *read_program(const std::uint32_t *words, std::size_t size, Program &program);
+struct StageProgram {
+  Program program;
+  Behavior behavior = Behavior::ISOLATED;
+  bool invert = false;
+};
+
+// Reads `size` words into `stages`, which is empty. Returns nullptr, or what is wrong with
+// them.
+const char *read_stages(const std::uint32_t *words, std::size_t size,
+                        std::vector<StageProgram> &stages);
 
 } // namespace pretok

@@ -66,7 +66,11 @@ std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size
 
 } // namespace
 
-std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size_t size) {
+std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
+                     std::size_t size) {
+  if (pre_tokenizer.first() == nullptr)
+    return 0;
+  const Machine &machine = *pre_tokenizer.first();
   size -= incomplete(data, size);
   const Utf8 source(data, size, machine.classes());
   const auto any = [](std::size_t) { return true; };
@@ -87,9 +91,12 @@ std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size
   }
 }
 
-std::size_t safe_cut_between(const Machine &machine, const AddedTokens &added,
+std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,
                              bool add_prefix_space, const std::uint8_t *data, std::size_t size,
                              std::size_t from, std::size_t to) {
+  if (pre_tokenizer.first() == nullptr)
+    return 0;
+  const Machine &machine = *pre_tokenizer.first();
   std::size_t start = added.clear_from(data, size, from, to);
   const std::size_t end = to - incomplete(data, to);
   while (start < end && is_tail(data[start]))

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "added.hpp"
-#include "machine.hpp"
+#include "pre_tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,10 @@ namespace pretok {
 
 // Returns the end of one of the last pre-tokens in data[0..size), such that the text up to
 // there and the text from there on can be split by themselves, whatever comes after `size`; 0
-// if none was found. `data` starts where a pre-token does.
-std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size_t size);
+// if none was found. `data` starts where a pre-token does. Of several stages the first decides:
+// where it cuts, all that follow see two texts. (So there is none if it joins what it cuts.)
+std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
+                     std::size_t size);
 
 // Returns a place behind `from`, `to` at most, where a text can be cut such that each part,
 // encoded by itself, gives the ids that it gives in the whole; 0 if none was found.
@@ -26,7 +28,7 @@ std::size_t safe_cut(const Machine &machine, const std::uint8_t *data, std::size
 // one takes along does not reach the cut, for no white space is before it. So the cut is within
 // a text between added tokens. There it is behind a boundary that the rules have between any
 // neighbours of these classes, and from that on it is as safe as what safe_cut returns.
-std::size_t safe_cut_between(const Machine &machine, const AddedTokens &added,
+std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,
                              bool add_prefix_space, const std::uint8_t *data, std::size_t size,
                              std::size_t from, std::size_t to);
 

@@ -76,4 +76,15 @@ private:
   const ClassTable *classes_;
 };
 
+// The part of a text from `start` to `end`, seen with other classes.
+template <typename Unit>
+CodePoints<Unit> part_of(const CodePoints<Unit> &text, std::size_t start, std::size_t end,
+                         const ClassTable &classes) {
+  return {text.data() + start, end - start, classes};
+}
+inline Utf8 part_of(const Utf8 &text, std::size_t start, std::size_t end,
+                    const ClassTable &classes) {
+  return {text.data() + start, end - start, classes};
+}
+
 } // namespace pretok

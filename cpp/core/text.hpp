@@ -72,6 +72,10 @@ public:
   // The run of white space scanned last: its end, and the end of its last line break.
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
+  // The run scanned last for groups: its end, and how many code points it has from where on.
+  std::size_t group_end = 0;
+  std::size_t group_left = 0;
+  std::size_t group_at = 0;
 };
 
 } // namespace pretok

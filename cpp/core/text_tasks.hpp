@@ -19,9 +19,9 @@ namespace pretok {
 template <typename View> class TextTasks {
 public:
   // Tasks of about `size` units; 0: all is one. All that is given must outlive this.
-  TextTasks(const std::vector<View> &texts, std::size_t size, const Machine &machine,
+  TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
             const AddedTokens &added, bool add_prefix_space)
-      : texts_(texts), size_(size), machine_(machine), added_(added),
+      : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
         add_prefix_space_(add_prefix_space) {
     if (size == 0) {
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
@@ -101,8 +101,8 @@ private:
       const std::size_t within = text.part(from, text.whole(to)).utf8_size();
       const std::size_t cut =
           around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-            return safe_cut_between(machine_, added_, add_prefix_space_, data, size, before,
-                                    before + within);
+            return safe_cut_between(pre_tokenizer_, added_, add_prefix_space_, data, size,
+                                    before, before + within);
           });
       if (cut != 0)
         return first + around.units_in(cut);
@@ -114,7 +114,7 @@ private:
 
   const std::vector<View> &texts_;
   const std::size_t size_;
-  const Machine &machine_;
+  const PreTokenizer &pre_tokenizer_;
   const AddedTokens &added_;
   const bool add_prefix_space_;
   std::vector<Task> tasks_;

@@ -1,8 +1,8 @@
 // Counting distinct pre-tokens: what training needs to know of its text.
 #pragma once
 
-#include "machine.hpp"
 #include "parallel.hpp"
+#include "pre_tokenizer.hpp"
 #include "sources.hpp"
 #include "splitter.hpp"
 #include "text_tasks.hpp"
@@ -127,7 +127,7 @@ public:
   // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
   // throws is thrown here.
   template <typename View, typename Pulse>
-  void add(const Machine &machine, const std::vector<View> &texts, unsigned threads,
+  void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            Pulse pulse);
   void add_word(ByteView word, std::int64_t count);
   // Returns all that was counted, by where it first appeared, and starts anew.
@@ -140,8 +140,8 @@ private:
 };
 
 template <typename View, typename Pulse>
-void WordCounts::add(const Machine &machine, const std::vector<View> &texts, unsigned threads,
-                     Pulse pulse) {
+void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts,
+                     unsigned threads, Pulse pulse) {
   struct Worker {
     WaitingWords waiting;
     Scratch scratch;
@@ -160,7 +160,7 @@ void WordCounts::add(const Machine &machine, const std::vector<View> &texts, uns
   }
   const AddedTokens none({}, {});
   const Sharing sharing = share(size, threads);
-  const TextTasks<View> tasks(texts, sharing.task, machine, none, false);
+  const TextTasks<View> tasks(texts, sharing.task, pre_tokenizer, none, false);
   while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
     tables_.emplace_back(seed_);
   std::atomic<std::size_t> next{0};
@@ -173,7 +173,7 @@ void WordCounts::add(const Machine &machine, const std::vector<View> &texts, uns
                                   std::size_t bytes, bool) {
           std::size_t begin = 0;
           const std::uint64_t position = positions[text] + start * MOST;
-          split(machine, Utf8(data, bytes, machine.classes()),
+          split(pre_tokenizer, Utf8(data, bytes, pre_tokenizer.classes()),
                 [&](const std::size_t *ends, std::size_t count) {
                   for (std::size_t i = 0; i < count; ++i) {
                     worker.waiting.add({data + begin, ends[i] - begin}, position + begin,

@@ -1,7 +1,7 @@
 // Compares the fast path with the plain machine, by each set of kernels that the
 // processor can run, on random texts, for every built-in preset and for random programs.
+#include "pre_tokenizer.hpp"
 #include "presets.hpp"
-#include "splitter.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -55,20 +55,20 @@ const char *const PARTS[] = {"a",
                              "\xB8",
                              "\xFF"};
 
-template <typename Source> bool agree(const Machine &machine, const Source &source) {
+template <typename Source> bool agree(const PreTokenizer &tokenizer, const Source &source) {
   std::vector<std::size_t> plain;
-  machine.run(source, false, false, [&](std::size_t end, int) { plain.push_back(end); });
+  tokenizer.steps(source, [&](std::size_t, std::size_t end, int) { plain.push_back(end); });
   if (source.size() == 0 ? !plain.empty() : plain.back() != source.size())
     return false;
   for (const Kernels *use : all_kernels()) {
     std::vector<std::size_t> fast;
     split(
-        machine, source,
+        tokenizer, source,
         [&](const std::size_t *ends, std::size_t count) {
           fast.insert(fast.end(), ends, ends + count);
         },
         *use);
-    if (fast != plain || count(machine, source, *use) != plain.size()) {
+    if (fast != plain || count(tokenizer, source, *use) != plain.size()) {
       std::printf("%s kernels, units of %zu bytes: ", use->name, sizeof(*source.data()));
       return false;
     }
@@ -76,7 +76,7 @@ template <typename Source> bool agree(const Machine &machine, const Source &sour
   return true;
 }
 
-bool agree_on(const Machine &machine, const std::string &text) {
+bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
   // Vectors of the very size, for a sanitizer to see what is read beyond.
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   std::vector<std::uint16_t> narrow;
@@ -87,11 +87,11 @@ bool agree_on(const Machine &machine, const std::string &text) {
     wide.push_back(decoded.code_point);
     at += decoded.width;
   }
-  const ClassTable &classes = machine.classes();
-  return agree(machine, Utf8(bytes.data(), bytes.size(), classes)) &&
-         agree(machine, CodePoints<std::uint8_t>(bytes.data(), bytes.size(), classes)) &&
-         agree(machine, CodePoints<std::uint16_t>(narrow.data(), narrow.size(), classes)) &&
-         agree(machine, CodePoints<std::uint32_t>(wide.data(), wide.size(), classes));
+  const ClassTable &classes = tokenizer.classes();
+  return agree(tokenizer, Utf8(bytes.data(), bytes.size(), classes)) &&
+         agree(tokenizer, CodePoints<std::uint8_t>(bytes.data(), bytes.size(), classes)) &&
+         agree(tokenizer, CodePoints<std::uint16_t>(narrow.data(), narrow.size(), classes)) &&
+         agree(tokenizer, CodePoints<std::uint32_t>(wide.data(), wide.size(), classes));
 }
 
 using Random = std::mt19937;
@@ -117,11 +117,12 @@ std::string filler(Random &source) {
   return text;
 }
 
-bool agree_on_texts(const Machine &machine, Random &source, int rounds, const char *name) {
+bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
+                    const char *name) {
   for (int round = 0; round < rounds; ++round) {
     std::string text = round % 4 == 0 ? filler(source) : "";
     text += random_text(source, source() % (round % 10 == 0 ? 900 : 12));
-    if (!agree_on(machine, text)) {
+    if (!agree_on(tokenizer, text)) {
       std::printf("%s: the fast path differs on:", name);
       for (const char byte : text)
         std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
@@ -134,7 +135,7 @@ bool agree_on_texts(const Machine &machine, Random &source, int rounds, const ch
 
 // Every sequence of up to four bytes that matter for whether UTF-8 is well-formed, across a
 // block's border.
-bool agree_on_sequences(const Machine &machine) {
+bool agree_on_sequences(const PreTokenizer &tokenizer) {
   static const unsigned char BYTES[] = {'a',  0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2,
                                         0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
   constexpr std::size_t KINDS = std::size(BYTES);
@@ -145,7 +146,7 @@ bool agree_on_sequences(const Machine &machine) {
     if (number % 2 == 0)
       text += std::string(number % 70, '.');
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(text.data());
-    if (!agree(machine, Utf8(bytes, text.size(), machine.classes()))) {
+    if (!agree(tokenizer, Utf8(bytes, text.size(), tokenizer.classes()))) {
       std::printf("the fast path differs on sequence %zu\n", number);
       return false;
     }
@@ -188,8 +189,9 @@ Program random_program(Random &source) {
   const Mask space = (any_set() | Mask{1} << table[' ']) & ~(Mask{1} << classes);
   const Mask newline = source() % 4 == 0 ? any_set() & space : Mask{1} << table['\n'];
   const auto but_space = [&](Mask set) { return source() % 4 == 0 ? set : set & ~space; };
+  std::size_t groups = 0;
   for (std::size_t left = 1 + source() % 6; left != 0; --left)
-    switch (source() % 6) {
+    switch (source() % 9) {
     case 0:
       program.rules.emplace_back(contraction());
       break;
@@ -203,15 +205,71 @@ Program random_program(Random &source) {
       program.rules.emplace_back(rule);
       break;
     }
+    case 2: {
+      Groups rule;
+      rule.body = but_space(any_set());
+      rule.stop = any_set() & ~rule.body;
+      rule.size = 1 + static_cast<std::uint32_t>(source() % 4);
+      rule.at_least = 1 + static_cast<std::uint32_t>(source() % rule.size);
+      if (groups++ == 0)
+        program.rules.emplace_back(rule);
+      break;
+    }
+    case 3: {
+      Phrase rule;
+      rule.begin = but_space(any_set());
+      rule.word = rule.begin | but_space(any_set());
+      rule.joint = any_set() & ~rule.word;
+      rule.lead = any_set() & ~rule.begin;
+      program.rules.emplace_back(rule);
+      break;
+    }
+    case 4: {
+      static const LiteralText TEXTS[] = {{'a'}, {' ', ' '}, {'\n'}, {'1', '2'}, {'.', '/'}};
+      if (source() % 2 == 0) {
+        Literal rule;
+        for (std::size_t number = 1 + source() % 3; number != 0; --number)
+          rule.texts.push_back(TEXTS[source() % std::size(TEXTS)]);
+        for (const LiteralText &text : rule.texts)
+          for (std::size_t i = 0; i < text.size(); ++i)
+            (i == 0 ? rule.begin : rule.rest) |= Mask{1} << table[text[i]];
+        program.rules.emplace_back(rule);
+        break;
+      }
+      Enclosed rule;
+      rule.before = TEXTS[source() % std::size(TEXTS)];
+      rule.after = TEXTS[source() % std::size(TEXTS)];
+      for (std::size_t i = 0; i < rule.before.size(); ++i)
+        (i == 0 ? rule.begin : rule.rest) |= Mask{1} << table[rule.before[i]];
+      for (const std::uint32_t code_point : rule.after)
+        rule.rest |= Mask{1} << table[code_point];
+      rule.body = any_set() & ~rule.begin;
+      rule.at_most = static_cast<std::uint32_t>(source() % 4);
+      program.rules.emplace_back(rule);
+      break;
+    }
     default: {
       Run rule;
       rule.body = but_space(any_set());
       rule.lead = source() % 2 == 0 ? any_set() & ~rule.body : 0;
       rule.tail = source() % 2 == 0 ? 0 : source() % 2 == 0 ? newline : any_set();
       rule.at_most = source() % 2 == 0 ? 0 : static_cast<std::uint32_t>(source() % 5);
+      rule.at_least = source() % 4 != 0 ? 1 : 1 + static_cast<std::uint32_t>(source() % 3);
+      rule.tail_at_most = static_cast<std::uint32_t>(source() % 8 == 0);
+      rule.lead_required = rule.lead != 0 && source() % 4 == 0;
       program.rules.emplace_back(rule);
     }
     }
+  const auto spaces = [&](Through through) {
+    Spaces rule{space, newline & space, through};
+    if (source() % 8 == 0 && through >= Through::ALL_BUT_LAST) {
+      rule.at_most = 1 + static_cast<std::uint32_t>(source() % 4);
+      rule.at_least = 1 + static_cast<std::uint32_t>(source() % rule.at_most);
+    }
+    return rule;
+  };
+  if (program.rules.empty())
+    program.rules.emplace_back(spaces(Through::ALL));
   static const Through THROUGHS[] = {Through::END_OF_TEXT, Through::LAST_NEWLINE,
                                      Through::ALL_BUT_LAST, Through::ALL};
   for (const Through through : THROUGHS)
@@ -220,8 +278,15 @@ Program random_program(Random &source) {
                                ? program.rules.begin() + static_cast<std::ptrdiff_t>(
                                                              source() % program.rules.size())
                                : program.rules.end(),
-                           Spaces{space, newline & space, through});
+                           spaces(through));
   return program;
+}
+
+// One that keeps all of the text; most often ISOLATED.
+Behavior random_behavior(Random &source) {
+  static const Behavior BEHAVIORS[] = {Behavior::MERGED_WITH_PREVIOUS,
+                                       Behavior::MERGED_WITH_NEXT, Behavior::CONTIGUOUS};
+  return source() % 5 != 0 ? Behavior::ISOLATED : BEHAVIORS[source() % 3];
 }
 
 } // namespace
@@ -232,24 +297,27 @@ int main(int count, char **arguments) {
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
-    Program program;
-    if (const char *wrong = read_program(preset.words, preset.word_count, program)) {
+    std::vector<StageProgram> stages;
+    if (const char *wrong = read_stages(preset.words, preset.word_count, stages)) {
       std::printf("%s: %s\n", preset.names, wrong);
       return 1;
     }
     for (const char *version : {"15.0", "15.1", "16.0", "17.0", "18.0"}) {
-      const Machine machine(program, unicode_table(version));
-      if (!agree_on_texts(machine, source, 700, preset.names))
+      const PreTokenizer tokenizer(stages, unicode_table(version));
+      if (!agree_on_texts(tokenizer, source, 700, preset.names))
         return 1;
       ++passed;
     }
-    if (index == 0 && !agree_on_sequences(Machine(program, unicode_table("16.0"))))
+    if (index == 0 && !agree_on_sequences(PreTokenizer(stages, unicode_table("16.0"))))
       return 1;
   }
   const int programs = count > 1 ? std::atoi(arguments[1]) : 3000;
   for (int number = 0; number < programs; ++number) {
-    const Machine machine(random_program(source), unicode_table("16.0"));
-    if (!agree_on_texts(machine, source, 40, "a random program"))
+    std::vector<StageProgram> stages;
+    for (std::size_t left = 1 + source() % 3 / 2 + source() % 3 / 2; left != 0; --left)
+      stages.push_back({random_program(source), random_behavior(source), source() % 8 == 0});
+    const PreTokenizer tokenizer(stages, unicode_table("16.0"));
+    if (!agree_on_texts(tokenizer, source, 40, "a random program"))
       return 1;
     ++passed;
   }

@@ -142,19 +142,19 @@ Ids merged(const Example &example, const std::string &pre_token) {
 }
 
 // Splits at `added` first, of which the longest at the leftmost place counts.
-Ids encoded(const Example &example, const Machine &machine,
+Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;
   std::string before;
   const auto finish = [&] {
     std::size_t start = 0;
-    machine.run(Utf8(bytes_of(before), before.size(), machine.classes()), false, false,
-                [&](std::size_t end, int) {
-                  for (const std::uint32_t id :
-                       merged(example, before.substr(start, end - start)))
-                    ids.push_back(id);
-                  start = end;
-                });
+    tokenizer.steps(Utf8(bytes_of(before), before.size(), tokenizer.classes()),
+                    [&](std::size_t, std::size_t end, int) {
+                      for (const std::uint32_t id :
+                           merged(example, before.substr(start, end - start)))
+                        ids.push_back(id);
+                      start = end;
+                    });
     before.clear();
   };
   for (std::size_t at = 0; at < text.size();) {
@@ -200,7 +200,7 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
-bool agree(const Example &example, const Machine &machine) {
+bool agree(const Example &example, const PreTokenizer &tokenizer) {
   Vocabulary vocabulary;
   VocabularyData data = example.data;
   if (const char *wrong = vocabulary.build(std::move(data))) {
@@ -220,7 +220,7 @@ bool agree(const Example &example, const Machine &machine) {
   std::vector<AddedToken> added;
   for (const auto &[content, token] : contents)
     added.push_back(token);
-  const Encoder encoder(machine, vocabulary, false);
+  const Encoder encoder(tokenizer, vocabulary, false);
   const CacheLease cache(encoder.caches());
   for (int round = 0; round < 60; ++round) {
     const bool with_added = round % 2 == 0;
@@ -231,7 +231,7 @@ bool agree(const Example &example, const Machine &machine) {
     const AddedTokens finder(looked_for, {});
     encoder.encode(bytes_of(text), text.size(), finder, *cache, ids);
     encoder.count(bytes_of(text), text.size(), finder, *cache, count);
-    const Ids expected = encoded(example, machine, looked_for, text);
+    const Ids expected = encoded(example, tokenizer, looked_for, text);
     if (Ids(ids.data(), ids.data() + ids.size()) != expected || count != expected.size()) {
       std::printf("%zu ids where %zu are expected, for:", ids.size(), expected.size());
       for (const char byte : text)
@@ -249,12 +249,12 @@ int main() {
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
-    Program program;
-    if (read_program(preset.words, preset.word_count, program) != nullptr)
+    std::vector<StageProgram> stages;
+    if (read_stages(preset.words, preset.word_count, stages) != nullptr)
       return 1;
-    const Machine machine(program, unicode_table(preset.unicode));
+    const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 20; ++round) {
-      if (!agree(random_example(round % 2 == 0), machine)) {
+      if (!agree(random_example(round % 2 == 0), tokenizer)) {
         std::printf("%s\n0 passed, 1 failed\n", preset.names);
         return 1;
       }

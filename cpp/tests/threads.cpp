@@ -109,10 +109,11 @@ bool agree(const Encoder &encoder, Wanted wanted, const std::vector<Bytes> &text
 
 using Counts = std::vector<std::pair<std::string, std::int64_t>>;
 
-Counts counts_of(const Machine &machine, const std::vector<Bytes> &texts, unsigned threads) {
+Counts counts_of(const PreTokenizer &tokenizer, const std::vector<Bytes> &texts,
+                 unsigned threads) {
   WordCounts counts;
   for (int batch = 0; batch < 2; ++batch)
-    counts.add(machine, texts, threads, [] {});
+    counts.add(tokenizer, texts, threads, [] {});
   WordTable table = counts.take(threads);
   Counts result;
   for (const WordTable::Word &word : table.finish())
@@ -121,11 +122,11 @@ Counts counts_of(const Machine &machine, const std::vector<Bytes> &texts, unsign
   return result;
 }
 
-bool agree_on_counts(const Machine &machine, const std::vector<Bytes> &texts) {
-  const Counts expected = counts_of(machine, texts, 1);
+bool agree_on_counts(const PreTokenizer &tokenizer, const std::vector<Bytes> &texts) {
+  const Counts expected = counts_of(tokenizer, texts, 1);
   for (const unsigned threads : {1U, 2U, 3U, 8U}) {
     set_task_size(1 + below(100));
-    const Counts found = counts_of(machine, texts, threads);
+    const Counts found = counts_of(tokenizer, texts, threads);
     set_task_size(0);
     if (found != expected) {
       std::printf("%u threads count something else\n", threads);
@@ -169,12 +170,12 @@ int main() {
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
-    Program program;
-    if (read_program(preset.words, preset.word_count, program) != nullptr)
+    std::vector<StageProgram> stages;
+    if (read_stages(preset.words, preset.word_count, stages) != nullptr)
       return 1;
-    const Machine machine(program, unicode_table(preset.unicode));
+    const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 40; ++round) {
-      const Encoder encoder(machine, vocabulary, coin());
+      const Encoder encoder(tokenizer, vocabulary, coin());
       const AddedTokens added = random_added();
       std::vector<std::string> kept;
       for (std::size_t left = 1 + below(4); left > 0; --left)
@@ -183,7 +184,7 @@ int main() {
       const std::vector<Bytes> one(texts.begin(), texts.begin() + 1);
       if (!agree(encoder, Wanted::IDS, texts, added) ||
           !agree(encoder, Wanted::COUNT, texts, added) ||
-          !agree(encoder, Wanted::SPANS, one, added) || !agree_on_counts(machine, texts) ||
+          !agree(encoder, Wanted::SPANS, one, added) || !agree_on_counts(tokenizer, texts) ||
           (round == 0 && !what_is_thrown_arrives(encoder))) {
         std::printf("%s\n0 passed, 1 failed\n", preset.names);
         return 1;

@@ -1,0 +1,82 @@
+// What becomes of the parts of a text where rules matched. pretok/behaviors.py is its twin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+enum class Behavior : std::uint32_t {
+  ISOLATED = 0,
+  REMOVED = 1,
+  MERGED_WITH_PREVIOUS = 2,
+  MERGED_WITH_NEXT = 3,
+  CONTIGUOUS = 4,
+};
+
+// Rule index of what no rule matched.
+inline constexpr int GAP = -1;
+
+// A match, or what lies between two.
+struct Part {
+  std::size_t start;
+  std::size_t end;
+  int rule;
+  bool matched; // after `invert`
+};
+
+// Calls emit(part) for what `behavior` makes of the parts that are added.
+template <typename Emit> class Settler {
+public:
+  Settler(Behavior behavior, bool invert, Emit &emit)
+      : behavior_(behavior), invert_(invert), emit_(emit) {}
+
+  void add(std::size_t start, std::size_t end, int rule) {
+    const Part part{start, end, rule, (rule != GAP) != invert_};
+    switch (behavior_) {
+    case Behavior::ISOLATED:
+      return emit_(part);
+    case Behavior::REMOVED:
+      if (!part.matched)
+        emit_(part);
+      return;
+    case Behavior::MERGED_WITH_PREVIOUS:
+      return next(part, part.matched && !held_.matched);
+    case Behavior::MERGED_WITH_NEXT:
+      next(part, !part.matched && held_.matched);
+      if (!part.matched)
+        finish();
+      return;
+    case Behavior::CONTIGUOUS:
+      return next(part, part.matched == held_.matched);
+    }
+  }
+
+  void finish() {
+    if (holds_)
+      emit_(held_);
+    holds_ = false;
+  }
+
+private:
+  void next(const Part &part, bool joins) {
+    if (!holds_ || !joins) {
+      finish();
+      held_ = part;
+      holds_ = true;
+      return;
+    }
+    held_.end = part.end;
+    held_.matched |= part.matched;
+    if (held_.rule == GAP)
+      held_.rule = part.rule;
+  }
+
+  const Behavior behavior_;
+  const bool invert_;
+  Emit &emit_;
+  Part held_{};
+  bool holds_ = false;
+};
+
+} // namespace pretok

@@ -1,0 +1,98 @@
+"""A word cut where its case falls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import CharSet
+from pretok.errors import InvalidRuleError
+from pretok.notation import set_regex
+from pretok.program import Alphabet
+from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
+from pretok.rules.contraction import APOSTROPHE, Contraction
+from pretok.text import IN, OUT, Text
+
+
+@dataclass(frozen=True, repr=False)
+class CasedWord(Rule):
+    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word cut where its case falls.
+
+    `upper` and `lower` share the letters without case. They are read as one run: capitals, then
+    from the first small letter on no more capitals. If no small letter comes, the run is cut
+    behind its last caseless letter, for that is as far as the first alternative can give back.
+    `lead` may share caseless letters with the word, where it makes no difference which of the two
+    takes one; any other overlap raises InvalidRuleError. `suffix` is a Contraction or None.
+    """
+
+    upper: CharSet
+    lower: CharSet
+    lead: CharSet | None = None
+    suffix: Contraction | None = None
+
+    def __post_init__(self) -> None:
+        require_set("CasedWord", "upper", self.upper)
+        require_set("CasedWord", "lower", self.lower)
+        require_set("CasedWord", "lead", self.lead, optional=True)
+        if self.lead is not None:
+            cased = self._word - (self.upper & self.lower)
+            require_disjoint("CasedWord", ("lead", self.lead), ("the cased letters", cased))
+        require_disjoint("CasedWord", ("the apostrophe", APOSTROPHE), ("the word", self._word))
+        if self.suffix is not None and not isinstance(self.suffix, Contraction):
+            raise InvalidRuleError(f"CasedWord: suffix={self.suffix!r}; expected a Contraction")
+
+    @property
+    def _word(self) -> CharSet:
+        return self.upper | self.lower
+
+    @property
+    def _pure_lead(self) -> CharSet | None:
+        return self.lead - self._word if self.lead is not None else None
+
+    def sets(self) -> list[CharSet]:
+        found = [self.upper, self.lower, APOSTROPHE]
+        return found if self._pure_lead is None else [*found, self._pure_lead]
+
+    def first(self) -> list[CharSet]:
+        lead = self._pure_lead
+        return [self.upper, self.lower] if lead is None else [self.upper, self.lower, lead]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        upper, lower, lead = map(alphabet.mask, (self.upper, self.lower, self._pure_lead))
+        suffix = self.suffix.matcher(alphabet) if self.suffix else None
+
+        def match(text: Text, start: int) -> int:
+            begin = start
+            if lead and text.members[lead][start]:  # lead?
+                begin += 1
+            end = text.members[upper].find(OUT, begin)  # upper*
+            if end == text.size and text.partial:
+                return text.undecided(upper)
+            if text.members[lower][end]:  # lower+
+                end = text.members[lower].find(OUT, end)
+                if end == text.size and text.partial:
+                    return text.undecided(lower)
+            else:  # upper* gives back until lower+ can take one; failing that, upper+
+                caseless = text.members[lower].rfind(IN, begin, end)
+                if caseless >= 0:
+                    end = caseless + 1
+            if end == begin:
+                return NO_MATCH
+            if suffix:  # suffix?
+                after = suffix(text, end)
+                if after != NO_MATCH:
+                    return after
+            return end
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        masks = map(alphabet.mask, (self.upper, self.lower, self._pure_lead))
+        suffix = self.suffix.record(alphabet)[1:] if self.suffix else []
+        return [2, *masks, *suffix]
+
+    @property
+    def pattern(self) -> str:
+        lead = f"{set_regex(self.lead)}?" if self.lead else ""
+        upper, lower = set_regex(self.upper), set_regex(self.lower)
+        suffix = f"(?:{self.suffix})?" if self.suffix else ""
+        return f"{lead}{upper}*{lower}+{suffix}|{lead}{upper}+{lower}*{suffix}"

@@ -1,0 +1,83 @@
+"""An apostrophe and one of some suffixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import CharSet, code_points
+from pretok.errors import InvalidRuleError
+from pretok.program import Alphabet
+from pretok.rules.base import NO_MATCH, Matcher, Rule
+from pretok.text import Text
+
+APOSTROPHE = code_points("'")
+# (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
+# ASCII folds to an ASCII one.
+FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0x212A: ord("k")}
+
+
+@dataclass(frozen=True, init=False)
+class Contraction(Rule):
+    """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first suffix that follows it.
+
+    With `ignore_case`, letters match as in `(?i:...)`, U+017F for s included. Suffixes are one or
+    more ASCII letters, small ones with `ignore_case`; anything else raises InvalidRuleError.
+
+    >>> print(Contraction("s", "ll", ignore_case=True))
+    (?i:'s|'ll)
+    """
+
+    suffixes: tuple[str, ...]
+    ignore_case: bool
+
+    def __init__(self, *suffixes: str, ignore_case: bool = False) -> None:
+        for suffix in suffixes:
+            good = isinstance(suffix, str) and suffix.isascii() and suffix.isalpha()
+            if not good or (ignore_case and suffix != suffix.lower()):
+                kind = "small ASCII letters" if ignore_case else "ASCII letters"
+                raise InvalidRuleError(f"Contraction: suffix {suffix!r}; expected {kind}")
+        if not suffixes:
+            raise InvalidRuleError("Contraction: no suffixes; expected at least one")
+        object.__setattr__(self, "suffixes", suffixes)
+        object.__setattr__(self, "ignore_case", ignore_case)
+
+    def __repr__(self) -> str:
+        words = ", ".join(map(repr, self.suffixes))
+        return f"Contraction({words}{', ignore_case=True' if self.ignore_case else ''})"
+
+    def sets(self) -> list[CharSet]:
+        return [APOSTROPHE]
+
+    def first(self) -> list[CharSet]:
+        return [APOSTROPHE]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        suffixes, ignore_case = self.suffixes, self.ignore_case
+        longest = max(map(len, suffixes))
+
+        def match(text: Text, start: int) -> int:
+            # '(?:s|t|re|ve|m|ll|d), the first suffix that fits
+            if text.chars[start : start + 1] != "'":
+                return NO_MATCH
+            after = text.chars[start + 1 : start + 1 + longest]
+            if ignore_case:
+                after = after.translate(FOLD)
+            for suffix in suffixes:
+                if after.startswith(suffix):
+                    return start + 1 + len(suffix)
+                if text.partial and len(after) < len(suffix) and suffix.startswith(after):
+                    return text.undecided(0)
+            return NO_MATCH
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        words = [0, alphabet.mask(APOSTROPHE), int(self.ignore_case), len(self.suffixes)]
+        for suffix in self.suffixes:
+            words += [len(suffix), *map(ord, suffix)]
+        return words
+
+    @property
+    def pattern(self) -> str:
+        body = "|".join(f"'{suffix}" for suffix in self.suffixes)
+        return f"(?i:{body})" if self.ignore_case else body

@@ -1,0 +1,81 @@
+"""Runs cut into groups from their end, as numbers are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import CharSet
+from pretok.errors import InvalidRuleError
+from pretok.notation import set_regex
+from pretok.program import Alphabet
+from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, require_set, times
+from pretok.text import OUT, Text
+
+
+@dataclass(frozen=True, repr=False)
+class Groups(Rule):
+    r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one of the groups of a run.
+
+    Groups have `size` code points, counted from the end of the run; the first may be shorter, but
+    not shorter than `at_least`. With `unless_before` there is no match in a run that one of these
+    follows; it must hold `body` (`\b` behind digits is `unless_before=WORD`). A stage may have one
+    rule of this kind.
+
+    >>> from pretok.classes import DIGIT
+    >>> print(Groups(DIGIT))
+    \p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))
+    """
+
+    body: CharSet
+    size: int = 3
+    at_least: int = 1
+    unless_before: CharSet | None = None
+
+    def __post_init__(self) -> None:
+        require_set("Groups", "body", self.body)
+        require_count("Groups", "size", self.size)
+        require_count("Groups", "at_least", self.at_least)
+        require_set("Groups", "unless_before", self.unless_before, optional=True)
+        if self.at_least > self.size:
+            raise InvalidRuleError(
+                f"Groups: at_least={self.at_least} is more than size={self.size}"
+            )
+
+    @property
+    def _stop(self) -> CharSet | None:
+        return self.unless_before - self.body or None if self.unless_before else None
+
+    def sets(self) -> list[CharSet]:
+        return [self.body] if self._stop is None else [self.body, self._stop]
+
+    def first(self) -> list[CharSet]:
+        return [self.body]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        body, stop = map(alphabet.mask, (self.body, self._stop))
+        size, at_least = self.size, self.at_least
+
+        def match(text: Text, start: int) -> int:
+            # One scan serves every group of the run.
+            if start >= text.group_end:
+                text.group_end = text.members[body].find(OUT, start)
+            end = text.group_end
+            if end == text.size and text.partial:
+                return text.undecided(body)
+            if stop and text.members[stop][end]:
+                return NO_MATCH
+            group = (end - start - 1) % size + 1
+            return start + group if group >= at_least else NO_MATCH
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        body, stop = map(alphabet.mask, (self.body, self._stop))
+        return [6, body, stop, self.size, self.at_least]
+
+    @property
+    def pattern(self) -> str:
+        body = set_regex(self.body)
+        behind = set_regex(self.unless_before | self.body) if self.unless_before else body
+        first = f"{body}{times(self.at_least, self.size)}"
+        return f"{first}(?=(?:{body}{times(self.size, self.size)})*(?!{behind}))"

@@ -1,0 +1,168 @@
+"""Texts that stand for themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import NOTHING, CharSet, code_points
+from pretok.errors import InvalidRuleError
+from pretok.notation import literal_regex, set_regex
+from pretok.program import Alphabet
+from pretok.rules.base import (
+    NO_MATCH,
+    Matcher,
+    Rule,
+    require_count,
+    require_disjoint,
+    require_set,
+    times,
+)
+from pretok.text import OUT, UNLIMITED, Text
+
+LONGEST = 255
+"""How many code points a text may have (cpp/core/program.cpp)."""
+
+
+@dataclass(frozen=True, init=False)
+class Literal(Rule):
+    r"""`(?:one|two|...)`: the first of `texts` that stands here, code point for code point.
+
+    Raises InvalidRuleError if there are none, or one is empty or no str.
+
+    >>> print(Literal("    ", "  ", "[x]"))
+    (?:    |  |\[x\])
+    """
+
+    texts: tuple[str, ...]
+
+    def __init__(self, *texts: str) -> None:
+        for text in texts:
+            _require_text("Literal", "text", text)
+        if not texts:
+            raise InvalidRuleError("Literal: no texts; expected at least one")
+        object.__setattr__(self, "texts", texts)
+
+    def __repr__(self) -> str:
+        return f"Literal({', '.join(map(repr, self.texts))})"
+
+    def sets(self) -> list[CharSet]:
+        return [*self.first(), *_chars(*(text[1:] for text in self.texts))]
+
+    def first(self) -> list[CharSet]:
+        return _chars(*(text[0] for text in self.texts))
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        texts = self.texts
+
+        def match(text: Text, start: int) -> int:
+            for literal in texts:
+                end = _literal(text, start, literal)
+                if end != NO_MATCH:
+                    return end
+            return NO_MATCH
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        first, *rest = map(alphabet.mask, self.sets())
+        words = [4, first, rest[0] if rest else 0, len(self.texts)]
+        for text in self.texts:
+            words += [len(text), *map(ord, text)]
+        return words
+
+    @property
+    def pattern(self) -> str:
+        body = "|".join(map(literal_regex, self.texts))
+        return f"(?:{body})" if len(self.texts) > 1 else body
+
+
+@dataclass(frozen=True, repr=False)
+class Enclosed(Rule):
+    """`before body{at_least,at_most} after`: a run of `body` between two literal texts.
+
+    No member of `body` may begin `before` or `after`, or matching would need backtracking or more
+    than linear time; raises InvalidRuleError if one does.
+
+    >>> print(Enclosed("<n:", code_points("0-9"), ">"))
+    <n:[0-9]+>
+    """
+
+    before: str
+    body: CharSet
+    after: str
+    at_most: int | None = None
+    at_least: int = 1
+
+    def __post_init__(self) -> None:
+        _require_text("Enclosed", "before", self.before)
+        _require_text("Enclosed", "after", self.after)
+        require_set("Enclosed", "body", self.body)
+        require_count("Enclosed", "at_most", self.at_most, optional=True)
+        require_count("Enclosed", "at_least", self.at_least)
+        if self.at_most is not None and self.at_least > self.at_most:
+            raise InvalidRuleError(
+                f"Enclosed: at_least={self.at_least} is more than at_most={self.at_most}"
+            )
+        for field in ("before", "after"):
+            begin = _chars(getattr(self, field)[0])[0]
+            require_disjoint("Enclosed", (f"the start of {field}", begin), ("body", self.body))
+
+    def sets(self) -> list[CharSet]:
+        return [*self.first(), *_chars(self.before[1:] + self.after), self.body]
+
+    def first(self) -> list[CharSet]:
+        return _chars(self.before[0])
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        before, after, body = self.before, self.after, alphabet.mask(self.body)
+        at_least, at_most = self.at_least, self.at_most
+
+        def match(text: Text, start: int) -> int:
+            begin = _literal(text, start, before)
+            if begin < 0:
+                return begin
+            limit = text.size if at_most is None else begin + at_most
+            end = text.members[body].find(OUT, begin, limit)
+            if end < 0:
+                end = limit
+            if end == text.size and text.partial and (at_most is None or end < limit):
+                return text.undecided(body, UNLIMITED if at_most is None else limit - end)
+            if end - begin < at_least:
+                return NO_MATCH
+            return _literal(text, end, after)
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        masks = map(alphabet.mask, self.sets())
+        words = [5, *masks, self.at_most or 0, self.at_least]
+        for text in (self.before, self.after):
+            words += [len(text), *map(ord, text)]
+        return words
+
+    @property
+    def pattern(self) -> str:
+        body = f"{set_regex(self.body)}{times(self.at_least, self.at_most)}"
+        return f"{literal_regex(self.before)}{body}{literal_regex(self.after)}"
+
+
+def _literal(text: Text, start: int, literal: str) -> int:
+    if text.chars.startswith(literal, start):
+        return start + len(literal)
+    begun = text.partial and literal.startswith(text.chars[start : start + len(literal)])
+    return text.undecided(0) if begun and text.size - start < len(literal) else NO_MATCH
+
+
+def _chars(*texts: str) -> list[CharSet]:
+    """Return the set of the characters of `texts`; no set if there are none."""
+    found = NOTHING
+    for char in sorted(set("".join(texts))):
+        found |= code_points(char)
+    return [found] if found else []
+
+
+def _require_text(kind: str, field: str, value: object) -> None:
+    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST:
+        raise InvalidRuleError(
+            f"{kind}: {field} {value!r}; expected a str of 1 to {LONGEST} code points"
+        )

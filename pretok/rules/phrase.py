@@ -1,0 +1,82 @@
+"""Words that single joints hold together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import CharSet
+from pretok.notation import set_regex
+from pretok.program import Alphabet
+from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
+from pretok.text import OUT, Text
+
+
+@dataclass(frozen=True, repr=False)
+class Phrase(Rule):
+    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words with one joint between each.
+
+    A word begins with a `start` and goes on with any `start` and `rest`. `lead` and `start`, and
+    `joint` and either of the others, must be disjoint; raises InvalidRuleError if they are not.
+
+    >>> from pretok.classes import LETTER, MARK, SPACE
+    >>> print(Phrase(LETTER, MARK, SPACE))
+    (?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+
+    """
+
+    start: CharSet
+    rest: CharSet
+    joint: CharSet
+    lead: CharSet | None = None
+
+    def __post_init__(self) -> None:
+        require_set("Phrase", "start", self.start)
+        require_set("Phrase", "rest", self.rest)
+        require_set("Phrase", "joint", self.joint)
+        require_set("Phrase", "lead", self.lead, optional=True)
+        word = self.start | self.rest
+        require_disjoint("Phrase", ("joint", self.joint), ("the words", word))
+        if self.lead is not None:
+            require_disjoint("Phrase", ("lead", self.lead), ("start", self.start))
+
+    def sets(self) -> list[CharSet]:
+        found = [self.start, self.start | self.rest, self.joint]
+        return found if self.lead is None else [*found, self.lead]
+
+    def first(self) -> list[CharSet]:
+        return [self.start] if self.lead is None else [self.start, self.lead]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        word, joint = alphabet.mask(self.start | self.rest), alphabet.mask(self.joint)
+        start_, lead = alphabet.mask(self.start), alphabet.mask(self.lead)
+
+        def match(text: Text, start: int) -> int:
+            end = start
+            if lead and text.members[lead][start]:  # lead?
+                end += 1
+                if end == text.size and text.partial:
+                    return text.undecided(0)
+            if not text.members[start_][end]:
+                return NO_MATCH
+            while True:
+                end = text.members[word].find(OUT, end)  # start rest*
+                if end == text.size and text.partial:
+                    return text.undecided(word)
+                if not text.members[joint][end]:
+                    return end
+                if end + 1 == text.size and text.partial:
+                    return text.undecided(0)
+                if not text.members[start_][end + 1]:  # (?:joint start
+                    return end
+                end += 1
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        word = self.start | self.rest
+        return [7, *map(alphabet.mask, (self.start, word, self.joint, self.lead))]
+
+    @property
+    def pattern(self) -> str:
+        lead = f"{set_regex(self.lead)}?" if self.lead else ""
+        word = f"{set_regex(self.start)}{set_regex(self.rest)}*"
+        return f"{lead}(?:{word}(?:{set_regex(self.joint)}{word})*)+"

@@ -1,0 +1,123 @@
+"""A run of one character set, with what may stand before and behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pretok.classes import CharSet
+from pretok.errors import InvalidRuleError
+from pretok.notation import set_regex
+from pretok.program import Alphabet
+from pretok.rules.base import (
+    NO_MATCH,
+    Matcher,
+    Rule,
+    require_count,
+    require_disjoint,
+    require_set,
+    times,
+)
+from pretok.text import OUT, Text
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Rule):
+    r"""`lead?body{at_least,at_most}tail*`: a run of `body`, perhaps a `lead` before, `tail` after.
+
+    With `lead_required` there is no match without a lead; `tail_at_most` limits the tail. `lead`
+    and `body` must be disjoint, or matching would need backtracking, but for a plain `lead?body+`,
+    where it makes no difference which of the two takes a code point that both have; raises
+    InvalidRuleError otherwise. `tail` may share members with `body`: the body takes all it can,
+    and the tail begins behind it.
+
+    >>> from pretok.classes import LETTER, NEWLINE, NUMBER
+    >>> print(Run(LETTER, lead=~(NEWLINE | LETTER | NUMBER)))
+    [^\r\n\p{L}\p{N}]?\p{L}+
+    """
+
+    body: CharSet
+    lead: CharSet | None = None
+    at_most: int | None = None
+    tail: CharSet | None = None
+    at_least: int = 1
+    lead_required: bool = False
+    tail_at_most: int | None = None
+
+    def __post_init__(self) -> None:
+        require_set("Run", "body", self.body)
+        require_set("Run", "lead", self.lead, optional=True)
+        require_set("Run", "tail", self.tail, optional=True)
+        require_count("Run", "at_most", self.at_most, optional=True)
+        require_count("Run", "at_least", self.at_least)
+        require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
+        if self.at_most is not None and self.at_least > self.at_most:
+            raise InvalidRuleError(
+                f"Run: at_least={self.at_least} is more than at_most={self.at_most}"
+            )
+        if self.lead is None and self.lead_required:
+            raise InvalidRuleError("Run: lead_required without a lead; expected a CharSet as lead")
+        if self.tail is None and self.tail_at_most is not None:
+            raise InvalidRuleError("Run: tail_at_most without a tail; expected a CharSet as tail")
+        plain = self.at_most is None and self.at_least == 1 and not self.lead_required
+        if self.lead is not None and not plain:
+            require_disjoint("Run", ("lead", self.lead), ("body", self.body))
+
+    @property
+    def _pure_lead(self) -> CharSet | None:
+        return self.lead - self.body or None if self.lead else None
+
+    def sets(self) -> list[CharSet]:
+        return [chars for chars in (self.body, self._pure_lead, self.tail) if chars is not None]
+
+    def first(self) -> list[CharSet]:
+        lead = self._pure_lead
+        if lead is None:
+            return [self.body]
+        return [lead] if self.lead_required else [self.body, lead]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        body, lead, tail = map(alphabet.mask, (self.body, self._pure_lead, self.tail))
+        at_least, at_most, tail_at_most = self.at_least, self.at_most, self.tail_at_most
+
+        def match(text: Text, start: int) -> int:
+            begin = start
+            if lead and text.members[lead][start]:  # lead?
+                begin += 1
+            if at_most is None:  # body{at_least,}
+                end = text.members[body].find(OUT, begin)
+                if end == text.size and text.partial:
+                    return text.undecided(body)
+            else:  # body{at_least,at_most}
+                limit = begin + at_most
+                end = text.members[body].find(OUT, begin, limit)
+                if end < 0:
+                    end = limit
+                elif end == text.size and text.partial:
+                    return text.undecided(body, limit - end)
+            if end - begin < at_least:
+                return NO_MATCH
+            if not tail:
+                return end
+            if tail_at_most is None:  # tail*
+                end = text.members[tail].find(OUT, end)
+                return text.undecided(tail) if end == text.size and text.partial else end
+            limit = end + tail_at_most  # tail{0,tail_at_most}
+            end = text.members[tail].find(OUT, end, limit)
+            if end < 0:
+                return limit
+            return text.undecided(tail, limit - end) if end == text.size and text.partial else end
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        masks = map(alphabet.mask, (self.body, self._pure_lead, self.tail))
+        counts = (self.at_most or 0, self.at_least, self.tail_at_most or 0)
+        return [1, *masks, *counts, int(self.lead_required)]
+
+    @property
+    def pattern(self) -> str:
+        lead = set_regex(self.lead) + "?" * (not self.lead_required) if self.lead else ""
+        tail = set_regex(self.tail) if self.tail else ""
+        if tail:
+            tail += {None: "*", 1: "?"}.get(self.tail_at_most, f"{{0,{self.tail_at_most}}}")
+        return f"{lead}{set_regex(self.body)}{times(self.at_least, self.at_most)}{tail}"

@@ -1,0 +1,107 @@
+"""White space, as far as a rule takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from pretok.classes import NEWLINE, WHITE_SPACE, CharSet
+from pretok.errors import InvalidRuleError
+from pretok.program import Alphabet
+from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, times
+from pretok.text import IN, OUT, Text
+
+
+class Through(IntEnum):
+    """How far a Spaces rule takes a run of white space."""
+
+    END_OF_TEXT = 0
+    LAST_NEWLINE = 1
+    ALL_BUT_LAST = 2
+    ALL = 3
+
+
+END_OF_TEXT = Through.END_OF_TEXT
+LAST_NEWLINE = Through.LAST_NEWLINE
+ALL_BUT_LAST = Through.ALL_BUT_LAST
+ALL = Through.ALL
+
+
+@dataclass(frozen=True)
+class Spaces(Rule):
+    r"""White space (`\s`), as far as `through` says.
+
+    END_OF_TEXT `\s++$`: the whole run if the text ends with it. LAST_NEWLINE `\s*[\r\n]+`: through
+    the last line break in the run. ALL_BUT_LAST `\s+(?!\S)`: the whole run if the text ends with
+    it, else all but its last code point, if it has two or more. ALL `\s+`: the whole run. The
+    last two may be limited: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
+    """
+
+    through: Through
+    at_most: int | None = None
+    at_least: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.through, Through):
+            names = ", ".join(Through.__members__)
+            raise InvalidRuleError(f"Spaces: through={self.through!r}; expected one of {names}")
+        require_count("Spaces", "at_most", self.at_most, optional=True)
+        require_count("Spaces", "at_least", self.at_least)
+        if self.at_most is None and self.at_least == 1:
+            return
+        if self.through not in (ALL_BUT_LAST, ALL):
+            raise InvalidRuleError(
+                f"Spaces: through={self.through.name} with a limit; expected ALL_BUT_LAST or ALL"
+            )
+        if self.at_most is None or self.at_least > self.at_most:
+            raise InvalidRuleError(
+                f"Spaces: at_least={self.at_least} with at_most={self.at_most}; expected at_most "
+                "to be no less"
+            )
+
+    def __repr__(self) -> str:
+        least = f", at_least={self.at_least}" if self.at_least > 1 else ""
+        most = f", at_most={self.at_most}" if self.at_most else ""
+        return f"Spaces(through={self.through.name}{most}{least})"
+
+    def sets(self) -> list[CharSet]:
+        return [WHITE_SPACE, NEWLINE]
+
+    def first(self) -> list[CharSet]:
+        return [WHITE_SPACE]
+
+    def matcher(self, alphabet: Alphabet) -> Matcher:
+        space, newline = map(alphabet.mask, (WHITE_SPACE, NEWLINE))
+        through, at_most, at_least = self.through, self.at_most, self.at_least
+
+        def match(text: Text, start: int) -> int:
+            # One scan serves every Spaces rule and every start in the run, so that a rule that
+            # fails on a long run cannot make the whole quadratic.
+            if start >= text.space_end:
+                text.space_end = text.members[space].find(OUT, start)
+                text.space_newline = text.members[newline].rfind(IN, start, text.space_end)
+            end = text.space_end
+            if end == text.size and text.partial:
+                return text.undecided(space)
+            if through is END_OF_TEXT:  # \s++$
+                return end if end == text.size else NO_MATCH
+            if through is LAST_NEWLINE:  # \s*[\r\n]+
+                return text.space_newline + 1 if text.space_newline >= start else NO_MATCH
+            if through is ALL_BUT_LAST and end < text.size:  # \s+(?!\S)
+                end -= 1
+            if at_most is not None:
+                end = min(end, start + at_most)
+            return end if end - start >= at_least else NO_MATCH  # \s+
+
+        return match
+
+    def record(self, alphabet: Alphabet) -> list[int]:
+        masks = map(alphabet.mask, (WHITE_SPACE, NEWLINE))
+        return [3, *masks, self.through, self.at_most or 0, self.at_least]
+
+    @property
+    def pattern(self) -> str:
+        if self.through in (END_OF_TEXT, LAST_NEWLINE):
+            return (r"\s++$", r"\s*[\r\n]+")[self.through]
+        behind = r"(?!\S)" if self.through is ALL_BUT_LAST else ""
+        return rf"\s{times(self.at_least, self.at_most)}{behind}"

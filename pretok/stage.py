@@ -1,0 +1,85 @@
+"""Stage: one step of a split, which cuts every piece of the step before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pretok.behaviors import Behavior, check_behavior
+from pretok.errors import InvalidRuleError
+from pretok.rules import Groups, Rule
+
+MOST_RULES, MOST_STAGES = 255, 16
+"""What fits into the serialised form (cpp/core/program.cpp)."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    r"""Rules, and what becomes of what they match and of what lies between.
+
+    `rules` are tried in order at each position, and the first that matches makes a part. Text
+    where none matches is a part of its own, up to where one does. `invert` swaps the two kinds, and
+    `behavior` says what becomes of matches, as in Split of Hugging Face's tokenizers (see
+    `pretok.behaviors`). `pattern` is the published regex, and `huggingface` the JSON object of the
+    pre_tokenizer that splits so, where that is no Split with this pattern. Raises
+    InvalidRuleError.
+
+    >>> from pretok import NUMBER, Run
+    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").removes
+    False
+    """
+
+    rules: tuple[Rule, ...]
+    pattern: str = ""
+    behavior: Behavior = "isolated"
+    invert: bool = False
+    huggingface: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", tuple(self.rules))
+        if not 1 <= len(self.rules) <= MOST_RULES:
+            raise InvalidRuleError(
+                f"a stage has {len(self.rules) or 'no'} rules; expected 1 to {MOST_RULES}"
+            )
+        for number, rule in enumerate(self.rules, 1):
+            if not isinstance(rule, Rule):
+                raise InvalidRuleError(
+                    f"rule {number} of a stage: {rule!r}; expected one of the kinds of rules, such "
+                    "as Run or Contraction"
+                )
+        if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
+            raise InvalidRuleError("a stage has two rules Groups; put one into a stage of its own")
+        check_behavior(self.behavior, "Stage")
+
+    @property
+    def removes(self) -> bool:
+        """Whether parts of the text are dropped."""
+        return self.behavior == "removed"
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Return the stage itself, as what makes up several stages does."""
+        return (self,)
+
+
+class Stages(Protocol):
+    """What can stand among the stages of a Preset: a Stage, or what is made of some."""
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Return the stages, in order."""
+        ...
+
+
+def flat(given: Iterable[Stages]) -> tuple[Stage, ...]:
+    """Return the stages that `given` are made of; raises InvalidRuleError for anything else."""
+    found: list[Stage] = []
+    for item in given:
+        if not hasattr(item, "stages"):
+            raise InvalidRuleError(
+                f"stage {len(found) + 1}: {item!r}; expected a Stage, or a block of "
+                "pretok.pre_tokenizers"
+            )
+        found += item.stages()
+    if len(found) > MOST_STAGES:
+        raise InvalidRuleError(f"there are {len(found)} stages; expected {MOST_STAGES} at most")
+    return tuple(found)
