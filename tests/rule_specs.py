@@ -329,6 +329,13 @@ SPECS = (
         "abd",
         9,
     ),
+    Spec(
+        "enclosed in what is like it",
+        (Enclosed("AB", code_points("A-C"), "Z", at_most=3),),
+        "AB[A-C]{1,3}Z",
+        "ABCZ",
+        7,
+    ),
     # Groups
     Spec(
         "groups of three",

@@ -140,7 +140,10 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
       return false;
     rules.emplace_back(rule);
-    return (rule.begin & rule.body) == 0 && are_counts(rule.at_most, rule.at_least);
+    // Or else each start would look through what the next ones look through.
+    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > LONGEST_TEXT))
+      return false;
+    return are_counts(rule.at_most, rule.at_least);
   }
   case Kind::GROUPS: {
     Groups rule;

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-ENGINE_SPECIFIC = frozenset({"a counted possessive quantifier", "a line or text anchor"})
+ENGINE_SPECIFIC = frozenset(
+    {"a counted possessive quantifier", "a line or text anchor", "a word boundary"}
+)
 """What fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
 CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
 """What `regex`, in the version 0 that plain patterns have, takes for literal characters."""
@@ -20,6 +22,8 @@ def constructs(pattern: str) -> set[str]:
     for index, token, depth in _tokens(pattern):
         if token in "^$" and not depth:
             found.add("a line or text anchor")
+        elif token in (r"\b", r"\B") and not depth:
+            found.add("a word boundary")
         elif token == "}" and not depth and pattern[index + 1 : index + 2] == "+":
             found.add("a counted possessive quantifier")
         elif token[0] == "[" and depth:

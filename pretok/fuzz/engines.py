@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import zlib
 from abc import ABC, abstractmethod
@@ -12,6 +13,7 @@ from importlib.metadata import version as distribution_version
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
+from pretok.behaviors import applied
 from pretok.classes import CASELESS, CONTROL, DIGIT, LOWER, MARK, NUMBER, PUNCTUATION, SYMBOL, UPPER
 from pretok.classes import WHITE_SPACE as SPACES
 from pretok.errors import PretokError
@@ -22,6 +24,7 @@ from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.pretokenizer import PreTokenizer, choose_backend
 from pretok.rules import Run
+from pretok.stage import Stage
 from pretok.unicode import VERSIONS
 
 Ask = Callable[[Sequence[str]], list[list[Any]]]
@@ -73,13 +76,22 @@ class Engine(ABC):
         return f"{self._module_name} {distribution_version(self._module_name)}"
 
     def refuses(self, preset: Preset) -> str:
-        """Return why the engine cannot express `preset`'s pattern, or "" if it can."""
-        if not preset.pattern:
-            raise EngineError(
-                f"preset {preset.name!r} has no pattern, so there is nothing to compare it with; "
-                "give Preset(pattern=...) the regex that its rules stand for"
-            )
-        found = constructs(preset.pattern)
+        """Return why the engine cannot express the patterns of `preset`, or "" if it can."""
+        for number, stage in enumerate(preset.stages, 1):
+            if not stage.pattern and not stage.huggingface:
+                raise EngineError(
+                    f"preset {preset.name!r} has no pattern, so there is nothing to compare it "
+                    "with; give Preset(pattern=...) the regex that its rules stand for"
+                )
+            refusal = self._refuses_stage(preset, stage)
+            if refusal:
+                return f"stage {number}: {refusal}" if len(preset.stages) > 1 else refusal
+        return ""
+
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        if not stage.pattern:
+            return "it is no regex, but a pre_tokenizer of its own kind"
+        found = constructs(stage.pattern)
         if preset.engine not in self._reads_like and found & ENGINE_SPECIFIC:
             what = ", ".join(sorted(found & ENGINE_SPECIFIC))
             return f"its pattern has {what}, which {self.name} reads otherwise than {preset.engine}"
@@ -132,30 +144,46 @@ class RegexEngine(Engine):
     name = _module_name = "regex"
     _reads_like = ("tiktoken",)
 
-    def refuses(self, preset: Preset) -> str:
-        """Return why the engine cannot express `preset`'s pattern, or "" if it can."""
-        return super().refuses(preset) or "".join(
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        return super()._refuses_stage(preset, stage) or "".join(
             f"its pattern has {what}, which regex reads otherwise"
-            for what in sorted(constructs(preset.pattern) & CLASS_ALGEBRA)[:1]
+            for what in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
         )
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return what to compare between `tokenizer` and the engine, its own split first."""
-        pattern = with_text_anchors(tokenizer.preset.pattern)
-        compiled = self._compile(tokenizer.preset, self._module.compile, pattern)
-        find_all, find_iter = compiled.findall, compiled.finditer
+        splits = [
+            self._splitter(tokenizer.preset, stage, with_text_anchors(stage.pattern))
+            for stage in tokenizer.preset.stages
+        ]
 
         def split(text: str) -> list[str]:
-            if not compiled.groups:
-                found: list[str] = find_all(text)
-                if sum(map(len, found)) == len(text) and "" not in found:
-                    return found
-            cuts = {0, len(text)}
-            for match in find_iter(text):
-                cuts.update(match.span())
-            return [text[start:end] for start, end in pairwise(sorted(cuts))]
+            pieces = [text] if text else []
+            for cut in splits:
+                pieces = [part for piece in pieces for part in cut(piece)]
+            return pieces
 
         return [_splits(tokenizer, lambda texts: [split(text) for text in texts])]
+
+    def _splitter(self, preset: Preset, stage: Stage, pattern: str) -> Callable[[str], list[str]]:
+        compiled = self._compile(preset, self._module.compile, pattern)
+
+        def split(text: str) -> list[str]:
+            if not compiled.groups and stage.behavior == "isolated":
+                found: list[str] = compiled.findall(text)
+                if sum(map(len, found)) == len(text) and "" not in found:
+                    return found
+            spans, end = [], 0
+            for match in compiled.finditer(text):
+                spans += [(end, match.start(), False), (*match.span(), True)]
+                end = match.end()
+            spans.append((end, len(text), False))
+            # Where nothing is between two matches there is no part that could be joined.
+            parts = (span for span in spans if span[2] or span[0] < span[1])
+            kept = applied(parts, stage.behavior, stage.invert)
+            return [text[start:end] for start, end, _ in kept]
+
+        return split
 
 
 class TiktokenEngine(Engine):
@@ -166,8 +194,17 @@ class TiktokenEngine(Engine):
     longest = 24
     surrogates = False
 
+    def refuses(self, preset: Preset) -> str:
+        """Return why the engine cannot express the pattern of `preset`, or "" if it can."""
+        found = super().refuses(preset)
+        if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
+            return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
+        return found
+
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return what to compare between `tokenizer` and the engine, its own split first."""
+
+        pattern = tokenizer.preset.pattern
 
         def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
             return self._module.Encoding(
@@ -184,17 +221,17 @@ class TiktokenEngine(Engine):
                 tokens.update(data[a:b] for i, a in enumerate(cuts) for b in cuts[i + 1 :])
             ordered = sorted(tokens)
             shown = [token.decode("utf-8", "backslashreplace") for token in ordered]
-            encode = encoding(preset.pattern, {token: i for i, token in enumerate(ordered)})
+            encode = encoding(pattern, {token: i for i, token in enumerate(ordered)})
             return [[shown[i] for i in encode.encode_ordinary(text)] for text in texts]
 
         preset = tokenizer.preset
         bare = {bytes([byte]): byte for byte in range(256)}
-        self._compile(preset, lambda pattern: encoding(pattern, bare), preset.pattern)
+        self._compile(preset, lambda pattern: encoding(pattern, bare), pattern)
         return [_splits(tokenizer, split_all)]
 
 
 class HuggingFaceEngine(Engine):
-    """Hugging Face tokenizers: `Split`, and `ByteLevel` for the pattern that it has built in."""
+    """Hugging Face tokenizers: `Split`, its other pre_tokenizers, and `ByteLevel` for GPT-2."""
 
     name = "hf"
     _module_name = "tokenizers"
@@ -204,15 +241,31 @@ class HuggingFaceEngine(Engine):
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return what to compare between `tokenizer` and the engine, its own split first."""
         preset, kinds = tokenizer.preset, self._module.pre_tokenizers
-
-        def splitter(pattern: str) -> Any:
-            return kinds.Split(self._module.Regex(pattern), "isolated")
-
-        found = [_splits(tokenizer, _by_offsets(self._compile(preset, splitter, preset.pattern)))]
+        sequence = kinds.Sequence([self._stage(preset, stage) for stage in preset.stages])
+        found = [_splits(tokenizer, _by_offsets(sequence))]
         if preset.pattern == GPT2.pattern:
             byte_level = kinds.ByteLevel(add_prefix_space=False, use_regex=True)
             found.append(_splits(tokenizer, _by_offsets(byte_level), "split (ByteLevel)"))
         return found
+
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        return "" if stage.huggingface else super()._refuses_stage(preset, stage)
+
+    def _stage(self, preset: Preset, stage: Stage) -> Any:
+        if stage.huggingface:
+            model = {"type": "BPE", "vocab": {}, "merges": []}
+            file = {
+                "version": "1.0",
+                "model": model,
+                "pre_tokenizer": json.loads(stage.huggingface),
+            }
+            return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+
+        def splitter(pattern: str) -> Any:
+            regex = self._module.Regex(pattern)
+            return self._module.pre_tokenizers.Split(regex, stage.behavior, stage.invert)
+
+        return self._compile(preset, splitter, stage.pattern)
 
 
 class PythonEngine(Engine):
@@ -255,14 +308,29 @@ class PythonEngine(Engine):
                 lambda texts: [other.split(text) for text in texts],
             )
 
+        offsets = (
+            []
+            if tokenizer.preset.removes
+            else [
+                same(
+                    "offsets (char)", lambda tok, text: _spans(tok.offsets(text, "char").tolist())
+                ),
+                same(
+                    "offsets (byte)", lambda tok, text: _spans(tok.offsets(text, "byte").tolist())
+                ),
+                same(
+                    "offsets (utf16)", lambda tok, text: _spans(tok.offsets(text, "utf16").tolist())
+                ),
+                same(
+                    "byte offsets", lambda tok, text: _spans(tok.offsets(_damaged(text)).tolist())
+                ),
+            ]
+        )
         return [
             same("split", lambda tok, text: tok.split(text)),
-            same("offsets (char)", lambda tok, text: _spans(tok.offsets(text, "char").tolist())),
-            same("offsets (byte)", lambda tok, text: _spans(tok.offsets(text, "byte").tolist())),
-            same("offsets (utf16)", lambda tok, text: _spans(tok.offsets(text, "utf16").tolist())),
+            *offsets,
             same("rules", lambda tok, text: [tuple(step) for step in tok.explain(text)]),
             same("split_bytes", lambda tok, text: tok.split_bytes(_damaged(text))),
-            same("byte offsets", lambda tok, text: _spans(tok.offsets(_damaged(text)).tolist())),
             same("count", lambda tok, text: [None] * tok.count(text)),
             streamed(tokenizer, python, "native"),
             streamed(python, tokenizer, "python"),

@@ -108,6 +108,8 @@ class Punctuation(_OneStage):
         check_behavior(self.behavior, "Punctuation")
 
     def stages(self) -> tuple[Stage, ...]:
+        if self.behavior == "contiguous":
+            return (self._stage(Run(HF_PUNCTUATION)),)
         return (self._stage(Run(HF_PUNCTUATION, at_most=1), behavior=self.behavior),)
 
     def _json(self) -> dict[str, Any]:

@@ -80,8 +80,9 @@ class Literal(Rule):
 class Enclosed(Rule):
     """`before body{at_least,at_most} after`: a run of `body` between two literal texts.
 
-    No member of `body` may begin `before` or `after`, or matching would need backtracking or more
-    than linear time; raises InvalidRuleError if one does.
+    No member of `body` may begin `after`, or matching would need backtracking, nor `before`, or it
+    would take more than linear time, unless `at_most` is 255 or less; raises InvalidRuleError if
+    one does.
 
     >>> print(Enclosed("<n:", code_points("0-9"), ">"))
     <n:[0-9]+>
@@ -103,7 +104,8 @@ class Enclosed(Rule):
             raise InvalidRuleError(
                 f"Enclosed: at_least={self.at_least} is more than at_most={self.at_most}"
             )
-        for field in ("before", "after"):
+        is_short = self.at_most is not None and self.at_most <= LONGEST
+        for field in ("after",) if is_short else ("before", "after"):
             begin = _chars(getattr(self, field)[0])[0]
             require_disjoint("Enclosed", (f"the start of {field}", begin), ("body", self.body))
 

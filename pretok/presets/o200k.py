@@ -1,0 +1,141 @@
+"""o200k and what splits like it: words are cut where their case falls."""
+
+from __future__ import annotations
+
+from pretok.classes import (
+    CASELESS,
+    DIGIT,
+    HAN,
+    LETTER,
+    LOWER,
+    MARK,
+    NEWLINE,
+    NUMBER,
+    ONIGURUMA_WORD,
+    OTHER,
+    SPACE,
+    UPPER,
+    CharSet,
+    code_points,
+)
+from pretok.preset import Preset
+from pretok.presets.parts import (
+    CONTRACTIONS,
+    CONTRACTIONS_REGEX,
+    LEAD,
+    LEAD_REGEX,
+    SPACES,
+    SPACES_REGEX,
+    UNKNOWN,
+    names,
+    stage,
+)
+from pretok.rules import CasedWord, Groups, Rule, Run
+from pretok.stage import Stage
+
+UPPER_REGEX = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
+LOWER_REGEX = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+# [\r\n/]* begins at a line break, for the run before it has taken every slash.
+NEWLINES_SLASHES = NEWLINE | code_points("/")
+
+
+def _words(suffix: bool = True, but: CharSet | None = None, but_regex: str = "") -> Stage:
+    """Return the alternatives for words alone, for their rule and their text."""
+    end = CONTRACTIONS_REGEX + "?" if suffix else ""
+    upper, lower = f"[{UPPER_REGEX}{but_regex}]", f"[{LOWER_REGEX}{but_regex}]"
+    without = but if but is not None else LETTER - LETTER
+    word = CasedWord(
+        upper=(UPPER | CASELESS | MARK) - without,
+        lower=(LOWER | CASELESS | MARK) - without,
+        lead=LEAD,
+        suffix=CONTRACTIONS if suffix else None,
+    )
+    return stage(f"{LEAD_REGEX}{upper}*{lower}+{end}|{LEAD_REGEX}{upper}+{lower}*{end}", word)
+
+
+def _like_o200k(digits: int, words: Stage, tail: CharSet, tail_regex: str) -> Stage:
+    times = "" if digits == 1 else f"{{1,{digits}}}"
+    rules: tuple[Rule, ...] = (
+        *words.rules,
+        Run(NUMBER, at_most=digits),
+        Run(OTHER, lead=SPACE, tail=tail),
+        *SPACES,
+    )
+    signs = rf" ?[^\s\p{{L}}\p{{N}}]+{tail_regex}*"
+    return stage("|".join([words.pattern, rf"\p{{N}}{times}", signs, SPACES_REGEX]), *rules)
+
+
+_O200K = _like_o200k(3, _words(), NEWLINES_SLASHES, r"[\r\n/]")
+
+O200K = Preset(
+    name="o200k",
+    aliases=names(
+        "o200k_base o200k_harmony gpt-4o gpt-4.1 gpt-5 o1 o3 gpt-oss llama4 kanana2 talkie "
+        "minimax-m2"
+    ),
+    engine="tiktoken",
+    source="tiktoken 0.14.0, openai_public.py, o200k_base; the same in Hugging Face files",
+    stages=(_O200K,),
+)
+
+TEKKEN = Preset(
+    name="tekken",
+    aliases=names("nemotron nemotron-3 mistral-nemo"),
+    engine="hf",
+    source="Mistral's tekken.json; the same in Nemotron 3's tokenizer.json",
+    stages=(_like_o200k(1, _words(suffix=False), NEWLINES_SLASHES, r"[\r\n/]"),),
+)
+
+_KIMI = _like_o200k(3, _words(True, HAN, r"&&[^\p{Han}]"), NEWLINE, r"[\r\n]")
+
+KIMI_K2 = Preset(
+    name="kimi-k2",
+    aliases=names("kimi kimi-k25 kimi-k2.5"),
+    engine="tiktoken",
+    source="Kimi K2, tokenization_kimi.py",
+    stages=(Stage((Run(HAN), *_KIMI.rules), rf"[\p{{Han}}]+|{_KIMI.pattern}"),),
+)
+
+TINY_AYA = Preset(
+    name="tiny-aya",
+    aliases=names("tiny_aya cohere2 cohere2moe"),
+    engine="hf",
+    source="Tiny Aya tokenizer.json, as quoted in llama.cpp",
+    stages=(
+        stage(r"\d{1,3}(?=(?:\d{3})*\b)", Groups(DIGIT, unless_before=ONIGURUMA_WORD)),
+        _O200K,
+    ),
+)
+
+YOUTU = Preset(
+    name="youtu",
+    engine="hf",
+    source=UNKNOWN,
+    exactness="unknown",
+    stages=(
+        stage(
+            "[\uac00-\ud7a3\u3131-\u318e]+"
+            "|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
+            "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+            Run(code_points("\uac00-\ud7a3", "\u3131-\u318e")),
+            Run(
+                code_points(
+                    *"\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c",
+                    "\u3001-\u303f",
+                    "\ufe30-\ufe4f",
+                )
+            ),
+            Run(code_points("\u3105-\u312f")),
+            Run(code_points("\u4e00-\u9fa5", "\u3040-\u309f", "\u30a0-\u30ff")),
+        ),
+        _like_o200k(1, _words(), NEWLINES_SLASHES, r"[\r\n/]"),
+    ),
+)
+
+GRANITE_EMBEDDING = Preset(
+    name="granite-embed-multi-97m",
+    engine="hf",
+    source=UNKNOWN + "; this is o200k's split, which llama.cpp's expression comes near",
+    exactness="unknown",
+    stages=(_O200K,),
+)
