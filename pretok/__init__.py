@@ -28,11 +28,13 @@ from pretok.errors import (
     BackendError,
     InvalidRuleError,
     PretokError,
+    UnknownPatternError,
     UnknownPresetError,
     UnknownUnicodeVersionError,
 )
 from pretok.preset import Preset
 from pretok.pretokenizer import PreTokenizer, Step, backend
+from pretok.recognition import from_pattern
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -99,11 +101,13 @@ __all__ = [
     "Step",
     "Stream",
     "Through",
+    "UnknownPatternError",
     "UnknownPresetError",
     "UnknownUnicodeVersionError",
     "__version__",
     "backend",
     "code_points",
+    "from_pattern",
     "get",
     "presets",
     "register",

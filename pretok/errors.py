@@ -41,6 +41,26 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class UnknownPatternError(PretokError, ValueError):
+    """No preset splits as the engine does with this pattern.
+
+    `nearest` is the name of the preset whose pattern is the most similar, `difference` shows in
+    lines, alternative by alternative, how the two differ.
+    """
+
+    def __init__(
+        self, message: str, pattern: str, engine: str, nearest: str, difference: str
+    ) -> None:
+        super().__init__(message)
+        self.pattern = pattern
+        self.engine = engine
+        self.nearest = nearest
+        self.difference = difference
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
 class InvalidRuleError(PretokError, ValueError):
     """A rule or preset that would need backtracking, match nothing, or is malformed."""
 
