@@ -26,7 +26,9 @@ from pretok.classes import (
 )
 from pretok.errors import (
     BackendError,
+    DuplicatePresetError,
     InvalidRuleError,
+    PresetWarning,
     PretokError,
     UnknownPatternError,
     UnknownPresetError,
@@ -86,6 +88,7 @@ __all__ = [
     "CasedWord",
     "CharSet",
     "Contraction",
+    "DuplicatePresetError",
     "Enclosed",
     "Groups",
     "InvalidRuleError",
@@ -93,6 +96,7 @@ __all__ = [
     "Phrase",
     "PreTokenizer",
     "Preset",
+    "PresetWarning",
     "PretokError",
     "Rule",
     "Run",

@@ -50,6 +50,8 @@ def covers(alternatives: Alternatives) -> bool:
     """Return whether it is sure that at each place of any text one of `alternatives` matches."""
     sure = NOTHING
     for sequence in alternatives:
+        if not any(map(_takes, sequence)):
+            return False  # the engines do not go on alike behind an empty match
         needed = [node for node in sequence if not _may_be_empty(node)]
         locked = any(isinstance(node, Repeat) and node.mode == "possessive" for node in sequence)
         if len(needed) == 1 and not locked:
@@ -146,10 +148,10 @@ def _node(node: Node) -> Node:
     inside = _single(what)
     if len(inside) == 1:
         what = inside[0]
-    if node.low == node.high == 1:
-        return what
     if node.low == node.high and isinstance(what, Chars):
-        return Repeat(what, node.low, node.high)
+        return what if node.low == 1 else Repeat(what, node.low, node.low)
+    if node.low == node.high == 1 and node.mode == "greedy":
+        return what
     if _is_counted_run(what) and (node.low, node.high, node.mode) == (1, None, "greedy"):
         return replace(node, what=what.what)
     return replace(node, what=what)
@@ -245,6 +247,15 @@ def _first(node: Node) -> CharSet | None:
     if isinstance(node, Words):
         return code_points(*sorted({text[0] for text in node.texts}))
     return None
+
+
+def _takes(node: Node) -> bool:
+    """Return whether it is sure that `node` takes something."""
+    if isinstance(node, Repeat):
+        return node.low > 0 and _takes(node.what)
+    if isinstance(node, Group):
+        return all(any(map(_takes, sequence)) for sequence in node.alternatives)
+    return isinstance(node, (Chars, Words))
 
 
 def _may_be_empty(node: Node) -> bool:

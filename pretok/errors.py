@@ -29,6 +29,24 @@ class UnknownPresetError(PretokError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class DuplicatePresetError(PretokError, ValueError):
+    """Two installed packages each bring a preset of this name."""
+
+    def __init__(self, name: str, one: str, other: str) -> None:
+        super().__init__(
+            f"preset name {name!r} is given by package {one} and by package {other}; uninstall one "
+            "of them, or import the Preset that you mean and pass it itself"
+        )
+        self.name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class PresetWarning(UserWarning):
+    """A preset that an installed package brings cannot be used."""
+
+
 class UnknownUnicodeVersionError(PretokError, ValueError):
     """There is no table of this Unicode version."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pretok.canonical import canonical, covers
 from pretok.classes import ANY
 from pretok.preset import Engine, Preset
-from pretok.registry import presets
+from pretok.registry import presets, registered
 from pretok.rules import Run
 from pretok.syntax import Alternatives, texts_of
 from pretok.unicode import DEFAULT_VERSION
@@ -34,7 +34,15 @@ def find(pattern: str, engine: Engine) -> Preset | None:
     >>> find(r"\p{N}{1,2}|\s+", "hf") is None
     True
     """
-    known = known_patterns()
+    # Installed packages are looked for only where no other preset is it.
+    for known in (registered, presets):
+        found = _find(pattern, engine, _of_engines(known()))
+        if found is not None:
+            return found
+    return None
+
+
+def _find(pattern: str, engine: Engine, known: list[Preset]) -> Preset | None:
     for preset in known:
         if pattern and preset.engine == engine and preset.pattern == pattern:
             return preset
@@ -47,8 +55,13 @@ def find(pattern: str, engine: Engine) -> Preset | None:
 
 
 def known_patterns() -> list[Preset]:
-    """Return the presets that a pattern can be: no engine splits by another Unicode version."""
-    return [preset for preset in (*presets(), WHOLE) if preset.unicode == DEFAULT_VERSION]
+    """Return the presets that a pattern can be."""
+    return _of_engines(presets())
+
+
+def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
+    # No engine splits by another Unicode version.
+    return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:

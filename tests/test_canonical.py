@@ -127,6 +127,13 @@ def test_what_differs_is_not_one_form(one: str, other: str, engine: Engine) -> N
     assert canonical(one, engine) != canonical(other, engine)
 
 
+def test_what_is_possessive_as_a_whole_gives_nothing_back() -> None:
+    one, other = r"(?:as|a){1}+s|[\s\S]", r"(?:as|a){1}s|[\s\S]"
+    assert _tiktoken(one)("as") == ["a", "s"]
+    assert _tiktoken(other)("as") == ["as"]
+    assert canonical(one, "tiktoken") != canonical(other, "tiktoken")
+
+
 def test_end_of_text_and_of_line() -> None:
     assert canonical(r"\s++$", "hf") == canonical(r"\s++$", "tiktoken")
     assert canonical(r"\s++$", "tiktoken") == canonical(r"\s+$", "tiktoken")
@@ -150,7 +157,8 @@ def test_a_counted_possessive_quantifier_is_the_engines() -> None:
         (r"[\s\S]", True), (r"\p{L}+|\P{L}+", True), (r"a?[^a]+b*|a", True), (r"\s|\S+", True),
         (r"\p{L}+", False), (r"\s+(?!\S)|\S", False), (r"[\s\S]{2}", False), (r"\s?+[\s\S]", False),
         (r"[\s\S]$", False), (r"[\s\S]a", False), (r"[\s\S]*", False), (r"(?:\s|\S)", True),
-        (r"\W|\w", False),
+        (r"\W|\w", False), (r"\s*|\S", False), (r"(?=a)|[\s\S]", False),
+        (r"(?:a|b?)|[\s\S]", False), (r"(?:a|b?)\s|[\s\S]", True),
     ],
 )  # fmt: skip
 def test_what_takes_all_of_any_text(pattern: str, whole: bool) -> None:

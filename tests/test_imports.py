@@ -29,7 +29,7 @@ LAYERS = (
     ("pretok.preset", "pretok.machine"),
     ("pretok.staged", "pretok.stream"),
     ("pretok.presets",),
-    ("pretok.pretokenizer",),
+    ("pretok.pretokenizer", "pretok.installed"),
     ("pretok.registry", "pretok.syntax"),
     ("pretok.canonical",),
     ("pretok.patterns",),
