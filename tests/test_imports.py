@@ -20,8 +20,8 @@ PACKAGES = ("pretok", "bpe")
 # command line, fuzzing and measuring, is on top, and may import its like.
 LAYERS = (
     ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*"),
-    ("pretok.unicode",),
-    ("pretok.classes", "pretok.behaviors"),
+    ("pretok.behaviors", "pretok.unicode"),
+    ("pretok.classes",),
     ("pretok.notation", "pretok.program"),
     ("pretok.text",),
     ("pretok.rules*",),
