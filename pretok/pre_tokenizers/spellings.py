@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
+from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.classes import code_points
 from pretok.errors import InvalidRuleError
 from pretok.pre_tokenizers.block import Block, cut
@@ -16,14 +16,6 @@ from pretok.rules import Run
 from pretok.stage import Stage
 
 PrependScheme = Literal["always", "first", "never"]
-
-
-@cache
-def _byte_characters() -> tuple[str, ...]:
-    """Return the character that stands for each byte: a printable one of Latin-1, or U+0100 on."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = iter(range(0x100, 0x200))
-    return tuple(chr(byte) if byte in printable else chr(next(others)) for byte in range(256))
 
 
 @dataclass(frozen=True)
@@ -48,10 +40,9 @@ class ByteLevel(Block):
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if self.add_prefix_space and piece.text and not piece.text.startswith(" "):
             piece = piece.behind(" ")
-        characters = _byte_characters()
         for part in cut(piece, self._cuts()) if piece.text else ():
             encoded = (char.encode("utf-8", "surrogatepass") for char in part.text)
-            yield part.spelt(["".join(map(characters.__getitem__, code)) for code in encoded])
+            yield part.spelt(["".join(map(BYTE_CHARACTERS.__getitem__, code)) for code in encoded])
 
     def stages(self) -> tuple[Stage, ...]:
         if self.add_prefix_space:
