@@ -319,7 +319,7 @@ SPLIT = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Removed", "in
         ({"type": "Metaspace"}, "Metaspace: {} has no 'replacement'"),
         (
             {"type": "Metaspace", "replacement": "_", "add_prefix_space": False},
-            "add_prefix_space=False, but prepend_scheme='always'; expected 'never'",
+            "add_prefix_space=False, but prepend_scheme='always'; expected True, or False and",
         ),
         (SPLIT | {"pattern": "a"}, "Split: pattern 'a'; expected {'String': text}"),
         (SPLIT | {"pattern": {"Regex": "a"}}, "known to pretok.from_huggingface and pretok.from"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -52,6 +53,10 @@ class Block(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object that a tokenizer.json has for this block; see `from_dict`."""
         return {"type": type(self).__name__} | self._json()
+
+    def to_json(self) -> str:
+        """Return `to_dict()` in its shortest writing."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
     def _json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _arguments(type(self))}

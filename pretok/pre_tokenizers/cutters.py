@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +30,7 @@ class _OneStage(Cutter):
     """A block that is one stage."""
 
     def _stage(self, *rules: Rule, behavior: Behavior = "isolated", invert: bool = False) -> Stage:
-        written = json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
-        return Stage(rules, behavior=behavior, invert=invert, huggingface=written)
+        return Stage(rules, behavior=behavior, invert=invert, huggingface=self.to_json())
 
 
 @dataclass(frozen=True)

@@ -87,30 +87,37 @@ class Metaspace(Block):
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if not piece.text:
-            return iter(())
+            return
         piece = replace(piece, text=piece.text.replace(" ", self.replacement))
         prepended = self.prepend_scheme == "always" or (
             self.prepend_scheme == "first" and piece.span[0] == 0
         )
         if prepended and not piece.text.startswith(self.replacement):
             piece = piece.behind(self.replacement)
-        return cut(piece, self.stages())
+        start = 0
+        while self.split and (mark := piece.text.find(self.replacement, start + 1)) > 0:
+            yield piece.part(start, mark)
+            start = mark
+        yield piece.part(start, len(piece.text))
 
     def stages(self) -> tuple[Stage, ...]:
         # What is prepended stays with the first part, so it moves no cut.
         if not self.split:
             return ()
         marks = code_points(self.replacement, " ")
-        return (Stage((Run(marks, at_most=1),), behavior="merged_with_next"),)
+        written = replace(self, prepend_scheme="never").to_json()
+        rules = (Run(marks, at_most=1),)
+        return (Stage(rules, behavior="merged_with_next", huggingface=written),)
 
     @classmethod
     def _from_json(cls, given: dict[str, Any]) -> Block:
         """Older files say add_prefix_space, and once said str_rep, the replacement again."""
         cls._expect(given, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
         scheme = given.get("prepend_scheme", "always")
-        if given.get("add_prefix_space", True) is False and scheme != "never":
+        prefix = given.get("add_prefix_space", True)
+        if prefix is not True and (prefix is not False or scheme != "never"):
             raise InvalidRuleError(
-                f"Metaspace: add_prefix_space=False, but prepend_scheme={scheme!r}; expected "
-                "'never', as tokenizers does"
+                f"Metaspace: add_prefix_space={prefix!r}, but prepend_scheme={scheme!r}; expected "
+                "True, or False and 'never'"
             )
         return cls(given["replacement"], scheme, given.get("split", True))
