@@ -45,7 +45,7 @@ FLAGS = (False, True)
 SCHEMES: tuple[PrependScheme, ...] = get_args(PrependScheme)
 ALL_BLOCKS: list[Block] = [
     *(ByteLevel(add_prefix_space=a, use_regex=b) for a, b in product(FLAGS, FLAGS)),
-    *(Split(p, b, i) for p in ("a", "--", "aa") for b in BEHAVIORS for i in FLAGS),
+    *(Split(p, b, i) for p in ("a", "--", "1é") for b in BEHAVIORS for i in FLAGS),
     *(Digits(individual) for individual in FLAGS),
     *map(Punctuation, BEHAVIORS),
     Whitespace(),
@@ -323,7 +323,7 @@ SPLIT = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Removed", "in
         ),
         (SPLIT | {"pattern": "a"}, "Split: pattern 'a'; expected {'String': text}"),
         (SPLIT | {"pattern": {"Regex": "a"}}, "known to pretok.from_huggingface and pretok.from"),
-        (SPLIT | {"pattern": {"String": ""}}, "Split: pattern=''; expected a text of one or more"),
+        (SPLIT | {"pattern": {"String": ""}}, "Split: pattern=''; expected a text of 1 to 255"),
         (SPLIT | {"invert": 0}, "Split: invert=0; expected True or False"),
         (SPLIT | {"type": "Splits"}, "unknown pre_tokenizer"),
     ],
@@ -340,7 +340,8 @@ def test_from_dict_refuses(given: Any, message: str) -> None:
         (ByteLevel, [1], "ByteLevel: add_prefix_space=1; expected True or False"),
         (Split, ["a", "Removed"], "Split: behavior='Removed'; expected one of ('isolated'"),
         (Split, [b"a", "removed"], "Split: pattern=b'a'; expected a text"),
-        (Split, ["", "removed"], "Split: pattern=''; expected a text of one or more characters"),
+        (Split, ["", "removed"], "Split: pattern=''; expected a text of 1 to 255 characters"),
+        (Split, ["a" * 256, "removed"], "aa'; expected a text of 1 to 255 characters"),
         (Digits, [None], "Digits: individual_digits=None; expected True or False"),
         (Punctuation, ["x"], "Punctuation: behavior='x'; expected one of ('isolated'"),
         (Metaspace, ["ab"], "Metaspace: replacement='ab'; expected one character"),

@@ -10,6 +10,7 @@ from pretok.classes import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, co
 from pretok.errors import InvalidRuleError
 from pretok.pre_tokenizers.block import Block, Cutter
 from pretok.rules import Literal, Rule, Run
+from pretok.rules.literal import LONGEST
 from pretok.stage import Stage
 
 _JSON_NAMES: dict[Behavior, str] = {
@@ -38,7 +39,7 @@ class Split(_OneStage):
     """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
 
     `invert` swaps what matches and what does not. A regular expression is none of its arguments:
-    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for an empty text.
+    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for a text that is empty or longer than 255.
 
     >>> Split("--", "removed").pre_tokenize_str("a--b")
     [('a', (0, 1)), ('b', (3, 4))]
@@ -49,8 +50,8 @@ class Split(_OneStage):
     invert: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pattern, str) or not self.pattern:
-            self._wrong("pattern", "a text of one or more characters, to be found as it is")
+        if not isinstance(self.pattern, str) or not 1 <= len(self.pattern) <= LONGEST:
+            self._wrong("pattern", f"a text of 1 to {LONGEST} characters, to be found as it is")
         check_behavior(self.behavior, "Split")
         self._require_bools("invert")
 
