@@ -157,3 +157,49 @@ NEWLINE = _atoms(Atom.NEWLINE)
 SPACE = _atoms(Atom.SPACE)
 WHITE_SPACE = NEWLINE | SPACE | _atoms(Atom.OTHER_SPACE)
 OTHER = ~(WHITE_SPACE | LETTER | NUMBER)
+
+
+def _some(chars: CharSet, *ranges: int | tuple[int, int]) -> CharSet:
+    return chars & code_points(*((c, c) if isinstance(c, int) else c for c in ranges))
+
+
+# What follows was measured over all code points from tokenizers 0.23.3 and tiktoken 0.14.0;
+# tests/test_engine_sets.py compares it with the engines that are installed.
+_LETTER_NUMBERS = _some(NUMBER, (0x16EE, 0x16F0), (0x2160, 0x2182), (0x2185, 0x2188),
+                        (0xA6E6, 0xA6EF), (0x10140, 0x10174), 0x10341, 0x1034A, (0x103D1, 0x103D5),
+                        (0x12400, 0x12686))  # fmt: skip
+_CONNECTORS = _some(
+    PUNCTUATION, 0x5F, (0x203F, 0x2040), 0x2054, (0xFE33, 0xFE34), (0xFE4D, 0xFE4F), 0xFF3F
+)
+_ALPHABETIC_SYMBOLS = _some(
+    SYMBOL, (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)
+)
+_JOINERS = _some(CONTROL, (0x200C, 0x200D))
+# `\w` of fancy-regex and Rust's regex: Alphabetic, M, Nd, Pc, Join_Control. Of L, Nl, Mn and Mc,
+# what is not Alphabetic is M; what else is, are symbols in circles and squares.
+WORD = (
+    LETTER
+    | MARK
+    | DIGIT
+    | _atoms(Atom.HAN_NUMBER)
+    | _LETTER_NUMBERS
+    | _CONNECTORS
+    | _ALPHABETIC_SYMBOLS
+    | _JOINERS
+)
+# `\w` and `\b` of Oniguruma, and so of a pattern in tokenizers: no joiners, but the numbers that
+# are in Latin-1.
+ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
+# char::is_numeric of Rust, where it is at Unicode 17.0.
+HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))
+# ASCII's punctuation and symbols, and \p{P} as it was in Unicode 8.0: U+166D and U+111C9 belonged
+# to it, and in each range that is taken out there was none of it.
+HF_PUNCTUATION = (
+    code_points(*"$+<=>^`|~")
+    | _some(SYMBOL, 0x166D)
+    | _some(MARK, 0x111C9)
+    | PUNCTUATION
+    - _some(PUNCTUATION, 0x61D, (0x9FD, 0xA76), (0xC77, 0xC84), (0x1B4E, 0x1B4F), (0x1B7D, 0x1B7F),
+            (0x2E43, 0x2E63), (0x10D6E, 0x10F89), (0x113D4, 0x1145D), (0x11660, 0x116B9),
+            (0x1183B, 0x11FFF), (0x12FF1, 0x12FF2), (0x16D6D, 0x16FE2), (0x1E5FF, 0x1E95F))
+)  # fmt: skip

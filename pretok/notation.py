@@ -27,8 +27,11 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
+# Made of pieces of the above. The last two are what no regex has a name for, whatever the engine.
+MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 ONE = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
+    | {MEASURED["WORD"]}
 )
 """What stands for one code point without brackets."""
 
@@ -57,7 +60,7 @@ def set_regex(chars: CharSet) -> str:
     >>> print(set_regex(classes.OTHER))
     [^\s\p{L}\p{N}]
     """
-    written = [_positive(_parts(chars)), _negative(_parts(~chars))]
+    written = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
     return min((one for one in written if one), key=len, default=f"[{set_name(chars)}]")
 
 
@@ -106,11 +109,27 @@ def _negative(parts: _Parts | None) -> str:
 def _items(parts: _Parts) -> list[str]:
     first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
     ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
-    return [*(REGEX[name] for name in first_white_space), *ranges]
+    return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
+
+
+def _regex_parts(chars: CharSet) -> _Parts | None:
+    parts = _parts(chars)
+    has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
+    return parts if has_regex else None
 
 
 def _parts(chars: CharSet) -> _Parts | None:
     """Return the parts of `chars`, or None if no union of names and ranges makes it."""
+    parts = _plain_parts(chars)
+    for name in MEASURED:
+        named: CharSet = getattr(classes, name)
+        if parts is None and not named - chars:
+            rest = _plain_parts(chars - named)
+            parts = rest and _Parts([name, *rest.names], rest.ranges)
+    return parts
+
+
+def _plain_parts(chars: CharSet) -> _Parts | None:
     common = reduce(and_, (mask for _, mask in chars.segments))
     left, names = common, []
     for name in REGEX:

@@ -22,10 +22,12 @@ from pretok.classes import (
     MARK,
     NOTHING,
     NUMBER,
+    ONIGURUMA_WORD,
     PUNCTUATION,
     SYMBOL,
     UPPER,
     WHITE_SPACE,
+    WORD,
     CharSet,
     code_points,
 )
@@ -279,7 +281,8 @@ class _Reader:
         if char in _SETS:
             return Chars(_SETS[char])
         if char in "wW":
-            return Chars(NOTHING, frozenset({f"\\w of {self._engine}"}), negated=char == "W")
+            chars = ONIGURUMA_WORD if self._engine == "hf" else WORD
+            return Chars(chars if char == "w" else ~chars)
         if char in _CONTROLS:
             return Chars(code_points(_CONTROLS[char]))
         if char in "xu":

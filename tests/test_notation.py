@@ -38,6 +38,10 @@ def test_a_name_is_an_expression_that_makes_the_set(chars: CharSet) -> None:
         (code_points("]", "^", "\\"), None, r"[\\-\^]"),
         (code_points((0x4E00, 0x9FA5)), "code_points((0x4e00, 0x9fa5))", r"[\x{4E00}-\x{9FA5}]"),
         (NOTHING, "NOTHING", None),
+        (classes.WORD, "WORD", r"\w"),
+        (~(classes.WORD | classes.WHITE_SPACE), "~(WORD | WHITE_SPACE)", r"[^\s\w]"),
+        (~classes.ONIGURUMA_WORD, "~ONIGURUMA_WORD", "[~ONIGURUMA_WORD]"),
+        (classes.HF_PUNCTUATION, "HF_PUNCTUATION", "[HF_PUNCTUATION]"),
         (classes.ANY, "ANY", r"[\s\S]"),
     ],
 )

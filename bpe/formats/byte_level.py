@@ -1,19 +1,13 @@
-"""GPT-2's way to write bytes as characters: tokenizer.json, vocab.json and merges.txt have it.
-
-Bytes that are printable in Latin-1 stand for themselves, the others for U+0100 and up in order.
-"""
+"""Tokens in the characters of their bytes: tokenizer.json, vocab.json and merges.txt have it."""
 
 from __future__ import annotations
 
-_PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+from pretok.byte_characters import BYTE_CHARACTERS
 
-_CHARACTERS = {byte: byte for byte in _PRINTABLE} | {
-    byte: 0x100 + place for place, byte in enumerate(_OTHERS)
-}
+_CHARACTERS = {byte: ord(char) for byte, char in enumerate(BYTE_CHARACTERS)}
 # Latin-1 characters that stand for no byte must not become one.
 _NO_BYTE = 0x100
-_BYTES = dict.fromkeys(_OTHERS, _NO_BYTE) | {char: byte for byte, char in _CHARACTERS.items()}
+_BYTES = dict.fromkeys(range(0x100), _NO_BYTE) | {char: byte for byte, char in _CHARACTERS.items()}
 
 
 def to_text(token: bytes) -> str:

@@ -1,0 +1,198 @@
+"""The blocks that cut a text by what characters are in it, and keep or drop the parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pretok.behaviors import BEHAVIORS, Behavior, check_behavior
+from pretok.classes import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
+from pretok.errors import InvalidRuleError
+from pretok.pre_tokenizers.block import Block, Cutter
+from pretok.rules import Literal, Rule, Run
+from pretok.rules.literal import LONGEST
+from pretok.stage import Stage
+
+_JSON_NAMES: dict[Behavior, str] = {
+    behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
+}
+_BY_JSON_NAME = {name: behavior for behavior, name in _JSON_NAMES.items()}
+
+
+def _behavior_of_json(kind: type[Block], name: object) -> Behavior:
+    if not isinstance(name, str) or name not in _BY_JSON_NAME:
+        raise InvalidRuleError(
+            f"{kind.__name__}: behavior {name!r}; expected one of {tuple(_BY_JSON_NAME)}"
+        )
+    return _BY_JSON_NAME[name]
+
+
+class _OneStage(Cutter):
+    """A block that is one stage."""
+
+    def _stage(self, *rules: Rule, behavior: Behavior = "isolated", invert: bool = False) -> Stage:
+        return Stage(rules, behavior=behavior, invert=invert, huggingface=self.to_json())
+
+
+@dataclass(frozen=True)
+class Split(_OneStage):
+    """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
+
+    `invert` swaps what matches and what does not. A regular expression is none of its arguments:
+    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for a text that is empty or longer than 255.
+
+    >>> Split("--", "removed").pre_tokenize_str("a--b")
+    [('a', (0, 1)), ('b', (3, 4))]
+    """
+
+    pattern: str
+    behavior: Behavior
+    invert: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, str) or not 1 <= len(self.pattern) <= LONGEST:
+            self._wrong("pattern", f"a text of 1 to {LONGEST} characters, to be found as it is")
+        check_behavior(self.behavior, "Split")
+        self._require_bools("invert")
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Literal(self.pattern), behavior=self.behavior, invert=self.invert),)
+
+    def _json(self) -> dict[str, Any]:
+        return {
+            "pattern": {"String": self.pattern},
+            "behavior": _JSON_NAMES[self.behavior],
+            "invert": self.invert,
+        }
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        cls._expect(given, ["pattern", "behavior", "invert"])
+        pattern = given["pattern"]
+        if not isinstance(pattern, dict) or list(pattern) != ["String"]:
+            raise InvalidRuleError(
+                f"Split: pattern {pattern!r}; expected {{'String': text}}. The published regular "
+                "expressions are known to pretok.from_huggingface and pretok.from_pattern"
+            )
+        return cls(pattern["String"], _behavior_of_json(cls, given["behavior"]), given["invert"])
+
+
+@dataclass(frozen=True)
+class Digits(_OneStage):
+    """Cuts off each run of numbers (Nd, Nl, No), or with `individual_digits` each one.
+
+    >>> [part for part, _ in Digits(individual_digits=True).pre_tokenize_str("a12")]
+    ['a', '1', '2']
+    """
+
+    individual_digits: bool = False
+
+    def __post_init__(self) -> None:
+        self._require_bools("individual_digits")
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Run(HF_NUMBER, at_most=1 if self.individual_digits else None)),)
+
+
+@dataclass(frozen=True)
+class Punctuation(_OneStage):
+    """Cuts at each character of HF_PUNCTUATION, by `behavior`.
+
+    >>> [part for part, _ in Punctuation("merged_with_previous").pre_tokenize_str("a, b")]
+    ['a,', ' b']
+    """
+
+    behavior: Behavior = "isolated"
+
+    def __post_init__(self) -> None:
+        check_behavior(self.behavior, "Punctuation")
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Run(HF_PUNCTUATION, at_most=1), behavior=self.behavior),)
+
+    def _json(self) -> dict[str, Any]:
+        return {"behavior": _JSON_NAMES[self.behavior]}
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        cls._expect(given, [], "behavior")
+        return cls(_behavior_of_json(cls, given.get("behavior", "Isolated")))
+
+
+@dataclass(frozen=True)
+class Whitespace(_OneStage):
+    r"""Keeps each run of WORD and each run of what is neither WORD nor white space.
+
+    >>> [part for part, _ in Whitespace().pre_tokenize_str("Hi,  you_2!?")]
+    ['Hi', ',', 'you_2', '!?']
+    """
+
+    def stages(self) -> tuple[Stage, ...]:
+        words = (Run(WORD), Run(~(WORD | WHITE_SPACE)))  # \w+|[^\w\s]+
+        return (self._stage(*words, behavior="removed", invert=True),)
+
+
+@dataclass(frozen=True)
+class WhitespaceSplit(_OneStage):
+    """Drops white space and keeps what is between.
+
+    >>> [part for part, _ in WhitespaceSplit().pre_tokenize_str("Hi,  you_2!?")]
+    ['Hi,', 'you_2!?']
+    """
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Run(WHITE_SPACE), behavior="removed"),)
+
+
+@dataclass(frozen=True)
+class BertPreTokenizer(_OneStage):
+    """Drops white space, and cuts off each character of HF_PUNCTUATION.
+
+    >>> [part for part, _ in BertPreTokenizer().pre_tokenize_str("Hi,  you_2!?")]
+    ['Hi', ',', 'you', '_', '2', '!', '?']
+    """
+
+    def stages(self) -> tuple[Stage, ...]:
+        rules = (Run(HF_PUNCTUATION, at_most=1), Run(~(HF_PUNCTUATION | WHITE_SPACE)))
+        return (self._stage(*rules, behavior="removed", invert=True),)
+
+
+@dataclass(frozen=True)
+class CharDelimiterSplit(_OneStage):
+    """Drops the character `delimiter` and keeps what is between.
+
+    >>> [part for part, _ in CharDelimiterSplit("-").pre_tokenize_str("a-b--c")]
+    ['a', 'b', 'c']
+    """
+
+    delimiter: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.delimiter, str) or len(self.delimiter) != 1:
+            self._wrong("delimiter", "one character")
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Run(code_points(self.delimiter)), behavior="removed"),)
+
+
+@dataclass(frozen=True)
+class FixedLength(_OneStage):
+    """Cuts behind every `length` code points.
+
+    >>> [part for part, _ in FixedLength(3).pre_tokenize_str("abcde")]
+    ['abc', 'de']
+    """
+
+    length: int = 5
+
+    def __post_init__(self) -> None:
+        if type(self.length) is not int or not 1 <= self.length < 1 << 31:
+            self._wrong("length", "1 to 2**31-1")
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (self._stage(Run(ANY, at_most=self.length)),)
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        cls._expect(given, [], "length")
+        return cls(**given)

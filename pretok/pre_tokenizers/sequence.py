@@ -1,0 +1,113 @@
+"""Sequence, blocks one behind the other, and from_dict, any block from its JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pretok.errors import InvalidRuleError
+from pretok.pre_tokenizers.block import Block, Cutter, cut
+from pretok.pre_tokenizers.cutters import (
+    BertPreTokenizer,
+    CharDelimiterSplit,
+    Digits,
+    FixedLength,
+    Punctuation,
+    Split,
+    Whitespace,
+    WhitespaceSplit,
+)
+from pretok.pre_tokenizers.piece import Piece
+from pretok.pre_tokenizers.scripts import UnicodeScripts
+from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
+from pretok.stage import Stage
+
+
+@dataclass(frozen=True)
+class Sequence(Block):
+    """Each block splits every piece that the one before it made.
+
+    A Sequence in a Sequence counts as the blocks that it has.
+
+    >>> from pretok.pre_tokenizers import Digits, WhitespaceSplit
+    >>> Sequence([WhitespaceSplit(), Digits()]).pre_tokenize_str("a 12b")
+    [('a', (0, 1)), ('12', (2, 4)), ('b', (4, 5))]
+    """
+
+    pretokenizers: tuple[Block, ...]
+
+    def __init__(self, pretokenizers: Iterable[Block]) -> None:
+        flat: list[Block] = []
+        for number, block in enumerate(pretokenizers, 1):
+            if not isinstance(block, Block):
+                raise InvalidRuleError(f"Sequence: number {number} is {block!r}; expected a block")
+            flat += block.pretokenizers if isinstance(block, Sequence) else [block]
+        object.__setattr__(self, "pretokenizers", tuple(flat))
+
+    def pieces(self, piece: Piece) -> Iterable[Piece]:
+        pieces: Iterable[Piece] = (piece,)
+        cutting: tuple[Stage, ...] = ()
+        for block in self.pretokenizers:
+            if isinstance(block, Cutter):
+                cutting += block.stages()
+                continue
+            pieces = _each(block, _cut_all(pieces, cutting))
+            cutting = ()
+        return _cut_all(pieces, cutting)
+
+    def stages(self) -> tuple[Stage, ...]:
+        for block, after in zip(self.pretokenizers, self.pretokenizers[1:], strict=False):
+            if block.changes_text:
+                raise InvalidRuleError(
+                    f"{block!r} changes the text that {after!r} then cuts, so no stages cut the "
+                    "text as it is in the same places"
+                )
+        return tuple(stage for block in self.pretokenizers for stage in block.stages())
+
+    def _json(self) -> dict[str, Any]:
+        return {"pretokenizers": [block.to_dict() for block in self.pretokenizers]}
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        cls._expect(given, ["pretokenizers"])
+        if not isinstance(given["pretokenizers"], list):
+            raise InvalidRuleError(
+                f"Sequence: pretokenizers {given['pretokenizers']!r}; expected a list"
+            )
+        return cls(map(from_dict, given["pretokenizers"]))
+
+
+def _cut_all(pieces: Iterable[Piece], stages: tuple[Stage, ...]) -> Iterable[Piece]:
+    return (part for piece in pieces for part in cut(piece, stages)) if stages else pieces
+
+
+def _each(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
+    return (part for piece in pieces for part in block.pieces(piece))
+
+
+_KINDS: dict[str, type[Block]] = {
+    kind.__name__: kind
+    for kind in (
+        *(BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Metaspace),
+        *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
+    )
+}
+
+
+def from_dict(given: dict[str, Any]) -> Block:
+    """Return the block that a tokenizer.json has as the object `given`.
+
+    What tokenizers may leave out may be left out. Raises InvalidRuleError for an object that is no
+    block, has other fields than it, or is a Split at a regular expression.
+
+    >>> from_dict({"type": "Digits", "individual_digits": True})
+    Digits(individual_digits=True)
+    """
+    kind = given.get("type") if isinstance(given, dict) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InvalidRuleError(
+            f"unknown pre_tokenizer {given!r}; expected an object whose 'type' is one of "
+            f"{', '.join(map(repr, _KINDS))}"
+        )
+    return _KINDS[kind]._from_json({name: given[name] for name in given if name != "type"})

@@ -1,0 +1,123 @@
+"""The blocks that change what they cut: ByteLevel and Metaspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
+
+from pretok.byte_characters import BYTE_CHARACTERS
+from pretok.classes import code_points
+from pretok.errors import InvalidRuleError
+from pretok.pre_tokenizers.block import Block, cut
+from pretok.pre_tokenizers.piece import Piece
+from pretok.presets import GPT2
+from pretok.rules import Run
+from pretok.stage import Stage
+
+PrependScheme = Literal["always", "first", "never"]
+
+
+@dataclass(frozen=True)
+class ByteLevel(Block):
+    """Cuts as GPT-2 does, if `use_regex`, and writes each UTF-8 byte as one character.
+
+    `add_prefix_space` puts U+0020 before each piece that does not begin with one, before it is
+    cut. `trim_offsets` says nothing about pieces; tokenizers keeps it for another stage.
+
+    >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
+    [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
+    """
+
+    changes_text: ClassVar[bool] = True
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+    def __post_init__(self) -> None:
+        self._require_bools("add_prefix_space", "trim_offsets", "use_regex")
+
+    def pieces(self, piece: Piece) -> Iterator[Piece]:
+        if self.add_prefix_space and piece.text and not piece.text.startswith(" "):
+            piece = piece.behind(" ")
+        for part in cut(piece, self._cuts()) if piece.text else ():
+            encoded = (char.encode("utf-8", "surrogatepass") for char in part.text)
+            yield part.spelt(["".join(map(BYTE_CHARACTERS.__getitem__, code)) for code in encoded])
+
+    def stages(self) -> tuple[Stage, ...]:
+        if self.add_prefix_space:
+            raise InvalidRuleError(
+                "ByteLevel(add_prefix_space=True) puts a space into the text before it cuts, so "
+                "no stage cuts the text as it is in the same places; use add_prefix_space=False, "
+                "and put the space before the text yourself"
+            )
+        return self._cuts()
+
+    def _cuts(self) -> tuple[Stage, ...]:
+        return GPT2.stages if self.use_regex else ()
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        cls._expect(given, ["add_prefix_space", "trim_offsets"], "use_regex")
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class Metaspace(Block):
+    """Writes U+0020 as `replacement`, and cuts before each `replacement`, if `split`.
+
+    `prepend_scheme` puts a replacement before each piece that does not begin with one ("always"),
+    only before the one where the text begins ("first"), or before none ("never").
+
+    >>> Metaspace().pre_tokenize_str("Hi you")
+    [('▁Hi', (0, 2)), ('▁you', (2, 6))]
+    """
+
+    changes_text: ClassVar[bool] = True
+    replacement: str = "▁"
+    prepend_scheme: PrependScheme = "always"
+    split: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.replacement, str) or len(self.replacement) != 1:
+            self._wrong("replacement", "one character")
+        if self.prepend_scheme not in get_args(PrependScheme):
+            self._wrong("prepend_scheme", f"one of {get_args(PrependScheme)}")
+        self._require_bools("split")
+
+    def pieces(self, piece: Piece) -> Iterator[Piece]:
+        if not piece.text:
+            return
+        piece = replace(piece, text=piece.text.replace(" ", self.replacement))
+        prepended = self.prepend_scheme == "always" or (
+            self.prepend_scheme == "first" and piece.span[0] == 0
+        )
+        if prepended and not piece.text.startswith(self.replacement):
+            piece = piece.behind(self.replacement)
+        start = 0
+        while self.split and (mark := piece.text.find(self.replacement, start + 1)) > 0:
+            yield piece.part(start, mark)
+            start = mark
+        yield piece.part(start, len(piece.text))
+
+    def stages(self) -> tuple[Stage, ...]:
+        # What is prepended stays with the first part, so it moves no cut.
+        if not self.split:
+            return ()
+        marks = code_points(self.replacement, " ")
+        written = replace(self, prepend_scheme="never").to_json()
+        rules = (Run(marks, at_most=1),)
+        return (Stage(rules, behavior="merged_with_next", huggingface=written),)
+
+    @classmethod
+    def _from_json(cls, given: dict[str, Any]) -> Block:
+        """Older files say add_prefix_space, and once said str_rep, the replacement again."""
+        cls._expect(given, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
+        scheme = given.get("prepend_scheme", "always")
+        prefix = given.get("add_prefix_space", True)
+        if prefix is not True and (prefix is not False or scheme != "never"):
+            raise InvalidRuleError(
+                f"Metaspace: add_prefix_space={prefix!r}, but prepend_scheme={scheme!r}; expected "
+                "True, or False and 'never'"
+            )
+        return cls(given["replacement"], scheme, given.get("split", True))
