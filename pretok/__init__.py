@@ -37,10 +37,12 @@ from pretok.errors import (
     UnknownPatternError,
     UnknownPresetError,
     UnknownUnicodeVersionError,
+    UnsupportedPreTokenizerError,
 )
+from pretok.huggingface import from_huggingface
 from pretok.preset import Preset
 from pretok.pretokenizer import PreTokenizer, Step, backend
-from pretok.recognition import from_pattern
+from pretok.recognition import from_gguf_pre, from_pattern
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -116,9 +118,12 @@ __all__ = [
     "UnknownPatternError",
     "UnknownPresetError",
     "UnknownUnicodeVersionError",
+    "UnsupportedPreTokenizerError",
     "__version__",
     "backend",
     "code_points",
+    "from_gguf_pre",
+    "from_huggingface",
     "from_pattern",
     "get",
     "presets",

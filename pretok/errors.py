@@ -79,6 +79,20 @@ class UnknownPatternError(PretokError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class UnsupportedPreTokenizerError(PretokError, ValueError):
+    """A pre_tokenizer of a tokenizer.json is malformed, or splits as nothing here does.
+
+    `path` is the place in the JSON that is meant.
+    """
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
 class InvalidRuleError(PretokError, ValueError):
     """A rule or preset that would need backtracking, match nothing, or is malformed."""
 

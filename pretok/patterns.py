@@ -8,12 +8,18 @@ fancy-regex ("tiktoken") and any number in Oniguruma ("hf"), so there it is no o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from pretok.behaviors import Behavior
 from pretok.canonical import canonical, covers
 from pretok.classes import ANY
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
-from pretok.rules import Run
-from pretok.syntax import Alternatives, texts_of
+from pretok.rules import Rule, Run
+from pretok.stage import Stage
+from pretok.syntax import Alternatives, Only, texts_of
 from pretok.unicode import DEFAULT_VERSION
 
 WHOLE = Preset(
@@ -23,6 +29,8 @@ WHOLE = Preset(
     pattern=r"[\s\S]+",
 )
 """The split that never cuts."""
+
+_Found = TypeVar("_Found")
 
 
 def find(pattern: str, engine: Engine) -> Preset | None:
@@ -34,34 +42,43 @@ def find(pattern: str, engine: Engine) -> Preset | None:
     >>> find(r"\p{N}{1,2}|\s+", "hf") is None
     True
     """
-    # Installed packages are looked for only where no other preset is it.
-    for known in (registered, presets):
-        found = _find(pattern, engine, _of_engines(known()))
-        if found is not None:
-            return found
-    return None
-
-
-def _find(pattern: str, engine: Engine, known: list[Preset]) -> Preset | None:
-    for preset in known:
-        if pattern and preset.engine == engine and preset.pattern == pattern:
-            return preset
-    wanted = _split(pattern, engine)
-    if wanted is None:
-        return None
-    return next(
-        (preset for preset in known if _split(preset.pattern, preset.engine) == wanted), None
+    wanted = _split(pattern, engine, *_OF_PATTERNS[engine])
+    return _first(
+        preset
+        for preset in _known()
+        if len(preset.stages) == 1 and _stage_split(preset, preset.stages[0]) == wanted
     )
 
 
-def known_patterns() -> list[Preset]:
-    """Return the presets that a pattern can be."""
-    return _of_engines(presets())
+def find_stage(
+    pattern: str, engine: Engine, behavior: Behavior = "isolated", invert: bool = False
+) -> Stage | None:
+    """Return the stage that `engine` makes of `pattern`, with the rules of a preset's stage.
+
+    None if the pattern is that of no stage.
+    """
+    wanted = _alternatives(pattern, engine)
+    behavior, invert = _simplest(wanted, behavior, invert)
+    return _first(
+        Stage(stage.rules, stage.pattern, behavior, invert)
+        for preset in _known()
+        for stage in preset.stages
+        if stage.pattern and _alternatives(stage.pattern, preset.engine) == wanted
+    )
 
 
-def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
-    # No engine splits by another Unicode version.
-    return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
+def same_split(stages: tuple[Stage, ...]) -> Preset | None:
+    """Return the preset whose stages do the same as `stages`; None if no such is known."""
+    wanted = [(stage.rules, stage.behavior, stage.invert) for stage in stages]
+    return _first(preset for preset in _known() if list(map(_does, _each(preset))) == wanted)
+
+
+def known_patterns() -> Iterator[tuple[str, Engine, str]]:
+    """Yield the patterns of all presets: the preset's name, engine and the pattern."""
+    for preset in _of_engines(presets()):
+        for stage in preset.stages:
+            if stage.pattern:
+                yield preset.name, preset.engine, stage.pattern
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:
@@ -73,21 +90,89 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     """
     if preset.engine == engine:
         return preset.pattern or None
-    meant = _split(preset.pattern, preset.engine)
-    written = "|".join(map(_unlocked, texts_of(preset.pattern)))
-    return written if meant is not None and meant == _split(written, engine) else None
+    written = stage_pattern_for(preset.stages[0], preset.engine, engine)
+    if written is None or len(preset.stages) > 1:
+        return None
+    same = _stage_split(preset, preset.stages[0]) == _split(written, engine, *_OF_PATTERNS[engine])
+    return written if same else None
+
+
+def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str | None:
+    """Return a pattern that matches in `engine` what that of `stage` does in `written_for`."""
+    if written_for == engine or not stage.pattern:
+        return stage.pattern or None
+    written = "|".join(map(_unlocked, texts_of(stage.pattern)))
+    same = _alternatives(stage.pattern, written_for) == _alternatives(written, engine)
+    return written if same else None
+
+
+_OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
+    "hf": ("isolated", False),
+    "tiktoken": ("removed", True),
+}
+"""What an engine does with what a pattern matches, and whether it does that with the rest."""
+
+
+def _known() -> Iterator[Preset]:
+    # Installed packages are looked for only where no other preset is what is asked for.
+    yield from _of_engines(registered())
+    yield from _of_engines(presets())
+
+
+def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
+    # No engine splits by another Unicode version.
+    return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
+
+
+def _first(found: Iterator[_Found]) -> _Found | None:
+    return next(found, None)
+
+
+def _alternatives(pattern: str, engine: Engine) -> Alternatives:
+    """Return what `pattern` matches, in one form; a pattern that is not understood is only itself."""
+    found = canonical(pattern, engine)
+    return ((Only(engine, pattern),),) if found is None else found
+
+
+def _simplest(
+    alternatives: Alternatives, behavior: Behavior, invert: bool
+) -> tuple[Behavior, bool]:
+    """Return the simplest behavior that does the same with what `alternatives` match."""
+    if behavior == "isolated":
+        return behavior, False
+    # Where all of a text is matched, nothing is between; a pattern not understood is trusted.
+    trusted = isinstance(alternatives[0][0], Only) or covers(alternatives)
+    if (behavior, invert) == ("removed", True) and trusted:
+        return "isolated", False
+    return behavior, invert
+
+
+def _split(pattern: str, engine: Engine, behavior: Behavior, invert: bool) -> object:
+    alternatives = _alternatives(pattern, engine)
+    return alternatives, _simplest(alternatives, behavior, invert)
+
+
+def _stage_split(preset: Preset, stage: Stage) -> object:
+    return _split(stage.pattern, preset.engine, stage.behavior, stage.invert)
+
+
+def _each(preset: Preset) -> Iterator[Stage]:
+    """Yield the stages of `preset`, each with the simplest behavior."""
+    for stage in preset.stages:
+        alternatives = _alternatives(stage.pattern, preset.engine)
+        behavior, invert = _simplest(alternatives, stage.behavior, stage.invert)
+        yield replace(stage, behavior=behavior, invert=invert)
+
+
+def _does(stage: Stage) -> tuple[tuple[Rule, ...], Behavior, bool]:
+    return stage.rules, stage.behavior, stage.invert
 
 
 def _unlocked(alternative: str) -> str:
-    """Return `alternative` with a counted quantifier at its end not possessive, if it was."""
+    """Return `alternative` with a counted quantifier at its end not possessive, if it was.
+
+    What stands behind an alternative is nothing, so there it need not be.
+    """
     counts = alternative[alternative.rfind("{") + 1 : -2]
     locked = alternative.endswith("}+") and set(counts) <= set("0123456789,")
     return alternative[:-1] if locked else alternative
-
-
-def _split(pattern: str, engine: Engine) -> tuple[Alternatives, bool] | None:
-    """Return the one form of `pattern`, and whether text that it does not match may be dropped."""
-    alternatives = canonical(pattern, engine)
-    if alternatives is None:
-        return None
-    return alternatives, engine == "tiktoken" and not covers(alternatives)

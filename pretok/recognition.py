@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pretok.canonical import canonical
 from pretok.errors import UnknownPatternError
 from pretok.patterns import find, known_patterns
-from pretok.preset import ENGINES, Engine, Preset
+from pretok.preset import ENGINES, Engine
 from pretok.pretokenizer import BackendName, PreTokenizer
+from pretok.registry import find as find_preset
 from pretok.syntax import UnreadablePatternError, Words, read, texts_of
 
 if TYPE_CHECKING:
@@ -48,6 +49,27 @@ def from_pattern(
     return PreTokenizer(preset, unicode, backend)
 
 
+def from_gguf_pre(
+    name: str,
+    variant: str | None = None,
+    unicode: str | None = None,
+    backend: BackendName | None = None,
+) -> PreTokenizer:
+    """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
+
+    It splits as the model's own tokenizer does; with variant="llama.cpp" as llama.cpp, where that
+    differs. `unicode` and `backend` are as in `pretok.get`. Raises UnknownPresetError, with near
+    matches.
+
+    >>> from_gguf_pre("llama-bpe").preset.name
+    'llama3'
+    """
+    preset = find_preset(name)
+    if variant is not None:
+        preset = find_preset(f"{preset.name}@{variant}")
+    return PreTokenizer(preset, unicode, backend)
+
+
 def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     """Return the error that says how `pattern` differs from the nearest that is known."""
     other: Engine = "tiktoken" if engine == "hf" else "hf"
@@ -57,19 +79,18 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     except UnreadablePatternError as error:
         message += f", in which {error} is not understood"
     elsewhere = find(pattern, other)
-    nearest = elsewhere or _nearest(pattern, engine)
-    if nearest is None:
+    known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
+    if known is None:
         return UnknownPatternError(f"{message}; none is near", pattern, engine, "", "")
-    difference = difference_of(nearest.pattern, nearest.engine, pattern, engine)
+    nearest, known_engine, known_pattern = known
+    difference = difference_of(known_pattern, known_engine, pattern, engine)
     if elsewhere is None:
-        message += f"; the nearest is {nearest.name!r} (-), where this one (+) differs:\n"
+        message += f"; the nearest is {nearest!r} (-), where this one (+) differs:\n"
     elif difference:
-        message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest.name!r}:\n"
+        message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
-        message += (
-            f"; {nearest.name!r} keeps text that no alternative matches, which {engine} drops"
-        )
-    return UnknownPatternError(message + difference, pattern, engine, nearest.name, difference)
+        message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
+    return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
 
 
 def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) -> str:
@@ -147,22 +168,19 @@ def _first_difference(one: str, other: str) -> int:
     return next(at for at, (a, b) in enumerate(pairs) if a != b)
 
 
-def _nearest(pattern: str, engine: Engine) -> Preset | None:
-    """Return the preset of the most similar pattern; None if none has much in common with it."""
+def _nearest(pattern: str, engine: Engine) -> tuple[str, Engine, str] | None:
+    """Return the most similar of the known patterns; None if none has much in common with it."""
     units = _units(pattern, engine)
 
-    def likeness(preset: Preset) -> float:
-        known = _units(preset.pattern, preset.engine)
-        same = _matcher([key for _, key in known], [key for _, key in units]).ratio()
-        text = _matcher(_joined(known), _joined(units)).ratio()
-        return same + text + (preset.engine == engine) / 100
+    def likeness(known: tuple[str, Engine, str]) -> float:
+        _, known_engine, known_pattern = known
+        theirs = _units(known_pattern, known_engine)
+        same = _matcher([key for _, key in theirs], [key for _, key in units]).ratio()
+        text = _matcher(_joined(theirs), _joined(units)).ratio()
+        return same + text + (known_engine == engine) / 100
 
-    likest, preset = max(((likeness(preset), preset) for preset in known_patterns()), key=_number)
-    return preset if likest > NEAR else None
-
-
-def _number(scored: tuple[float, Preset]) -> float:
-    return scored[0]
+    likest = max(known_patterns(), key=likeness)
+    return likest if likeness(likest) > NEAR else None
 
 
 def _joined(units: list[_Unit]) -> str:

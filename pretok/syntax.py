@@ -162,6 +162,13 @@ _OTHER_PROPERTIES = (
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
 """Others that the engines give the same members; tests/test_syntax.py asks them."""
+# Oniguruma has two tables: that of \w alone takes the numbers of Latin-1 as well.
+_WORDS: dict[tuple[Engine, bool], CharSet] = {
+    ("hf", False): ONIGURUMA_WORD,
+    ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
+    ("tiktoken", False): WORD,
+    ("tiktoken", True): WORD,
+}
 _SETS = {"s": WHITE_SPACE, "S": ~WHITE_SPACE, "d": DIGIT, "D": ~DIGIT}
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
 _ALONE = frozenset("bBAzZG")
@@ -273,7 +280,7 @@ class _Reader:
             return Only(self._engine, self._text[start : self._at])
         return Group(found)
 
-    def _escape(self) -> Chars:
+    def _escape(self, in_class: bool = False) -> Chars:
         at = self._at
         char = self._next()
         if char in "pP":
@@ -281,7 +288,7 @@ class _Reader:
         if char in _SETS:
             return Chars(_SETS[char])
         if char in "wW":
-            chars = ONIGURUMA_WORD if self._engine == "hf" else WORD
+            chars = _WORDS[self._engine, in_class]
             return Chars(chars if char == "w" else ~chars)
         if char in _CONTROLS:
             return Chars(code_points(_CONTROLS[char]))
@@ -357,12 +364,12 @@ class _Reader:
         char = self._next()
         if char == "[":
             return self._class(at)
-        low = self._escape() if char == "\\" else Chars(code_points(char))
+        low = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
         if not self._text.startswith("-", self._at) or self._text[self._at + 1 :][:1] in ("]", "-"):
             return low
         self._at += 1
         char = self._next()
-        high = self._escape() if char == "\\" else Chars(code_points(char))
+        high = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
         one, other = members(low.known), members(high.known)
         if char == "[" or low.names or high.names or len(one) != 1 or len(other) != 1:
             raise UnreadablePatternError(f"the range at {at}")

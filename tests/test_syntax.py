@@ -53,7 +53,7 @@ SETS = [
     r"\t|\n|\r|\f|\v|\a|\e", r"[^(\s|[.,!?])]", r"[a[^\s]]", r"[\p{L}&&[^\p{Han}]]",
     r"[^\p{L}&&\p{Han}]", r"[\p{Lu}\p{Lt}\p{M}&&[^\p{Han}]]", r"[a-z&&[^aeiou]]", r"(?i:s)",
     r"(?i:K)", r"(?i:[sdmt])", r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]", "a#"[:1], r"[\d_]", r"\w",
-    r"\W", r"[^\w\s]",
+    r"\W", r"[^\w\s]", r"[\w]", r"[\W]",
 ]  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_some_are_not_the_same_in_both(pattern: str) -> None:
 
 def test_word_characters_are_those_of_one_engine() -> None:
     assert read(r"\w", "hf") != read(r"\w", "tiktoken")
-    assert read(r"[^\s\w]", "hf") == read(r"[^\w\s]", "hf") == read(r"[^\s[\w]]", "hf")
+    assert read(r"[\w]", "hf") != read(r"\w", "hf")
 
 
 def test_dialects() -> None:
