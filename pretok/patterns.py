@@ -129,7 +129,7 @@ def _first(found: Iterator[_Found]) -> _Found | None:
 
 
 def _alternatives(pattern: str, engine: Engine) -> Alternatives:
-    """Return what `pattern` matches, in one form; a pattern that is not understood is only itself."""
+    """Return what `pattern` matches, in one form; one not understood is only itself."""
     found = canonical(pattern, engine)
     return ((Only(engine, pattern),),) if found is None else found
 
