@@ -17,6 +17,11 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
     Raises UnsupportedError for one that no stages split like, or that is not of a byte-level
     vocabulary.
     """
+    stages = list(pre_tokenizer.parts("pretokenizers"))
+    if not stages or stages[-1].value is None or stages[-1].kind() != "ByteLevel":
+        raise pre_tokenizer.unsupported(
+            "bpe takes byte-level vocabularies, for which a ByteLevel comes last"
+        )
     try:
         found = huggingface.read(pre_tokenizer.value, pre_tokenizer.path)
         preset = huggingface.preset_of(found)
@@ -25,10 +30,6 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
             f"{error}; pass preset= to say how to split instead, with a preset of your own or any "
             "object with offsets(text)"
         ) from None
-    if found.kinds[-1:] != ("ByteLevel",):
-        raise pre_tokenizer.unsupported(
-            "bpe takes byte-level vocabularies, for which a ByteLevel comes last"
-        )
     if preset.removes:
         raise pre_tokenizer.unsupported(
             "it drops parts of the text, and bpe gives ids for all of it; pass preset= to say how "
