@@ -42,7 +42,7 @@ def from_huggingface(
     ...     {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}]}).split("a 12")
     ['a', ' ', '1', '2']
     """
-    value, path = _pre_tokenizer(source)
+    value, path = pre_tokenizer_in(source)
     found = read(value, path)
     if found.space_at:
         raise UnsupportedPreTokenizerError(
@@ -125,6 +125,15 @@ def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": [*parts, byte_level]}
 
 
+def written(preset: Preset) -> dict[str, Any]:
+    """Return a pre_tokenizer that cuts as `preset` does and leaves the bytes alone.
+
+    Raises InvalidRuleError as `write` does.
+    """
+    parts = [_written(preset, stage) for stage in preset.stages]
+    return {"type": "Sequence", "pretokenizers": parts}
+
+
 def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
     if stage.huggingface:
         block: dict[str, Any] = json.loads(stage.huggingface)
@@ -143,7 +152,7 @@ def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
     }
 
 
-def _pre_tokenizer(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
+def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
     """Return the pre_tokenizer that `source` has, and its path in it."""
     if isinstance(source, Mapping):
         value: object = dict(source)
