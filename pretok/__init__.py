@@ -30,13 +30,19 @@ from pretok.classes import (
 )
 from pretok.errors import (
     BackendError,
+    DuplicatePresetError,
     InvalidRuleError,
+    PresetWarning,
     PretokError,
+    UnknownPatternError,
     UnknownPresetError,
     UnknownUnicodeVersionError,
+    UnsupportedPreTokenizerError,
 )
+from pretok.huggingface import from_huggingface
 from pretok.preset import Preset
 from pretok.pretokenizer import PreTokenizer, Step, backend
+from pretok.recognition import from_gguf_pre, from_pattern
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -92,6 +98,7 @@ __all__ = [
     "CasedWord",
     "CharSet",
     "Contraction",
+    "DuplicatePresetError",
     "Enclosed",
     "Groups",
     "InvalidRuleError",
@@ -99,6 +106,7 @@ __all__ = [
     "Phrase",
     "PreTokenizer",
     "Preset",
+    "PresetWarning",
     "PretokError",
     "Rule",
     "Run",
@@ -107,11 +115,16 @@ __all__ = [
     "Step",
     "Stream",
     "Through",
+    "UnknownPatternError",
     "UnknownPresetError",
     "UnknownUnicodeVersionError",
+    "UnsupportedPreTokenizerError",
     "__version__",
     "backend",
     "code_points",
+    "from_gguf_pre",
+    "from_huggingface",
+    "from_pattern",
     "get",
     "presets",
     "register",

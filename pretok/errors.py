@@ -29,6 +29,24 @@ class UnknownPresetError(PretokError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class DuplicatePresetError(PretokError, ValueError):
+    """Two installed packages each bring a preset of this name."""
+
+    def __init__(self, name: str, one: str, other: str) -> None:
+        super().__init__(
+            f"preset name {name!r} is given by package {one} and by package {other}; uninstall one "
+            "of them, or import the Preset that you mean and pass it itself"
+        )
+        self.name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class PresetWarning(UserWarning):
+    """A preset that an installed package brings cannot be used."""
+
+
 class UnknownUnicodeVersionError(PretokError, ValueError):
     """There is no table of this Unicode version."""
 
@@ -36,6 +54,40 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
         super().__init__(
             f"unknown Unicode version {version!r}; expected one of {_quoted(versions)}"
         )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class UnknownPatternError(PretokError, ValueError):
+    """No preset splits as the engine does with this pattern.
+
+    `nearest` is the name of the preset whose pattern is the most similar, `difference` shows in
+    lines, alternative by alternative, how the two differ.
+    """
+
+    def __init__(
+        self, message: str, pattern: str, engine: str, nearest: str, difference: str
+    ) -> None:
+        super().__init__(message)
+        self.pattern = pattern
+        self.engine = engine
+        self.nearest = nearest
+        self.difference = difference
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class UnsupportedPreTokenizerError(PretokError, ValueError):
+    """A pre_tokenizer of a tokenizer.json is malformed, or splits as nothing here does.
+
+    `path` is the place in the JSON that is meant.
+    """
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)

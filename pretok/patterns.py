@@ -1,17 +1,25 @@
 r"""Published patterns as text: which preset one is, and how another engine writes the same split.
 
-Nothing is compiled. A pattern is parted into its alternatives, each is put into one spelling, and
-presets are compared by these. An alternative counts only if every construct in it is known to be
-read alike by fancy-regex ("tiktoken") and Oniguruma ("hf"): `\p{N}{1,3}+` takes three digits at
-most in the first and any number in the second, so there it is no other preset's `\p{N}{1,3}`.
+Nothing is compiled. A pattern is read as its engine does (pretok.syntax), put into one form
+(pretok.canonical), and presets are compared by these: `\p{N}{1,3}+` takes three digits at most in
+fancy-regex ("tiktoken") and any number in Oniguruma ("hf"), so there it is no other preset's
+`\p{N}{1,3}`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from pretok.behaviors import Behavior
+from pretok.canonical import canonical, covers
 from pretok.classes import ANY
 from pretok.preset import Engine, Preset
-from pretok.registry import presets
-from pretok.rules import Run
+from pretok.registry import presets, registered
+from pretok.rules import Rule, Run
+from pretok.stage import Stage
+from pretok.syntax import Alternatives, Only, texts_of
 from pretok.unicode import DEFAULT_VERSION
 
 WHOLE = Preset(
@@ -22,22 +30,7 @@ WHOLE = Preset(
 )
 """The split that never cuts."""
 
-_CONTRACTIONS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
-_IGNORING_CASE = "(?i:" + "|".join(_CONTRACTIONS) + ")"
-_RUN_TO_END = r"\s++$"
-"""Each engine reads `$` otherwise, but what stands behind `\\s++` is never a line break."""
-
-# Alternatives that match the same text at the same place as the one that presets are compared by.
-_SAME: dict[str, tuple[str, ...]] = {
-    "'(?:[sdmt]|ll|ve|re)": _CONTRACTIONS,
-    "'(?i:[sdmt]|ll|ve|re)": (_IGNORING_CASE,),
-    r" ?[\p{L}]+": (r" ?\p{L}+",),
-    r" ?[\p{N}]+": (r" ?\p{N}+",),
-    r"\p{N}{1}": (r"\p{N}",),
-    r"[^\r\n\p{L}\p{N}]?+\p{L}+": (r"[^\r\n\p{L}\p{N}]?\p{L}+",),
-    r" ?[^\s\p{L}\p{N}]++[\r\n]*": (r" ?[^\s\p{L}\p{N}]+[\r\n]*",),
-    r"\s*[\r\n]": (r"\s*[\r\n]+",),
-}
+_Found = TypeVar("_Found")
 
 
 def find(pattern: str, engine: Engine) -> Preset | None:
@@ -49,16 +42,43 @@ def find(pattern: str, engine: Engine) -> Preset | None:
     >>> find(r"\p{N}{1,2}|\s+", "hf") is None
     True
     """
-    known = [preset for preset in (*presets(), WHOLE) if preset.unicode == DEFAULT_VERSION]
-    for preset in known:
-        if pattern and preset.engine == engine and preset.pattern == pattern:
-            return preset
-    wanted = _canonical(pattern, engine)
-    if wanted is None:
-        return None
-    return next(
-        (preset for preset in known if _canonical(preset.pattern, preset.engine) == wanted), None
+    wanted = _split(pattern, engine, *_OF_PATTERNS[engine])
+    return _first(
+        preset
+        for preset in _known()
+        if len(preset.stages) == 1 and _stage_split(preset, preset.stages[0]) == wanted
     )
+
+
+def find_stage(
+    pattern: str, engine: Engine, behavior: Behavior = "isolated", invert: bool = False
+) -> Stage | None:
+    """Return the stage that `engine` makes of `pattern`, with the rules of a preset's stage.
+
+    None if the pattern is that of no stage.
+    """
+    wanted = _alternatives(pattern, engine)
+    behavior, invert = _simplest(wanted, behavior, invert)
+    return _first(
+        Stage(stage.rules, stage.pattern, behavior, invert)
+        for preset in _known()
+        for stage in preset.stages
+        if stage.pattern and _alternatives(stage.pattern, preset.engine) == wanted
+    )
+
+
+def same_split(stages: tuple[Stage, ...]) -> Preset | None:
+    """Return the preset whose stages do the same as `stages`; None if no such is known."""
+    wanted = [(stage.rules, stage.behavior, stage.invert) for stage in stages]
+    return _first(preset for preset in _known() if list(map(_does, _each(preset))) == wanted)
+
+
+def known_patterns() -> Iterator[tuple[str, Engine, str]]:
+    """Yield the patterns of all presets: the preset's name, engine and the pattern."""
+    for preset in _of_engines(presets()):
+        for stage in preset.stages:
+            if stage.pattern:
+                yield preset.name, preset.engine, stage.pattern
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:
@@ -70,134 +90,89 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     """
     if preset.engine == engine:
         return preset.pattern or None
-    alternatives = _alternatives(preset.pattern)
-    if alternatives is None:
+    written = stage_pattern_for(preset.stages[0], preset.engine, engine)
+    if written is None or len(preset.stages) > 1:
         return None
-    written = [_unlocked(alternative, preset.engine) for alternative in alternatives]
-    return "|".join(written) if all(map(_is_portable, written)) else None
+    same = _stage_split(preset, preset.stages[0]) == _split(written, engine, *_OF_PATTERNS[engine])
+    return written if same else None
 
 
-def _canonical(pattern: str, engine: Engine) -> tuple[str, ...] | None:
-    """Return the alternatives of `pattern` in the spelling that presets are compared by."""
-    alternatives = _alternatives(pattern)
-    if alternatives is None:
-        return None
-    found: list[str] = []
-    for given in alternatives:
-        alternative = _unlocked(given, engine)
-        if not _is_portable(alternative):
-            return None
-        # Where an alternative ends there is nothing to give back for.
-        if alternative != _RUN_TO_END and alternative[-2:] in ("++", "*+", "?+"):
-            alternative = alternative[:-1]
-        found += _SAME.get(alternative, (alternative,))
-    if found[-2:] == [r"\s+(?!\S)", r"\s"]:  # only a single one is left where the first fails
-        found[-1] = r"\s+"
-    return tuple(found)
+def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str | None:
+    """Return a pattern that matches in `engine` what that of `stage` does in `written_for`."""
+    if written_for == engine or not stage.pattern:
+        return stage.pattern or None
+    written = "|".join(map(_unlocked, texts_of(stage.pattern)))
+    same = _alternatives(stage.pattern, written_for) == _alternatives(written, engine)
+    return written if same else None
 
 
-def _unlocked(alternative: str, engine: Engine) -> str:
-    """Return `alternative` with a counted quantifier at its end not possessive, if it was."""
-    locked = engine == "tiktoken" and alternative.endswith("}+")
-    if locked and _count_size(alternative[:-1], alternative.rfind("{")):
-        return alternative[:-1]
-    return alternative
+_OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
+    "hf": ("isolated", False),
+    "tiktoken": ("removed", True),
+}
+"""What an engine does with what a pattern matches, and whether it does that with the rest."""
 
 
-def _alternatives(pattern: str) -> list[str] | None:
-    """Return the alternatives of `pattern`, line breaks as escapes; None if it is malformed."""
-    parts = [""]
-    depth = 0
-    in_class = False
-    index = 0
-    while index < len(pattern):
-        char = pattern[index]
-        index += 1
-        if char == "\\":
-            if index == len(pattern) or pattern[index] in "\r\n":
-                return None
-            char += pattern[index]
-            index += 1
-        elif char in "\r\n":
-            char = repr(char)[1:-1]
-        elif in_class:
-            in_class = char != "]"
-        elif char == "[":
-            in_class = True
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-        elif char == "|" and depth == 0:
-            parts.append("")
-            continue
-        parts[-1] += char
-    well_formed = depth == 0 and not in_class and all(parts)
-    return parts if well_formed else None
+def _known() -> Iterator[Preset]:
+    # Installed packages are looked for only where no other preset is what is asked for.
+    yield from _of_engines(registered())
+    yield from _of_engines(presets())
 
 
-_ESCAPES = frozenset("rntsS")
-_GROUPS = ("(?:", "(?!", "(?=")
+def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
+    # No engine splits by another Unicode version.
+    return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
-def _is_portable(alternative: str) -> bool:
-    """Return whether both engines read `alternative` alike; False where that is not known."""
-    if alternative == _RUN_TO_END or alternative.startswith("'(?i:[sdmt]|ll|ve|re)"):
-        return True
-    # Other letters may fold to more than one (ss to U+00DF), which the engines do not agree on.
-    rest = alternative.replace(_IGNORING_CASE, "(?:x)")
-    index = 0
-    while index < len(rest):
-        char = rest[index]
-        if char == "\\":
-            size = _escape_size(rest, index)
-        elif char == "[":
-            size = _class_size(rest, index)
-        elif char == "(":
-            size = 3 if rest.startswith(_GROUPS, index) else 0
-        elif char == "{":
-            size = _count_size(rest, index)
-        elif char in "?*+":
-            size = 2 if rest[index + 1 : index + 2] in ("?", "+") else 1
-            if rest[index + size : index + size + 1] in ("?", "*", "+", "{"):
-                size = 0
-        else:
-            size = 0 if char in "^$.}]#" else 1
-        if not size:
-            return False
-        index += size
-    return True
+def _first(found: Iterator[_Found]) -> _Found | None:
+    return next(found, None)
 
 
-def _escape_size(text: str, at: int) -> int:
-    """Return the length of the escape at `at`; 0 if it is not a known one."""
-    kind = text[at + 1]
-    if kind in "pP":
-        end = text.find("}", at)
-        name = text[at + 3 : end]
-        return end + 1 - at if text[at + 2 : at + 3] == "{" and name.isalpha() else 0
-    return 2 if kind in _ESCAPES or (kind.isascii() and not kind.isalnum()) else 0
+def _alternatives(pattern: str, engine: Engine) -> Alternatives:
+    """Return what `pattern` matches, in one form; one not understood is only itself."""
+    found = canonical(pattern, engine)
+    return ((Only(engine, pattern),),) if found is None else found
 
 
-def _class_size(text: str, at: int) -> int:
-    """Return the length of the class at `at`; 0 if it has a class within it, or an operator."""
-    index = at + (2 if text.startswith("[^", at) else 1)
-    first = index
-    while index < len(text):
-        char = text[index]
-        if char == "]":
-            return index + 1 - at if index > first else 0
-        if char == "[" or (char in "&-~" and text[index + 1 : index + 2] == char):
-            return 0
-        size = _escape_size(text, index) if char == "\\" else 1
-        if not size:
-            return 0
-        index += size
-    return 0
+def _simplest(
+    alternatives: Alternatives, behavior: Behavior, invert: bool
+) -> tuple[Behavior, bool]:
+    """Return the simplest behavior that does the same with what `alternatives` match."""
+    if behavior == "isolated":
+        return behavior, False
+    # Where all of a text is matched, nothing is between; a pattern not understood is trusted.
+    trusted = isinstance(alternatives[0][0], Only) or covers(alternatives)
+    if (behavior, invert) == ("removed", True) and trusted:
+        return "isolated", False
+    return behavior, invert
 
 
-def _count_size(text: str, at: int) -> int:
-    """Return the length of the counted quantifier at `at`; 0 if it has a mark behind it."""
-    end = text.find("}", at)
-    low, _, high = text[at + 1 : end].partition(",")
-    counted = text[at:end].isascii() and low.isdecimal() and (high.isdecimal() or not high)
-    marked = text[end + 1 : end + 2] in ("+", "?", "*", "{")
-    return end + 1 - at if end > at and counted and not marked else 0
+def _split(pattern: str, engine: Engine, behavior: Behavior, invert: bool) -> object:
+    alternatives = _alternatives(pattern, engine)
+    return alternatives, _simplest(alternatives, behavior, invert)
+
+
+def _stage_split(preset: Preset, stage: Stage) -> object:
+    return _split(stage.pattern, preset.engine, stage.behavior, stage.invert)
+
+
+def _each(preset: Preset) -> Iterator[Stage]:
+    """Yield the stages of `preset`, each with the simplest behavior."""
+    for stage in preset.stages:
+        alternatives = _alternatives(stage.pattern, preset.engine)
+        behavior, invert = _simplest(alternatives, stage.behavior, stage.invert)
+        yield replace(stage, behavior=behavior, invert=invert)
+
+
+def _does(stage: Stage) -> tuple[tuple[Rule, ...], Behavior, bool]:
+    return stage.rules, stage.behavior, stage.invert
+
+
+def _unlocked(alternative: str) -> str:
+    """Return `alternative` with a counted quantifier at its end not possessive, if it was.
+
+    What stands behind an alternative is nothing, so there it need not be.
+    """
+    counts = alternative[alternative.rfind("{") + 1 : -2]
+    locked = alternative.endswith("}+") and set(counts) <= set("0123456789,")
+    return alternative[:-1] if locked else alternative

@@ -1,10 +1,11 @@
-"""Presets by name."""
+"""Presets by name: the built-in ones, those registered, and those of installed packages."""
 
 from __future__ import annotations
 
 import threading
 
 from pretok.errors import UnknownPresetError
+from pretok.installed import Installed, load_installed
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName, PreTokenizer
@@ -13,24 +14,59 @@ from pretok.unicode import check_version
 _lock = threading.Lock()
 _presets: dict[str, Preset] = {}
 _by_name: dict[str, Preset] = {}
+_installed: Installed | None = None
+_loading = threading.RLock()
 _made: dict[tuple[str, str, str | None], PreTokenizer] = {}
 
 
 def presets() -> tuple[Preset, ...]:
-    """Return every preset: the built-in ones, then the registered ones in order.
+    """Return every preset: the built-in ones, the registered ones in order, the installed ones.
+
+    Installed ones are those that packages bring by entry points of the group "pretok.presets".
 
     >>> [preset.name for preset in presets()][:3]
     ['gpt2', 'r50k', 'cl100k']
     """
+    return (*registered(), *(p for p in _of_packages().presets() if p.name not in _presets))
+
+
+def registered() -> tuple[Preset, ...]:
+    """Return the presets that are known without looking for installed packages."""
     return tuple(_presets.values())
 
 
 def find(name: str) -> Preset:
-    """Return the preset of this name or alias; raises UnknownPresetError with near matches."""
+    """Return the preset of this name or alias.
+
+    Raises UnknownPresetError with near matches, DuplicatePresetError.
+    """
     try:
-        return _by_name[name]
-    except (KeyError, TypeError):
+        known = _by_name.get(name)
+    except TypeError:
         raise UnknownPresetError(name, list(_by_name)) from None
+    if known is not None:
+        return known
+    installed = _of_packages()
+    if name in installed.twice:
+        raise installed.twice[name]
+    try:
+        return installed.by_name[name]
+    except KeyError:
+        raise UnknownPresetError(name, [*_by_name, *installed.by_name]) from None
+
+
+def _of_packages() -> Installed:
+    global _installed
+    # A lock of its own, which a module that is being loaded may take again, but finds nothing yet.
+    with _loading:
+        if _installed is None:
+            _installed = Installed({}, {})
+            try:
+                _installed = load_installed(_by_name)
+            except BaseException:  # a warning that was made an error, or Ctrl-C
+                _installed = None
+                raise
+        return _installed
 
 
 def register(preset: Preset) -> Preset:

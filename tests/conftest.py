@@ -65,6 +65,7 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the test registers is gone after it."""
     for name in ("_presets", "_by_name", "_made"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+    monkeypatch.setattr(registry, "_installed", None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -70,6 +70,14 @@ _CASES: dict[str, dict[str, Any]] = {
     "llama3": {"pre_tokenizer": sequence(split(LLAMA3.pattern), byte_level(use_regex=False))},
     "nested": {"pre_tokenizer": sequence(
         sequence(split(LLAMA3.pattern)), sequence(sequence(byte_level(use_regex=False))))},
+    "two stages": {"pre_tokenizer": sequence(
+        {"type": "Digits", "individual_digits": True}, byte_level())},
+    "three stages": {"pre_tokenizer": sequence(
+        {**split("", behavior="MergedWithNext"), "pattern": {"String": "a"}},
+        {"type": "Punctuation", "behavior": "Contiguous"}, split(QWEN2.pattern, invert=True),
+        byte_level(use_regex=False))},
+    "removed inverted": {"pre_tokenizer": sequence(
+        split(LLAMA3.pattern, behavior="Removed", invert=True), byte_level(use_regex=False))},
     "literal line breaks": {"pre_tokenizer": sequence(
         split(QWEN2.pattern.replace(r"\r\n", "\r\n")), byte_level(use_regex=False))},
     "added tokens": {"added_tokens": [
@@ -212,29 +220,26 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("pre_tokenizer", split(LLAMA3.pattern), UnsupportedError, "ByteLevel comes last"),
         _bad("pre_tokenizer", sequence(), UnsupportedError, "ByteLevel comes last"),
         _bad("pre_tokenizer", sequence({"type": "Whitespace"}, byte_level()), UnsupportedError,
-             r'pre_tokenizer.pretokenizers\[0\] is {"type": "Whitespace"} is not supported'),
-        _bad("pre_tokenizer",
-             sequence({"type": "Digits", "individual_digits": True}, byte_level()),
-             UnsupportedError, "no preset splits like digits-isolated and then gpt2"),
-        _bad("pre_tokenizer", sequence(split(QWEN2.pattern), byte_level()), UnsupportedError,
-             "no preset splits like qwen2 and then gpt2"),
+             "pre_tokenizer is .* is not supported: it drops parts of the text"),
+        _bad("pre_tokenizer", sequence({"type": "Surprise"}, byte_level()), UnsupportedError,
+             r"pre_tokenizer.pretokenizers\[0\]: unknown pre_tokenizer {'type': 'Surprise'}"),
+        _bad("pre_tokenizer", sequence(byte_level(), byte_level()), UnsupportedError,
+             r"pretokenizers\[0\]: it changes the text that pre_tokenizer.pretokenizers\[1\] then"),
         _bad("pre_tokenizer", sequence(split(r"\w+"), byte_level(use_regex=False)),
-             UnsupportedError, "pattern of no preset, as Hugging Face's engine reads it"),
+             UnsupportedError,
+             r"pretokenizers\[0\].pattern.Regex: no preset splits as Hugging Face tokenizers does"),
         _bad("pre_tokenizer", sequence(split(CL100K.pattern), byte_level(use_regex=False)),
-             UnsupportedError, "pattern of no preset, as Hugging Face's engine reads it"),
-        _bad("pre_tokenizer", sequence(
-            {**split(""), "pattern": {"String": LLAMA3.pattern}}, byte_level(use_regex=False)),
-             UnsupportedError, "it is a text to find literally"),
+             UnsupportedError, "as tiktoken reads it, it is 'cl100k'"),
         _bad("pre_tokenizer", sequence(
             split(LLAMA3.pattern, behavior="Removed"), byte_level(use_regex=False)),
-             UnsupportedError, r'pretokenizers\[0\].behavior is "Removed" is not supported'),
+             UnsupportedError, "it drops parts of the text, and bpe gives ids for all of it"),
         _bad("pre_tokenizer", sequence(
-            split(LLAMA3.pattern, invert=True), byte_level(use_regex=False)),
-             UnsupportedError, r"pretokenizers\[0\].invert is true is not supported"),
+            split(LLAMA3.pattern, behavior="Dropped"), byte_level(use_regex=False)),
+             UnsupportedError, r"pretokenizers\[0\]: Split: behavior 'Dropped'; expected one of"),
         _bad("pre_tokenizer", sequence(
             split(LLAMA3.pattern), byte_level(use_regex=False, add_prefix_space=True)),
-             UnsupportedError, "add_prefix_space is true is not supported"),
-        _bad("pre_tokenizer", byte_level(surprise=True), UnsupportedError, "surprise is true"),
+             UnsupportedError, r"pretokenizers\[1\].add_prefix_space: behind another it puts a sp"),
+        _bad("pre_tokenizer", byte_level(surprise=True), UnsupportedError, "has 'surprise'"),
         _bad("post_processor", {"type": "Other"}, UnsupportedError, 'post_processor is {"type": "'),
         _bad("post_processor", {"type": "TemplateProcessing", "single": [], "special_tokens": {}},
              UnsupportedError, r"post_processor.single is \[\] is not supported"),
@@ -315,7 +320,7 @@ def test_registered_preset_is_recognised(tmp_path: Path, own_registry: None) -> 
     mine = Preset("mine", rules=(Run(LETTER), Run(~LETTER)), pattern=r"\p{L}+|[^\p{L}]+")
     ours = made("python", preset=mine)
     ours.save(tmp_path / "tokenizer.json")
-    with pytest.raises(UnsupportedError, match="register a Preset that has it"):
+    with pytest.raises(UnsupportedError, match=r"pattern.Regex: no preset splits as"):
         bpe.load(tmp_path / "tokenizer.json")
     pretok.register(mine)
     assert bpe.load(tmp_path / "tokenizer.json", backend="python") == ours

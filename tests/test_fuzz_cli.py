@@ -68,7 +68,7 @@ def test_the_command_shows_a_mismatch_and_exits_with_1(
     two = Run(NUMBER, at_most=2)
     rules = (two if rule == Run(NUMBER, at_most=1) else rule for rule in QWEN2.rules)
     wrong = changed(QWEN2, rules)
-    monkeypatch.setattr(fuzz_cli, "find", lambda name: wrong)
+    monkeypatch.setattr(fuzz_cli, "find_preset", lambda name: wrong)
     status, output, _ = fuzz(
         "--preset", "wrong", "--against", "regex", "--seconds", "60", "--backend", backend
     )
@@ -114,7 +114,7 @@ def test_presets_that_an_engine_cannot_express_are_an_error_if_there_are_no_othe
 def test_a_preset_without_a_pattern_is_an_error(
     fuzz: Fuzz, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fuzz_cli, "find", lambda name: Preset("mine", rules=(Run(LETTER),)))
+    monkeypatch.setattr(fuzz_cli, "find_preset", lambda name: Preset("mine", rules=(Run(LETTER),)))
     status, _, error = fuzz("--preset", "mine", "--against", "regex")
     assert status == 2
     assert "preset 'mine' has no pattern" in error

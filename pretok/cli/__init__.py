@@ -1,5 +1,5 @@
-"""The command line: `pretok split`, `explain`, `presets`, `diff`, `fuzz` and `bench`; and, over
-vocabularies, `encode`, `decode`, `count`, `train`, `inspect` and `fetch`.
+"""The command line: `pretok split`, `explain`, `presets`, `identify`, `diff`, `fuzz` and `bench`;
+and, over vocabularies, `encode`, `decode`, `count`, `train`, `inspect` and `fetch`.
 
 Every error is one line on standard error and exit status 2, whatever raised it; `main` sees to it.
 """
@@ -7,7 +7,8 @@ Every error is one line on standard error and exit status 2, whatever raised it;
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +19,7 @@ from pretok.cli.diff import diff_command
 from pretok.cli.output import abandon_output, one_line
 from pretok.cli.presets import presets_command
 from pretok.cli.split import explain_command, split_command
-from pretok.errors import PretokError, UnknownPresetError
+from pretok.errors import PresetWarning, PretokError, UnknownPresetError
 from pretok.pretokenizer import choose_backend
 
 TROUBLE = 2
@@ -30,6 +31,24 @@ BROKEN_PIPE = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _showing(warnings.showwarning)
+        return _run(given)
+
+
+def _showing(others: Callable[..., None]) -> Callable[..., None]:
+    """Return what shows a PresetWarning in one line, and `others` for other warnings."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, PresetWarning):
+            others(message, category, *place)
+        elif sys.stderr is not None:
+            click.echo(f"pretok: warning: {one_line(str(message))}", err=True)
+
+    return show
+
+
+def _run(given: list[str]) -> int:
     try:
         with commands.make_context("pretok", given or ["--help"]) as context:
             return commands.invoke(context) or 0
@@ -115,6 +134,7 @@ for _command in (
     Later("train", "pretok.cli.train:train_command", "Train a vocabulary on texts."),
     Later("inspect", "pretok.cli.inspect:inspect_command", "Show what is in a vocabulary."),
     Later("fetch", "pretok.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
+    Later("identify", "pretok.cli.identify:identify_command", "Say which preset something is."),
     Later("fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."),
     Later("bench", "pretok.cli.bench:bench_command", "Measure speed against that of peers."),
 ):

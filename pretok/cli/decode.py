@@ -16,6 +16,7 @@ from pretok.cli.input import open_bytes
 from pretok.cli.options import backend_option, file_argument, form_option
 from pretok.cli.output import write
 from pretok.cli.vocabulary import load, split_option, vocabulary_option
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName
 
 NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
@@ -39,7 +40,7 @@ NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dty
 @backend_option
 def decode_command(
     vocab: str,
-    preset: str | None,
+    preset: Preset | None,
     skip_special: bool,
     errors: str,
     lines: bool,

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 import click
 
 from pretok.cli.input import open_text
-from pretok.cli.options import ESCAPES, colour_option, form_option, input_options, unicode_option
+from pretok.cli.options import (
+    ESCAPES,
+    PRESET,
+    colour_option,
+    form_option,
+    input_options,
+    unicode_option,
+)
 from pretok.cli.output import (
     Escaper,
     columns,
@@ -20,6 +27,7 @@ from pretok.cli.output import (
     write,
 )
 from pretok.differ import Diff, Region
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, Step
 from pretok.registry import get
 
@@ -27,8 +35,8 @@ SAME, DIFFERENT = 0, 1
 
 
 @click.command("diff", epilog=ESCAPES, short_help="Show where two presets split differently.")
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", type=PRESET)
+@click.argument("b", type=PRESET)
 @unicode_option
 @click.option("--unicode-a", metavar="VERSION", help="Unicode version for A alone.")
 @click.option("--unicode-b", metavar="VERSION", help="Unicode version for B alone.")
@@ -43,8 +51,8 @@ SAME, DIFFERENT = 0, 1
 @form_option("text", "json")
 @colour_option
 def diff_command(
-    a: str,
-    b: str,
+    a: Preset,
+    b: Preset,
     file: str | None,
     text: str | None,
     binary: bool,

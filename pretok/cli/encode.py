@@ -22,6 +22,7 @@ from pretok.cli.vocabulary import (
     split_option,
     vocabulary_option,
 )
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName
 
 BLOCK = 1 << 16
@@ -40,7 +41,7 @@ SEPARATORS = {"ids": ("", " ", "\n"), "json": ("[", ", ", "]\n")}
 @form_option("ids", "json", "tokens", "uint16", "uint32")
 def encode_command(
     vocab: str,
-    preset: str | None,
+    preset: Preset | None,
     special: str | None,
     allow: tuple[str, ...],
     add_special_tokens: bool,
@@ -89,7 +90,7 @@ def encode_command(
 @text_options
 def count_command(
     vocab: str,
-    preset: str | None,
+    preset: Preset | None,
     special: str | None,
     allow: tuple[str, ...],
     add_special_tokens: bool,

@@ -7,11 +7,12 @@ import random
 import click
 from tqdm import tqdm
 
+from pretok.cli.options import find_preset
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, choose_backend
-from pretok.registry import find, presets
+from pretok.registry import presets
 
 INTERRUPTED = 130
 
@@ -112,7 +113,7 @@ def _chosen(names: tuple[str, ...]) -> list[Preset]:
     """Return the presets of these names, each once, in the order given."""
     found: dict[str, Preset] = {}
     for name in names:
-        for preset in presets() if name == "all" else (find(name),):
+        for preset in presets() if name == "all" else (find_preset(name),):
             found[preset.name] = preset
     return list(found.values())
 

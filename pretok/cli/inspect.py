@@ -20,6 +20,7 @@ from pretok.cli.input import decoded, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, form_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
 from pretok.cli.vocabulary import ESCAPE, load, split_option
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
@@ -51,7 +52,7 @@ MOST_LISTED = 10
 @backend_option
 def inspect_command(
     vocab: str,
-    preset: str | None,
+    preset: Preset | None,
     files: tuple[str, ...],
     binary: bool,
     longest: int,

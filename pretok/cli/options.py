@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pretok.preset import Preset
+from pretok.registry import find
 from pretok.unicode import VERSIONS
 
 _ESCAPED = r"""
@@ -38,8 +42,54 @@ def form_option(*names: str) -> Callable[[Any], Any]:
     )
 
 
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Preset]
+else:  # which is generic from click 8.3 on
+    _ParamType = click.ParamType
+
+
+class PresetType(_ParamType):
+    """A preset by name or alias, or as MODULE:NAME of a Python module."""
+
+    name = "preset"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Preset:
+        """Return the preset; raises UnknownPresetError, or click.ClickException for a module."""
+        return value if isinstance(value, Preset) else find_preset(value)
+
+
+def find_preset(name: str) -> Preset:
+    """Return the preset that `name` stands for on the command line, as PresetType says."""
+    module_name, colon, attribute = name.partition(":")
+    if not colon:
+        return find(name)
+    # Like `python -m`, but behind everything installed.
+    if "" not in sys.path:
+        sys.path.append("")
+    try:
+        preset = getattr(import_module(module_name), attribute)
+    except Exception as error:  # what a module does when it is imported is its own
+        raise click.ClickException(
+            f"cannot import preset {name!r}: {type(error).__name__}: {error}; give MODULE:NAME of "
+            "a module that Python finds here"
+        ) from None
+    if not isinstance(preset, Preset):
+        raise click.ClickException(
+            f"{name!r} is of type {type(preset).__name__}; expected a pretok.Preset"
+        )
+    return preset
+
+
+PRESET = PresetType()
 preset_option = click.option(
-    "--preset", "-p", required=True, metavar="NAME", help="Name or alias; see 'pretok presets'."
+    "--preset",
+    "-p",
+    required=True,
+    type=PRESET,
+    metavar="NAME",
+    help="Name or alias, see 'pretok presets'; or MODULE:NAME of your own.",
 )
 unicode_option = click.option(
     "--unicode",

@@ -10,30 +10,29 @@ from textwrap import wrap
 
 import click
 
-from pretok.cli.options import form_option
+from pretok.cli.options import PRESET, form_option
 from pretok.cli.output import json_array, write
 from pretok.preset import Preset
-from pretok.registry import find, presets
+from pretok.registry import presets
 
 HEADINGS = ("NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE")
 NARROWEST = 20
 
 
 @click.command("presets")
-@click.argument("name", required=False)
+@click.argument("preset", required=False, type=PRESET, metavar="[NAME]")
 @form_option("text", "json")
-def presets_command(name: str | None, form: str) -> None:
+def presets_command(preset: Preset | None, form: str) -> None:
     """List the presets, or show the one called NAME in full.
 
     In full means the published pattern, and each rule with the alternative that it stands for; the
     JSON has them always. ENGINE is the engine whose reading of the pattern the preset follows: hf
     is Hugging Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
     """
-    if name is not None:
-        preset = find(name)
+    if preset is not None:
         write([f"{json.dumps(_record(preset), indent=2)}\n" if form == "json" else _full(preset)])
     elif form == "json":
-        write(json_array((json.dumps(_record(preset)) for preset in presets()), ",\n"))
+        write(json_array((json.dumps(_record(one)) for one in presets()), ",\n"))
     else:
         write([_table(presets())])
 

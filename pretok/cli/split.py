@@ -29,6 +29,7 @@ from pretok.cli.output import (
     write,
 )
 from pretok.machine import ESCAPE, GAP
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import get
 from pretok.rules import Rule
@@ -51,7 +52,7 @@ Item = TypeVar("Item")
     help="What offsets count: code points, bytes of UTF-8, or UTF-16 code units.  [default: char]",
 )
 def split_command(
-    preset: str,
+    preset: Preset,
     unicode: str | None,
     file: str | None,
     text: str | None,
@@ -110,7 +111,7 @@ def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
 @form_option("text", "json")
 @colour_option
 def explain_command(
-    preset: str,
+    preset: Preset,
     unicode: str | None,
     file: str | None,
     text: str | None,

@@ -15,7 +15,7 @@ import click
 import bpe
 from bpe.sources import Source
 from pretok.cli.input import open_bytes, shown_path
-from pretok.cli.options import backend_option
+from pretok.cli.options import PRESET, backend_option
 from pretok.cli.output import one_line, write
 from pretok.cli.vocabulary import in_options
 from pretok.errors import UnknownPresetError
@@ -38,6 +38,7 @@ SPARE_SUFFIX = ".json"
 @click.option(
     "--preset",
     "-p",
+    type=PRESET,
     default="cl100k",
     show_default=True,
     metavar="NAME",

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import bpe
 from bpe.pipeline import Errors, Special
 from pretok.cli.input import Input, decoded, lines_of
-from pretok.cli.options import options
+from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError
+from pretok.preset import Preset
 from pretok.pretokenizer import BackendName
 
 Ids = NDArray[np.uint32]
@@ -36,6 +37,7 @@ vocabulary_option = click.option(
 split_option = click.option(
     "--preset",
     "-p",
+    type=PRESET,
     metavar="NAME",
     help="How to split, if VOCAB does not say; see 'pretok presets'.",
 )
@@ -62,7 +64,7 @@ lines_option = click.option(
 )
 
 
-def load(vocab: str, preset: str | None, backend: BackendName | None) -> bpe.Tokenizer:
+def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.Tokenizer:
     """Return the tokenizer of a vocabulary; raises click.ClickException."""
     try:
         return bpe.load(vocab, preset=preset, backend=backend)

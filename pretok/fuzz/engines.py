@@ -71,6 +71,11 @@ class Engine(ABC):
             ) from None
 
     @property
+    def module(self) -> Any:
+        """The library itself."""
+        return self._module
+
+    @property
     def version(self) -> str:
         """Name and release of the library."""
         return f"{self._module_name} {distribution_version(self._module_name)}"

@@ -1,0 +1,452 @@
+r"""Read the text of a pattern as one engine does: a tree of what it says. Nothing is compiled.
+
+Published patterns use little of what regular expressions have, and that little is known here. A
+construct that is read by one engine in a way of its own, or was not compared, becomes an `Only`,
+which equals no other engine's; what could change the meaning of the text around it, such as
+`(?x)`, is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from pretok.classes import (
+    CASELESS,
+    CONTROL,
+    DIGIT,
+    HAN,
+    LETTER,
+    LOWER,
+    MARK,
+    NOTHING,
+    NUMBER,
+    ONIGURUMA_WORD,
+    PUNCTUATION,
+    SYMBOL,
+    UPPER,
+    WHITE_SPACE,
+    WORD,
+    CharSet,
+    code_points,
+)
+from pretok.preset import Engine
+
+DEEPEST = 40
+"""How many groups and classes may be in each other; published patterns have three."""
+
+
+class UnreadablePatternError(ValueError):
+    """The pattern is malformed, or has what would change how the rest of it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One code point of `known`, or of one of `names`; with `negated` one that is in neither.
+
+    `names` are properties that are no CharSet; where there are none, `negated` is False.
+    """
+
+    known: CharSet
+    names: frozenset[str] = frozenset()
+    negated: bool = False
+
+    @property
+    def charset(self) -> CharSet | None:
+        """The set, if it is a CharSet."""
+        return None if self.names else self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`what{low,high}`; `high` None is no limit."""
+
+    what: Node
+    low: int
+    high: int | None
+    mode: Literal["greedy", "lazy", "possessive"] = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`(?:...|...)`, or `(...)`, which splits alike: no alternative refers to what it took."""
+
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """`(?=...)`; with `negative` `(?!...)`."""
+
+    alternatives: Alternatives
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """`$`: before the end of the `text`, or of each "line" of it."""
+
+    of: Literal["text", "line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The first of `texts` that stands here; a frozenset where at most one of them can."""
+
+    texts: frozenset[str] | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """`text` as `engine` reads it, which another engine may not."""
+
+    engine: Engine
+    text: str
+
+
+Node = Chars | Repeat | Group | Ahead | End | Words | Only
+Sequence = tuple[Node, ...]
+Alternatives = tuple[Sequence, ...]
+
+
+def read(pattern: str, engine: Engine) -> Alternatives:
+    """Return what `pattern` says to `engine`; raises UnreadablePatternError."""
+    return _Reader(pattern, engine).whole()
+
+
+def texts_of(pattern: str) -> list[str]:
+    """Return the texts of the alternatives of `pattern`, line breaks as escapes.
+
+    A pattern that is not readable is cut as well as can be.
+
+    >>> texts_of("a|(?:b|c)|[|]")
+    ['a', '(?:b|c)', '[|]']
+    """
+    parts = [""]
+    depth = classes = index = 0
+    while index < len(pattern):
+        char = pattern[index]
+        index += 1
+        if char == "\\":
+            char = pattern[index - 1 : index + 1]
+            index += 1
+        elif char in "\r\n":
+            char = repr(char)[1:-1]
+        elif char in "[]" and (classes or char == "["):
+            classes += 1 if char == "[" else -1
+        elif char in "()" and not classes:
+            depth += 1 if char == "(" else -1
+        elif char == "|" and not depth and not classes:
+            parts.append("")
+            continue
+        parts[-1] += char
+    return parts
+
+
+_CONTROL_SPACE = code_points((0x09, 0x0D), (0x85, 0x85))
+_PROPERTIES = {
+    "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION, "S": SYMBOL,
+    "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
+}  # fmt: skip
+_TOGETHER = {
+    frozenset({"Lu", "Lt"}): UPPER,
+    frozenset({"Lm", "Lo"}): CASELESS,
+    frozenset({"Nl", "No"}): NUMBER - DIGIT,
+}
+"""Properties that are a CharSet only together."""
+_OTHER_PROPERTIES = (
+    frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
+    | frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf"])
+    | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
+    | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
+)
+"""Others that the engines give the same members; tests/test_syntax.py asks them."""
+# Oniguruma has two tables: that of \w alone takes the numbers of Latin-1 as well.
+_WORDS: dict[tuple[Engine, bool], CharSet] = {
+    ("hf", False): ONIGURUMA_WORD,
+    ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
+    ("tiktoken", False): WORD,
+    ("tiktoken", True): WORD,
+}
+_SETS = {"s": WHITE_SPACE, "S": ~WHITE_SPACE, "d": DIGIT, "D": ~DIGIT}
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
+_ALONE = frozenset("bBAzZG")
+"""Escapes that are no character, and that the engines may not read alike."""
+_MARKS: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessive"}
+
+
+class _Reader:
+    def __init__(self, pattern: str, engine: Engine) -> None:
+        self._text = pattern
+        self._engine = engine
+        self._at = 0
+        self._depth = 0
+
+    def whole(self) -> Alternatives:
+        found = self._alternatives(ignore_case=False)
+        if self._at < len(self._text):
+            raise UnreadablePatternError(f"unopened ')' at {self._at}")
+        return found
+
+    def _alternatives(self, ignore_case: bool) -> Alternatives:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise UnreadablePatternError(f"more than {DEEPEST} groups in each other")
+        found: list[Sequence] = []
+        while True:
+            sequence: list[Node] = []
+            while self._peek() not in ("", "|", ")"):
+                sequence.append(self._repeated(self._node(ignore_case)))
+            if not sequence:
+                raise UnreadablePatternError(f"an empty alternative at {self._at}")
+            if ignore_case:
+                _require_simple_folds(sequence)
+            found.append(tuple(sequence))
+            if not self._take("|"):
+                self._depth -= 1
+                return tuple(found)
+
+    def _repeated(self, node: Node) -> Node:
+        char = self._peek()
+        if char in ("?", "*", "+", "{") and isinstance(node, (Ahead, End, Only)):
+            raise UnreadablePatternError(f"a place that is repeated at {self._at}")
+        if char in ("?", "*", "+"):
+            self._at += 1
+            low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[char]
+            mark = self._peek()
+            self._at += mark in ("?", "+") and mark != ""
+            node = Repeat(node, low, high, _MARKS.get(mark, "greedy"))
+        elif char == "{":
+            node = self._counted(node)
+        if self._peek() in ("?", "*", "+", "{"):
+            raise UnreadablePatternError(f"a quantifier behind another at {self._at}")
+        return node
+
+    def _counted(self, node: Node) -> Node:
+        end = self._text.find("}", self._at)
+        inside = self._text[self._at + 1 : max(end, 0)]
+        first, comma, last = inside.partition(",")
+        if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
+            raise UnreadablePatternError(f"no quantifier at {self._at}")
+        low = int(first)
+        high = int(last) if last else None if comma else low
+        if high is not None and not low <= high:
+            raise UnreadablePatternError(f"a quantifier from {low} to {high} at {self._at}")
+        self._at = end + 1
+        counted = Repeat(node, low, high)
+        if self._peek() == "?":
+            raise UnreadablePatternError(f"a counted quantifier with a mark at {self._at}")
+        if self._take("+"):
+            # Oniguruma in Ruby's syntax repeats what is counted; fancy-regex gives nothing back.
+            if self._engine == "hf":
+                return Repeat(counted, 1, None)
+            return replace(counted, mode="possessive")
+        return counted
+
+    def _node(self, ignore_case: bool) -> Node:
+        start = self._at
+        char = self._next()
+        if char == "(":
+            return self._group(start, ignore_case)
+        if char == "$":
+            return End("line" if self._engine == "hf" else "text")
+        if char in "^]}?*+{":
+            raise UnreadablePatternError(f"{char!r} at {start}")
+        if char == "\\" and self._peek() in _ALONE:
+            return Only(self._engine, char + self._next())
+        if char == "[":
+            found = self._class(start)
+        elif char == "\\":
+            found = self._escape()
+        else:
+            found = Chars(~code_points("\n") if char == "." else code_points(char))
+        return _folded(found) if ignore_case else found
+
+    def _group(self, start: int, ignore_case: bool) -> Node:
+        for opening in ("?:", "?i:", "?=", "?!", "?>", "?<=", "?<!", ""):
+            if self._take(opening):
+                break
+        if not opening and self._peek() == "?":
+            raise UnreadablePatternError(f"a group of another kind at {start}")
+        found = self._alternatives(ignore_case or opening == "?i:")
+        if not self._take(")"):
+            raise UnreadablePatternError(f"a '(' without its ')' at {start}")
+        if opening == "?i:" and self._peek() in ("*", "+", "{"):
+            raise UnreadablePatternError(f"(?i:...) repeated at {start}")
+        if opening in ("?=", "?!"):
+            return Ahead(found, opening == "?!")
+        if opening in ("?>", "?<=", "?<!"):
+            return Only(self._engine, self._text[start : self._at])
+        return Group(found)
+
+    def _escape(self, in_class: bool = False) -> Chars:
+        at = self._at
+        char = self._next()
+        if char in "pP":
+            return self._property(negated=char == "P")
+        if char in _SETS:
+            return Chars(_SETS[char])
+        if char in "wW":
+            chars = _WORDS[self._engine, in_class]
+            return Chars(chars if char == "w" else ~chars)
+        if char in _CONTROLS:
+            return Chars(code_points(_CONTROLS[char]))
+        if char in "xu":
+            return Chars(code_points(self._numbered(char)))
+        if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
+            return Chars(code_points(char))
+        raise UnreadablePatternError(f"the escape '\\{char}' at {at}")
+
+    def _numbered(self, kind: str) -> str:
+        at = self._at
+        size = 2 if kind == "x" else 4
+        digits = self._text[at : at + size]
+        end = at + size
+        if kind == "x" and self._peek() == "{":
+            end = self._text.find("}", at) + 1
+            digits = self._text[at + 1 : max(end - 1, 0)]
+        elif len(digits) != size:
+            digits = ""
+        if not digits or not set(digits) <= set("0123456789abcdefABCDEF"):
+            raise UnreadablePatternError(f"no code point at {at}")
+        code = int(digits, 16)
+        # Above 7F Oniguruma may take \xHH for a byte.
+        if code > 0x10FFFF or (size == 2 and end == at + 2 and code > 0x7F):
+            raise UnreadablePatternError(f"no code point at {at}")
+        self._at = end
+        return chr(code)
+
+    def _property(self, negated: bool) -> Chars:
+        at = self._at
+        end = self._text.find("}", at)
+        name = self._text[at + 1 : max(end, 0)]
+        if self._peek() != "{" or not name.isalpha():
+            raise UnreadablePatternError(f"no property at {at}")
+        self._at = end + 1
+        if name in _PROPERTIES:
+            chars = _PROPERTIES[name]
+            return Chars(~chars if negated else chars)
+        shown = name if name in _OTHER_PROPERTIES else f"{name} of {self._engine}"
+        return Chars(NOTHING, frozenset({shown}), negated)
+
+    def _class(self, start: int) -> Chars:
+        """Return the class whose "[" is at `start`."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise UnreadablePatternError(f"more than {DEEPEST} classes in each other")
+        negated = self._take("^")
+        sides: list[Chars] = []
+        found = Chars(NOTHING)
+        first = self._at
+        while self._peek() != "]" or self._at == first:
+            char = self._peek()
+            if not char or char == "]" or self._text.startswith(("[:", "--", "~~"), self._at):
+                raise UnreadablePatternError(f"what is in the class at {start}")
+            if self._take("&&"):
+                sides.append(found)
+                found = Chars(NOTHING)
+                continue
+            found = _union(found, self._item())
+        self._at += 1
+        self._depth -= 1
+        found = _joined(found)
+        for side in map(_joined, sides):
+            if found.names or side.names or NOTHING in (found.known, side.known):
+                raise UnreadablePatternError(f"the intersection in the class at {start}")
+            found = Chars(found.known & side.known)
+        if found.names:
+            return replace(found, negated=negated != found.negated)
+        return Chars(~found.known if negated else found.known)
+
+    def _item(self) -> Chars:
+        at = self._at
+        char = self._next()
+        if char == "[":
+            return self._class(at)
+        low = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
+        if not self._text.startswith("-", self._at) or self._text[self._at + 1 :][:1] in ("]", "-"):
+            return low
+        self._at += 1
+        char = self._next()
+        high = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
+        one, other = members(low.known), members(high.known)
+        if char == "[" or low.names or high.names or len(one) != 1 or len(other) != 1:
+            raise UnreadablePatternError(f"the range at {at}")
+        if one > other:
+            raise UnreadablePatternError(f"the range at {at} is not ascending")
+        return Chars(code_points((ord(one), ord(other))))
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _next(self) -> str:
+        char = self._peek()
+        if not char:
+            raise UnreadablePatternError("the pattern ends in the middle")
+        self._at += 1
+        return char
+
+    def _take(self, text: str) -> bool:
+        found = self._text.startswith(text, self._at)
+        self._at += len(text) * found
+        return found
+
+
+def members(chars: CharSet, most: int = 32) -> str:
+    """Return the code points of `chars`, ascending; "" if it is not of `most` at most.
+
+    >>> members(code_points("c", "a", "é"))
+    'acé'
+    """
+    bounds = [*(first for first, _ in chars.segments), 0x110000]
+    found = ""
+    for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
+        if not mask:
+            continue
+        if end - first > 0x80 + most:
+            return ""
+        for code in range(first, end):
+            one = code_points((code, code))
+            shared = one & chars
+            if shared and shared != one:
+                return ""
+            found += chr(code) if shared else ""
+    return found if len(found) <= most else ""
+
+
+def _union(one: Chars, other: Chars) -> Chars:
+    if one.negated or (other.negated and other.names):
+        # What is in a class beside \P{Lu} is not known apart from it.
+        text = " ".join(sorted(other.names)) + repr(other.known)
+        return Chars(one.known, one.names | {f"not {text}"}, one.negated)
+    return Chars(one.known | other.known, one.names | other.names)
+
+
+def _joined(chars: Chars) -> Chars:
+    """Return `chars` with what is a CharSet together put into it."""
+    known, names = chars.known, chars.names
+    for together, charset in _TOGETHER.items():
+        if together <= names:
+            known, names = known | charset, names - together
+    return Chars(known, names, chars.negated)
+
+
+# (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.
+_ALSO = {"s": "\u017f", "k": "\u212a"}
+
+
+def _folded(chars: Chars) -> Chars:
+    texts = members(chars.known) if not chars.names else ""
+    if not texts or not texts.isascii():
+        raise UnreadablePatternError("(?i:...) of more than a few ASCII characters")
+    folded = {form for char in texts.lower() for form in (char, char.upper(), *_ALSO.get(char, ""))}
+    return Chars(code_points(*sorted(folded)))
+
+
+def _require_simple_folds(sequence: list[Node]) -> None:
+    """Refuse what folds together: U+00DF is ss and U+FB01 is fi to one engine only."""
+    may_be = [set(members(node.known) if isinstance(node, Chars) else "sf") for node in sequence]
+    repeated = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
+    if repeated or any(a & set("sf") and b & set("stfil") for a, b in pairwise(may_be)):
+        raise UnreadablePatternError("(?i:...) of letters that may fold together")

@@ -1,0 +1,12 @@
+"""The split of nanochat: that of Llama 3, but with groups of two digits."""
+
+from pretok import NUMBER, Preset, Run, get
+
+LLAMA3 = get("llama3").preset
+NANOCHAT = Preset(
+    name="my-nanochat",
+    rules=tuple(
+        Run(NUMBER, at_most=2) if rule == Run(NUMBER, at_most=3) else rule for rule in LLAMA3.rules
+    ),
+    pattern=LLAMA3.pattern.replace(r"\p{N}{1,3}", r"\p{N}{1,2}"),
+)

@@ -1,0 +1,172 @@
+"""from_pattern: what is recognised, and what an unknown pattern is told."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pretok
+from pretok import UnknownPatternError, from_pattern
+from pretok.preset import ENGINES, Engine
+from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
+from pretok.pretokenizer import BackendName
+from pretok.recognition import difference_of
+from support import engine_split, max_examples, stable
+
+CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+PARTED = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+
+# The spelling of one preset's pattern that another source has, or that a person might write.
+SPELLINGS: list[tuple[str, str, tuple[Engine, ...]]] = [
+    *[(preset.pattern, preset.name, ENGINES) for preset in (GPT2, R50K, LLAMA3, QWEN2, O200K)],
+    (CL100K.pattern, "cl100k", ("tiktoken",)),
+    (GPT2.pattern.replace(r"\p{L}+|", r"[\p{L}]+|", 1), "gpt2", ENGINES),
+    (f"(?:{GPT2.pattern})", "gpt2", ENGINES),
+    (f"({QWEN2.pattern})", "qwen2", ENGINES),
+    (LLAMA3.pattern.replace(r"\r\n", "\r\n"), "llama3", ENGINES),
+    (LLAMA3.pattern.replace(r"\r\n", r"\n\r"), "llama3", ENGINES),
+    (LLAMA3.pattern.replace(r"\p{L}\p{N}", r"\p{N}\p{L}"), "llama3", ENGINES),
+    (LLAMA3.pattern.replace(CI, "'(?i:[sdmt]|ll|ve|re)"), "llama3", ENGINES),
+    (LLAMA3.pattern.replace(CI, CI[1:-1].replace("?i:", "(?i:") + ")"), "llama3", ENGINES),
+    (LLAMA3.pattern.replace(CI, PARTED.replace("[sS]", "[sS\u017f]")), "llama3", ENGINES),
+    (QWEN2.pattern.replace(r"|\p{N}|", r"|\p{N}{1}|"), "qwen2", ENGINES),
+    (QWEN2.pattern.replace("]?", "]?+").replace("]+[", "]++["), "qwen2", ENGINES),
+    (O200K.pattern.replace(r"\p{Lm}\p{Lo}", r"\p{Lo}\p{Lm}"), "o200k", ENGINES),
+    (O200K.pattern.replace(CI, "(?:'(?i:s|t|re|ve|m|ll|d))"), "o200k", ENGINES),
+    (CL100K.pattern.replace("{1,3}+", "{1,3}"), "cl100k", ENGINES),
+    (CL100K.pattern.replace(r"\s++$", r"\s+$"), "cl100k", ("tiktoken",)),
+]  # fmt: skip
+
+ALPHABET = " \n\ta1'sS!\u017f\u0301"
+CHARS = st.sampled_from(ALPHABET + "ldeRrvV2\r") | st.characters(exclude_categories=["Cs"])
+TEXTS = ["".join(text) for size in range(1, 4) for text in product(ALPHABET, repeat=size)]
+LONGER = ("a\n  ", "  \n \n  ", "12345 1234", "don't DON'T 'tis l'\u00e9t\u00e9", "camelCase can'T",
+          "!!\r\n/ x\u3000\u3000y", "\u0301A \u0301Ab HTTPx", "'ll'LL'l \u01c5a")  # fmt: skip
+
+
+def _cases() -> list[tuple[str, str, Engine]]:
+    return [(pattern, name, engine) for pattern, name, engines in SPELLINGS for engine in engines]
+
+
+def _engine_split(pattern: str, engine: Engine) -> Callable[[str], list[str]]:
+    preset = pretok.Preset("spelt", GPT2.rules, engine=engine, pattern=pattern)
+    return lambda text: engine_split(preset, text)
+
+
+@pytest.mark.parametrize(("pattern", "name", "engine"), _cases())
+def test_the_split_is_the_engines(
+    pattern: str, name: str, engine: Engine, backend: BackendName
+) -> None:
+    tokenizer = from_pattern(pattern, engine, backend=backend)
+    assert (tokenizer.preset.name, tokenizer.backend) == (name, backend)
+    ask = _engine_split(pattern, engine)
+    every = 1 if engine == "hf" else 23  # a vocabulary is made for each text
+    for text in (*TEXTS[::every], *LONGER):
+        assert tokenizer.split(text) == ask(text), text
+
+
+@pytest.mark.parametrize(("pattern", "name"), sorted({(case[0], case[1]) for case in _cases()}))
+@given(text=st.text(CHARS, max_size=20).filter(stable))
+@settings(max_examples=max_examples(40))
+def test_any_text_is_split_as_hugging_face_does(pattern: str, name: str, text: str) -> None:
+    if pattern == CL100K.pattern or r"\s+$" in pattern:  # which it reads otherwise
+        return
+    assert from_pattern(pattern, "hf").split(text) == _engine_split(pattern, "hf")(text)
+
+
+def test_arguments() -> None:
+    tokenizer = from_pattern(QWEN2.pattern, "tiktoken", unicode="18.0", backend="python")
+    assert (tokenizer.unicode, tokenizer.backend) == ("18.0", "python")
+    with pytest.raises(ValueError, match="engine='onig'; expected one of"):
+        from_pattern(QWEN2.pattern, "onig")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected a pattern as str, got bytes"):
+        from_pattern(b"a")  # type: ignore[arg-type]
+    with pytest.raises(pretok.UnknownUnicodeVersionError):
+        from_pattern(QWEN2.pattern, unicode="1.0")
+
+
+def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
+    pattern = LLAMA3.pattern.replace("{1,3}", "{1,4}").replace("+|\\s+(?!\\S)|", "+|")
+    with pytest.raises(UnknownPatternError) as raised:
+        from_pattern(pattern)
+    error = raised.value
+    assert (error.pattern, error.engine, error.nearest) == (pattern, "hf", "llama3")
+    expected = [
+        "  (?i:'s|'t|'re|'ve|'m|'ll|'d)",
+        r"  [^\r\n\p{L}\p{N}]?\p{L}+",
+        r"- \p{N}{1,3}",
+        r"+ \p{N}{1,4}",
+        "          ^",
+        r"   ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"  \s*[\r\n]+",
+        r"- \s+(?!\S)",
+        r"  \s+",
+    ]
+    assert error.difference.splitlines() == expected
+    assert str(error) == (
+        "no preset splits as Hugging Face tokenizers does with this pattern; the nearest is "
+        f"'llama3' (-), where this one (+) differs:\n{error.difference}"
+    )
+    assert isinstance(error, ValueError)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.difference) == (str(error), error.difference)
+
+
+def test_the_same_text_may_be_another_split() -> None:
+    with pytest.raises(UnknownPatternError) as raised:
+        from_pattern(CL100K.pattern, "hf")
+    assert raised.value.nearest == "cl100k"
+    lines = str(raised.value).splitlines()
+    assert lines[0] == (
+        "no preset splits as Hugging Face tokenizers does with this pattern; as tiktoken reads it, "
+        "it is 'cl100k':"
+    )
+    assert [line for line in lines if line[0] in "-+"] == [
+        r"- \p{N}{1,3}+  as tiktoken reads it",
+        r"+ \p{N}{1,3}+  as Hugging Face tokenizers reads it",
+    ]
+    # It would be wrong: no limit of three digits there.
+    assert _engine_split(CL100K.pattern, "hf")("12345") == ["12345"]
+
+
+def test_the_long_s_is_shown() -> None:
+    with pytest.raises(UnknownPatternError) as raised:
+        from_pattern(LLAMA3.pattern.replace(CI, PARTED))
+    assert raised.value.difference.splitlines()[:4] == [
+        f"- {CI}", f"+ {PARTED}", "    ^", r"""  only - matches "'\u017f\"""".replace('\\"', '"'),
+    ]  # fmt: skip
+    assert _engine_split(f"{PARTED}|.", "hf")("'\u017f") == ["'", "\u017f"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        (LLAMA3.pattern + "|(", ", in which an empty alternative at"),
+        ("(?x)" + LLAMA3.pattern, ", in which a group of another kind at 0 is not understood"),
+        (r"\p{Nothing}", "; none is near"),
+        ("x", "; none is near"),
+        ("", ", in which an empty alternative at 0 is not understood; none is near"),
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_other_patterns(pattern: str, wanted: str, engine: Engine) -> None:
+    with pytest.raises(UnknownPatternError, match=r".") as raised:
+        from_pattern(pattern, engine)
+    assert wanted in str(raised.value)
+
+
+def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
+    words = pretok.Preset("words", (pretok.Run(pretok.LETTER),), pattern=r"\p{L}+")
+    pretok.register(words)
+    assert from_pattern(r"\p{L}+", "hf").split("a b") == ["a", " ", "b"]
+    with pytest.raises(UnknownPatternError, match="'words' keeps text that no alternative"):
+        from_pattern(r"\p{L}+", "tiktoken")
+
+
+def test_nothing_differs() -> None:
+    assert difference_of(LLAMA3.pattern, "hf", LLAMA3.pattern.replace("]?", "]?+"), "hf") == ""
