@@ -28,7 +28,7 @@ LAYERS = (
     ("pretok.stage",),
     ("pretok.preset", "pretok.machine"),
     ("pretok.staged", "pretok.stream"),
-    ("pretok.presets",),
+    ("pretok.presets*",),
     ("pretok.pretokenizer", "pretok.installed"),
     ("pretok.registry", "pretok.syntax"),
     ("pretok.canonical",),
