@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import bpe
 from bpe import Vocabulary
 from bpe.formats.byte_level import to_text
-from vocabulary_files import made_vocabulary
+from pretok.pretokenizer import BackendName
+from vocabulary_files import made_vocabulary, write
 
 KINDS = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "h"),
          "uint32": (4, "I"), "int32": (5, "i"), "float32": (6, "f"), "bool": (7, "?"),
@@ -67,6 +70,14 @@ def metadata(vocabulary: Vocabulary | None = None, **changes: Any) -> dict[str, 
         **{f"tokenizer.ggml.{name}": value for name, value in {**tokenizer, **changes}.items()},
         "tokenizer.chat_template": "{{ messages }}",
     }
+
+
+def loaded(
+    tmp_path: Path, *arguments: Any, backend: BackendName = "python", **changes: Any
+) -> bpe.Tokenizer:
+    """Return the tokenizer of a small file whose tokenizer.ggml has these `changes`."""
+    path = write(tmp_path / "small.gguf", gguf(metadata(**changes)))
+    return bpe.load(path, *arguments, backend=backend)
 
 
 def _typed(value: Any) -> Typed:

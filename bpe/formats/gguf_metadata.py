@@ -101,51 +101,58 @@ class _Reader:
         return found
 
     def _value(self, wanted: bool) -> Any:
-        """Return the value of a key, or anything if it is not wanted."""
+        """Return the value of a key, or None if it is not wanted."""
         kind = self._kind()
         if kind == _ARRAY:
             return self._array(wanted)
+        if kind == _STRING and wanted:
+            return self._text()
         if kind == _STRING:
-            return self._text() if wanted else self._bytes()
+            self._skip(self._number(_U64))
+            return None
         number = self._number(kind)
         return self._flag(number) if kind == _BOOL else number
 
-    def _array(self, wanted: bool) -> list[Any]:
+    def _array(self, wanted: bool) -> list[Any] | None:
         kind = self._kind()
         start, count = self._at, self._number(_U64)
         if kind == _ARRAY:
             raise UnsupportedError(f"{self._key} is an array of arrays, which bpe does not read")
+        if count > ID_LIMIT and (wanted or kind == _STRING):
+            raise self._malformed(f"an array of {count:,}, more than {ID_LIMIT:,}", start)
         if kind == _STRING:
-            if count > ID_LIMIT:
-                raise self._malformed(f"an array of {count} strings, more than {ID_LIMIT}", start)
-            strings = self._strings(count)
-            return self._decoded(strings) if wanted else []
-        data = self._taken(count * self._types[kind].itemsize)
+            strings = self._strings(count, wanted)
+            return self._decoded(strings) if wanted else None
+        size = count * self._types[kind].itemsize
         if not wanted:
-            return []
-        numbers = np.frombuffer(data, self._types[kind]).tolist()
+            self._skip(size)
+            return None
+        numbers: list[Any] = np.frombuffer(self._taken(size), self._types[kind]).tolist()
         return list(map(self._flag, numbers)) if kind == _BOOL else numbers
 
-    def _strings(self, count: int) -> list[bytes]:
+    def _strings(self, count: int, wanted: bool) -> list[bytes]:
         # There are many: a call for each would take most of the time.
         data, size, at = self._data, self._size, self._at
         length_at = self._numbers[_U64].unpack_from
         found: list[bytes] = []
         add = found.append
+        done = 0
         try:
-            for _ in range(count):
+            while done < count:
                 start = at + 8
                 (length,) = length_at(data, at)
                 if length > size - start:
                     break
                 at = start + length
-                add(data[start:at])
+                if wanted:
+                    add(data[start:at])
+                done += 1
         except StructError:  # the file ends in a length
             pass
         self._at = at
-        if len(found) < count:
-            self._key += f"[{len(found)}] of {count}"
-            self._bytes()
+        if done < count:
+            self._key += f"[{done}] of {count}"
+            self._skip(self._number(_U64))  # which raises
         return found
 
     def _decoded(self, strings: list[bytes]) -> list[str]:
@@ -160,17 +167,13 @@ class _Reader:
         return found
 
     def _text(self, most: int = MOST_BYTES) -> str:
-        start, data = self._at, self._bytes(most)
-        try:
-            return data.decode()
-        except UnicodeDecodeError as problem:
-            raise self._malformed(f"not UTF-8: {problem.reason}", start) from None
-
-    def _bytes(self, most: int = MOST_BYTES) -> bytes:
         start, length = self._at, self._number(_U64)
         if length > most:
-            raise self._malformed(f"a string of {length} bytes, more than {most}", start)
-        return self._taken(length)
+            raise self._malformed(f"a string of {length:,} bytes, more than {most:,}", start)
+        try:
+            return self._taken(length).decode()
+        except UnicodeDecodeError as problem:
+            raise self._malformed(f"not UTF-8: {problem.reason}", start) from None
 
     def _kind(self) -> int:
         start = self._at
@@ -189,15 +192,18 @@ class _Reader:
         return bool(number)
 
     def _taken(self, length: int) -> bytes:
-        start, end = self._at, self._at + length
-        if end > self._size:
+        start = self._at
+        self._skip(length)
+        return self._data[start : self._at]
+
+    def _skip(self, length: int) -> None:
+        if length > self._size - self._at:
             room = "of a model's metadata" if self._size == MOST_BYTES else "of the file"
             raise VocabularyError(
-                f"{self._key} has {length:,} bytes from offset {start:,} on, but the end {room} is "
-                f"at {self._size:,}; the file is cut off or damaged"
+                f"{self._key} has {length:,} bytes from offset {self._at:,} on, but the end {room} "
+                f"is at {self._size:,}; the file is cut off or damaged"
             )
-        self._at = end
-        return self._data[start:end]
+        self._at += length
 
     def _malformed(self, what: str, offset: int | None = None) -> VocabularyError:
         at = self._at if offset is None else offset
