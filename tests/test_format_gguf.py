@@ -152,6 +152,13 @@ def test_without_types_every_token_is_ordinary(tmp_path: Path, backend: BackendN
     assert tokenizer.decode([264]) == "<|end|>"
 
 
+def test_bytes_are_a_vocabulary(tmp_path: Path, backend: BackendName) -> None:
+    none = Typed("array", [], "string")
+    tokens = metadata()["tokenizer.ggml.tokens"][:256]
+    tokenizer = loaded(tmp_path, backend=backend, tokens=tokens, token_type=..., merges=none)
+    assert tokenizer.encode("caf\u00e9") == [*"caf\u00e9".encode()]
+
+
 @pytest.mark.parametrize(
     ("pre", "ids"), [("gpt-2", [*b"xyz"]), ("qwen2", [*b"xyz"]), ("llama-bpe", [265])]
 )
