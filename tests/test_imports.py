@@ -28,7 +28,7 @@ LAYERS = (
     ("pretok.stage",),
     ("pretok.preset", "pretok.machine"),
     ("pretok.staged", "pretok.stream"),
-    ("pretok.presets",),
+    ("pretok.presets*",),
     ("pretok.pretokenizer", "pretok.installed"),
     ("pretok.registry", "pretok.syntax"),
     ("pretok.canonical",),
@@ -266,7 +266,7 @@ print(len(tok.split(text)))
 def test_splitting_uses_no_regex_engine(name: str, backend: BackendName) -> None:
     done = run_python(NO_REGEX, name, backend)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 5
+    assert int(done.stdout) > 2
 
 
 NO_REGEX_IN_BPE = """
@@ -295,4 +295,4 @@ print(len(ids))
 def test_encoding_uses_no_regex_engine(backend: BackendName) -> None:
     done = run_python(NO_REGEX_IN_BPE, backend)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 5
+    assert int(done.stdout) > 2

@@ -26,6 +26,7 @@ from pretok import (
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
+from support import CORE_NAMES
 
 NAMES = tuple(preset.name for preset in BUILT_IN)
 ALIASES = {
