@@ -10,9 +10,10 @@ from typing import Literal, TypeAlias
 from bpe import names, search
 from bpe.backends import SupportsOffsets
 from bpe.errors import VocabularyError
-from bpe.formats import detect, gpt2, huggingface, minbpe, tiktoken
+from bpe.formats import Format, detect, gguf, gpt2, huggingface, minbpe, tiktoken
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read
+from bpe.formats.gguf_metadata import is_gguf
 from bpe.names import Known
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
@@ -34,14 +35,16 @@ def load(
     """Return the tokenizer that a vocabulary file holds, or one that this machine has by name.
 
     The format is told from the content: tokenizer.json, a rank file of tiktoken, vocab.json with
-    its merges.txt (give one, or both as a tuple), or a minbpe .model; a folder may hold a
-    tokenizer.json, or those two. What is no path is a name, such as "cl100k_base" or "org/model",
-    and is looked for in $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of
-    tiktoken and huggingface_hub; never on the network.
+    its merges.txt (give one, or both as a tuple), a minbpe .model, or a GGUF file, of which only
+    the metadata is read; a folder may hold a tokenizer.json, or those two. What is no path is a
+    name, such as "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where
+    `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub; never on the
+    network.
 
     `preset` says how text is split; by default the file does, or what is known of the name of a
-    published file. `special_tokens` are added to those that a tokenizer.json or .model lists; for
-    other files they replace what is known of the name. `normalizer` is for a file that has none.
+    published file. `special_tokens` are added to those that a tokenizer.json, .model or GGUF
+    file lists; for other files they replace what is known of the name. `normalizer` is for a file
+    that has none, as no GGUF file does.
 
     Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
     does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
@@ -50,8 +53,11 @@ def load(
     _checked(special_tokens)
     paths, asked = _find(path_or_name)
     known: Known | None = None
-    data, format, value = b"", "vocab", None
-    if len(paths) == 1:
+    data, value = b"", None
+    format: Format = "vocab"
+    if len(paths) == 1 and is_gguf(paths[0]):
+        format = "gguf"
+    elif len(paths) == 1:
         data = read(paths[0])
         with named(paths[0]):
             format, value = detect(data)
@@ -68,6 +74,9 @@ def load(
             added = _joined(contents.added_tokens, added)
         elif format == "minbpe":
             contents = minbpe.parse(data)
+            added = _joined(contents.added_tokens, added)
+        elif format == "gguf":
+            contents = gguf.load(paths[0])
             added = _joined(contents.added_tokens, added)
         elif format == "tiktoken":
             contents = tiktoken.parse(data)

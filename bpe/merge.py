@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from bpe.errors import UnknownTokenError
-from bpe.vocabulary import Merge, Vocabulary
+from bpe.vocabulary import UNASSIGNED, Merge, Vocabulary
 
 Found = tuple[int, int]
 """(rank, id of the result) of two neighbours that can merge."""
@@ -49,9 +49,15 @@ class Merger:
 
 def no_token(byte: int) -> UnknownTokenError:
     """Return the error for text with a byte that has no token."""
+    if byte in UNASSIGNED:
+        what = "with which code points begin that are no characters"
+        advice = "remove those from U+40000 to U+BFFFF"
+    else:
+        what = "which is never part of UTF-8"
+        advice = "remove it, or decode the text with errors='replace' first"
     return UnknownTokenError(
-        f"the text holds byte 0x{byte:02x}, which is never part of UTF-8 and has no token in this "
-        "vocabulary; remove it, or decode the text with errors='replace' first"
+        f"the text holds byte 0x{byte:02x}, {what}, and this vocabulary has no token for it; "
+        f"{advice}"
     )
 
 

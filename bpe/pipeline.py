@@ -17,6 +17,7 @@ from bpe.normal_parts import NormalPart, as_text
 from bpe.normalize import is_normal, normalize
 from bpe.places import Places
 from bpe.special import AddedToken, AddedTokens, word_ranges
+from bpe.vocabulary import UNASSIGNED
 
 Special: TypeAlias = Literal["raise", "text", "allow"] | Collection[str]
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
@@ -47,6 +48,7 @@ class Pipeline:
         self._special = {token.content for token in added_tokens if token.special}
         self._normalizer = normalizer
         self._missing_bytes = missing_bytes
+        self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # What a token is found as, once text is normalized, to how it was given.
         self._given = {
             normalize(token.content): token.content
@@ -174,13 +176,17 @@ class Pipeline:
 
     def _only(self) -> tuple[bool, bool]:
         """Return whether the backend may take only str, and only ASCII, with nothing else done."""
-        return bool(self._missing_bytes), self._normalizer is not None
+        only_ascii = self._normalizer is not None or bool(self._missing_in_str)
+        return bool(self._missing_bytes), only_ascii
 
     def _checked(self, data: Data) -> Data:
-        if isinstance(data, bytes):
-            for byte in self._missing_bytes:
-                if byte in data:
-                    raise no_token(byte)
+        missing: Sequence[int] = self._missing_bytes
+        if isinstance(data, str):
+            missing = () if data.isascii() else self._missing_in_str
+        given = utf8(data) if missing else b""
+        for byte in missing:
+            if byte in given:
+                raise no_token(byte)
         return data
 
     def _needs_normalizing(self, data: Data) -> bool:

@@ -56,7 +56,7 @@ def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFi
     safe = all(parts) and ".." not in parts and "\0" not in name and "\\" not in name
     own = os.environ.get("PRETOK_VOCAB_DIR")
     if own and safe:
-        for suffix in (".tiktoken", ".json", ".model", "_vocab.json", ""):
+        for suffix in (".tiktoken", ".json", ".model", ".gguf", "_vocab.json", ""):
             yield (Path(own, name + suffix),), ()
         for files in forms:
             yield tuple(Path(own, file.name) for file in files), ()

@@ -20,6 +20,8 @@ ID_LIMIT = 1 << 24
 
 NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 """Bytes that no text has as UTF-8; trainers that see only text may leave them out."""
+UNASSIGNED = frozenset({0xF1, 0xF2})
+"""Bytes that code points of planes 4 to 11 begin with, where Unicode has no characters."""
 
 
 class Packed(NamedTuple):
@@ -66,8 +68,8 @@ class Vocabulary:
     merge that makes it: tiktoken. The lowest rank merges first, of equal ones the leftmost. A
     pre-token that is a token as a whole is not merged with `ignore_merges`, nor from ranks.
 
-    Raises VocabularyError if a byte has no token (with merges, one that UTF-8 has), an id or a
-    token is no such thing, two tokens are alike where ids come from bytes, or a merge names ids
+    Raises VocabularyError if a byte has no token (with merges, one that characters have), an id or
+    a token is no such thing, two tokens are alike where ids come from bytes, or a merge names ids
     that do not fit each other.
 
     >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
@@ -151,7 +153,7 @@ class Vocabulary:
 
     @once
     def missing_bytes(self) -> tuple[int, ...]:
-        """The bytes that have no token, all of them in NOT_IN_UTF8."""
+        """The bytes that have no token, all of them in NOT_IN_UTF8 or UNASSIGNED."""
         if self._packed is not None:
             return ()
         tokens = frozenset(self.token_bytes.values())
@@ -174,7 +176,7 @@ class Vocabulary:
                 )
             if type(token) is not bytes or not token:
                 raise VocabularyError(f"token {id} is {token!r}; expected bytes, at least one")
-        may_miss = frozenset() if self._merges is None else NOT_IN_UTF8
+        may_miss = frozenset() if self._merges is None else NOT_IN_UTF8 | UNASSIGNED
         missing = [byte for byte in self.missing_bytes if byte not in may_miss]
         if missing:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])

@@ -18,7 +18,7 @@ from pretok.pretokenizer import BackendName
 from pretok.text import code_points_of
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import Atom
-from support import PRESET_NAMES, atoms_by_code_point, members, regex_split, shared
+from support import CORE_NAMES, atoms_by_code_point, members, regex_split, shared
 
 Flags = NDArray[np.bool_]
 
@@ -184,7 +184,7 @@ def bounds_of_runs(version: str) -> NDArray[np.uint32]:
 
 
 @pytest.mark.parametrize("version", ["16.0", "18.0"])
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", CORE_NAMES)
 def test_every_code_point_splits_as_its_measured_class_says(
     name: str, version: str, backend: BackendName
 ) -> None:
@@ -204,7 +204,7 @@ def test_every_code_point_splits_as_its_measured_class_says(
             pytest.fail(f"U+{block[wrong]:04X} {tokenizer!r}: {tokenizer.split(text)}")
 
 
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", CORE_NAMES)
 def test_every_code_point_alone_is_one_pre_token(name: str, backend: BackendName) -> None:
     tokenizer = pretok.get(name, backend=backend)
     every = range(CODE_POINTS) if backend == "native" else bounds_of_runs("16.0").tolist()

@@ -16,7 +16,7 @@ import pretok
 from pretok.fuzz.engines import engine
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.text import code_points_of
-from support import PRESET_NAMES, atoms_by_code_point, shared
+from support import CORE_NAMES, atoms_by_code_point, shared
 
 FULL = os.environ.get("PRETOK_FULL") == "1"
 SLICE = 200_000
@@ -104,7 +104,7 @@ def assert_bounds(tokenizer: PreTokenizer, text: str, what: str) -> None:
     assert np.array_equal(tokenizer.offsets(text), np.concatenate([[0], ends])), what
 
 
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", CORE_NAMES)
 def test_a_part_of_every_text_splits_as_with_regex(name: str, backend: BackendName) -> None:
     assert len(text_names()) == 15
     for file in text_names():
@@ -118,7 +118,7 @@ def test_a_part_of_every_text_splits_as_with_regex(name: str, backend: BackendNa
 
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1 to split all 85 MB")
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", CORE_NAMES)
 def test_every_text_splits_as_with_regex(name: str, backend: BackendName) -> None:
     total = 0
     for file in text_names():

@@ -26,8 +26,9 @@ from pretok import (
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
+from support import CORE_NAMES
 
-NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
+NAMES = tuple(preset.name for preset in BUILT_IN)
 ALIASES = {
     "gpt2": ["gpt-2", "roberta", "whisper"],
     "r50k": ["r50k_base", "p50k", "p50k_base"],
@@ -43,17 +44,21 @@ pytestmark = pytest.mark.usefixtures("own_registry")
 
 
 def test_the_built_in_presets_come_first() -> None:
-    assert tuple(preset.name for preset in BUILT_IN) == NAMES
+    assert list(NAMES[: len(CORE_NAMES)]) == CORE_NAMES
     assert pretok.presets()[: len(NAMES)] == BUILT_IN
     assert isinstance(pretok.presets(), tuple)
 
 
 @pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
 def test_a_preset_says_where_it_comes_from(preset: Preset) -> None:
-    assert preset.pattern
+    assert all(stage.pattern or stage.huggingface for stage in preset.stages)
     assert preset.source
     assert preset.unicode == "16.0" == DEFAULT_VERSION
-    assert preset.engine == ("tiktoken" if preset.name in ("r50k", "cl100k", "o200k") else "hf")
+    of_tiktoken = ("r50k", "cl100k", "o200k", "nanochat", "kimi-k2")
+    assert preset.engine == ("tiktoken" if preset.name in of_tiktoken else "hf")
+    assert ("not seen" in preset.source or preset.name == "whitespace") == (
+        preset.exactness == "unknown"
+    )
 
 
 @pytest.mark.parametrize(("name", "alias"), [(n, a) for n, found in ALIASES.items() for a in found])

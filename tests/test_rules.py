@@ -41,12 +41,17 @@ from pretok import (
     code_points,
 )
 from pretok.classes import NOTHING
+from pretok.fuzz.engines import engine
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
 from support import TOO_MUCH, growth, max_examples, regex_split
 
+# Of those that `regex` reads as it is meant.
+ONE_STAGE = [
+    preset for preset in BUILT_IN if len(preset.stages) == 1 and not engine("regex").refuses(preset)
+]
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 
 
@@ -135,7 +140,7 @@ def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -
         assert step.text == text[step.start : step.end]
 
 
-@pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
+@pytest.mark.parametrize("preset", ONE_STAGE, ids=lambda preset: preset.name)
 def test_the_patterns_of_the_rules_split_as_the_published_one(preset: Preset) -> None:
     rng = random.Random(preset.name)
     joined = "|".join(rule.pattern for rule in preset.rules)
@@ -226,7 +231,12 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Enclosed, ("", NUMBER, ">"), {}, "Enclosed: before ''; expected a str"),
     (Enclosed, ("<", NUMBER, 3), {}, "Enclosed: after 3; expected a str"),
     (Enclosed, ("<", NOTHING, ">"), {}, "Enclosed: body=NOTHING; expected a CharSet"),
-    (Enclosed, ("1", NUMBER, ">", 256), {}, f"the start of before and body share {ONE}, {BACKTRACKING}"),
+    (
+        Enclosed,
+        ("1", NUMBER, ">", 256),
+        {},
+        f"the start of before and body share {ONE}, ",
+    ),
     (Enclosed, ("<", NUMBER, "1>"), {}, f"the start of after and body share {ONE}, "),
     (Enclosed, ("<", NUMBER, ">", 2, 3), {}, "Enclosed: at_least=3 is more than at_most=2"),
     (Groups, (NOTHING,), {}, "Groups: body=NOTHING; expected a CharSet with members"),

@@ -18,7 +18,7 @@ import pretok
 from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
 from bpe.merge import Merger
 from pretok.pretokenizer import BackendName
-from support import PRESET_NAMES, max_examples
+from support import SOME_NAMES, max_examples
 from vocabularies import BYTES, Whole
 
 SPECIAL = 400
@@ -43,7 +43,7 @@ def by_hand(preset: str, data: bytes) -> list[int]:
     return [id for part in parts for id in merger.merge(part)]
 
 
-@pytest.mark.parametrize("preset", PRESET_NAMES)
+@pytest.mark.parametrize("preset", SOME_NAMES)
 @given(text=texts)
 @example(TEXT)
 @settings(max_examples=max_examples(60))
@@ -70,7 +70,7 @@ def test_every_method_tells_the_same(backend: BackendName, preset: str, text: st
         assert offsets.tolist() == [0, len(ids), len(ids), 2 * len(ids)]
 
 
-@pytest.mark.parametrize("preset", PRESET_NAMES)
+@pytest.mark.parametrize("preset", SOME_NAMES)
 @given(data=st.binary(max_size=30) | texts.map(str.encode))
 @settings(max_examples=max_examples(60))
 def test_bytes_come_back(backend: BackendName, preset: str, data: bytes) -> None:

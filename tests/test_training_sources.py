@@ -26,7 +26,7 @@ from bpe.errors import TextFileError
 from bpe.sources import read_texts
 from pretok.pretokenizer import BackendName, native_machine
 from strategies import any_rules
-from support import PRESET_NAMES, TOO_MUCH, growth, max_examples
+from support import SOME_NAMES, TOO_MUCH, growth, max_examples
 
 HOSTILE = ("a", " ", "  ", "\n", "\r\n", "\t ", "'", "'ll", "'S", "1", "12", "é", "中", "😀",
            "\u0301", "A", "Ab", "aB", "_", "!", "/", "\u3000", "\u00a0", "ſ")  # fmt: skip
@@ -57,7 +57,7 @@ def safe_cut(tokenizer: pretok.PreTokenizer, data: bytes) -> int:
     return _core.safe_cut(cast(_core.Machine, native_machine(tokenizer)), data)
 
 
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", SOME_NAMES)
 @given(data=st.lists(some_bytes, max_size=5).map(b"".join), more=some_bytes)
 @settings(max_examples=max_examples(60))
 def test_a_cut_is_safe_whatever_follows(
@@ -85,7 +85,7 @@ def test_a_cut_is_safe_with_any_rules(
 
 def test_cuts_come_late(native: BackendName) -> None:
     text = "The quick brown fox, 12 times.\n" * 200
-    for name in PRESET_NAMES:
+    for name in SOME_NAMES:
         tokenizer = pretok.get(name, backend=native)
         assert safe_cut(tokenizer, text.encode()) > len(text) - 40
         assert safe_cut(tokenizer, b"") == 0

@@ -6,13 +6,14 @@ import copy
 import pickle
 from collections.abc import Iterable, Mapping
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import pytest
 
 import bpe
 from bpe import Tokenizer, Vocabulary, VocabularyError
-from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8
+from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED
 from pretok.pretokenizer import BackendName
 from vocabularies import BYTES
 
@@ -96,6 +97,36 @@ NEVER = (0xC0, 0xC1, *range(0xF5, 0x100))
 def test_never_is_what_utf8_never_has() -> None:
     chars = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     assert set(NEVER) == NOT_IN_UTF8 == set(range(256)) - set(chars.encode())
+
+
+def test_unassigned_is_what_characters_never_have() -> None:
+    # Private use characters are some, and may be in any text.
+    chars = "".join(
+        chr(code) for code in range(0x110000) if category(chr(code)) not in ("Cn", "Cs")
+    )
+    assert set(UNASSIGNED) == set(range(256)) - set(chars.encode()) - NOT_IN_UTF8
+
+
+@pytest.mark.parametrize("without", [(0xF1,), tuple(sorted(NOT_IN_UTF8 | UNASSIGNED))])
+@pytest.mark.parametrize("normalizer", [None, "NFC"])
+def test_bytes_that_characters_never_have_may_have_no_token(
+    backend: BackendName, normalizer: Any, without: tuple[int, ...]
+) -> None:
+    # StarCoder has no token for 0xf1.
+    tokens = {id: token for id, token in AB.items() if id not in without}
+    tok = Tokenizer(
+        Vocabulary(tokens, [(97, 98, 256)]), "gpt2", normalizer=normalizer, backend=backend
+    )
+    for text in ("ab", "ab \u4e2d\U0003ffff\U000c0000\udbd0\udc00\U0010ffff"):
+        assert tok.encode(text) == tok.encode_batch([text])[0] == list(tok.encode_array(text))
+        assert tok.decode(tok.encode(text)) == text.replace("\udbd0\udc00", "\U00104000")
+    calls: list[Any] = [tok.encode, tok.encode_array, tok.count, tok.tokens]
+    calls += [lambda data: tok.encode_batch(["a", data])]
+    calls += [lambda data: tok.encode_batch_array(["a", data], threads=2)]
+    for call in calls:
+        for data in ("\U00040000", "ab \u00e9 \U0007ffff" * 9000, "\ud8c0\udc00", b"a\xf1"):
+            with pytest.raises(bpe.UnknownTokenError, match=r"0xf1, with which code .* U\+40000"):
+                call(data)
 
 
 @pytest.mark.parametrize("without", [NEVER, (0xFF,)], ids=["all", "one"])

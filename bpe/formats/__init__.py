@@ -14,10 +14,9 @@ from bpe.formats.json_value import Value
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-Format: TypeAlias = Literal["tiktoken", "minbpe", "merges", "vocab", "huggingface"]
+Format: TypeAlias = Literal["tiktoken", "minbpe", "merges", "vocab", "huggingface", "gguf"]
 
 _OTHERS = (
-    (b"GGUF", "a GGUF file, which bpe does not read yet"),
     (b"PK\x03\x04", "a zip archive, such as a PyTorch checkpoint"),
     (b"\x1f\x8b", "compressed with gzip; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),

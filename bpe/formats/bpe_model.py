@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, count
 from operator import add
 
 from bpe.errors import UnsupportedError, VocabularyError
@@ -12,6 +12,8 @@ from bpe.formats.json_value import Value
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 
+_ASCII = frozenset(bytes([byte]) for byte in range(0x80))
+
 
 def build(
     vocab: Value,
@@ -19,12 +21,14 @@ def build(
     where: Callable[[int], str],
     ignore_merges: bool = False,
     added: Sequence[AddedToken] = (),
+    loose: Collection[int] = (),
 ) -> Vocabulary:
     """Return the vocabulary that `vocab`, texts to ids, and the merges of `pairs` make.
 
     `where` says of the index of a pair where it stands, for errors. An entry that is one of the
-    `added` tokens only, which nothing merges to, is not part of the vocabulary. Raises
-    VocabularyError, and UnsupportedError if an entry would have to be left alone by a look-up.
+    `added` tokens only, which nothing merges to, is not part of the vocabulary; nor is one whose id
+    is in `loose`, but for those that a merge names and bytes of ASCII. Raises VocabularyError, and
+    UnsupportedError if an entry would have to be left alone by a look-up.
     """
     ids = _checked(vocab)
     merges = _merges(ids, pairs, where)
@@ -41,6 +45,9 @@ def build(
     if inert:
         merges = [merge for merge in merges if inert.keys().isdisjoint(merge)]
     _drop_added(tokens, ids, merges, added, ignore_merges)
+    for id in set(loose).difference(chain.from_iterable(merges)):
+        if tokens.get(id) not in _ASCII:
+            tokens.pop(id, None)
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
     return Vocabulary(tokens, merges, ignore_merges)
 

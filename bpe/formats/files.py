@@ -24,16 +24,22 @@ def named(path: Path) -> Iterator[None]:
         raise type(error)(f"{path}: {error}") from error
 
 
+def size_of(path: Path) -> int:
+    """Return how many bytes a file has; raises VocabularyError if it is no file, OSError."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise VocabularyError("this is no ordinary file; expected a vocabulary file")
+    return status.st_size
+
+
 def read(path: Path) -> bytes:
     """Return the bytes of a file; raises VocabularyError if it is none or too large, OSError."""
     with named(path):
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise VocabularyError("this is no ordinary file; expected a vocabulary file")
-        if status.st_size > MOST_BYTES:
+        size = size_of(path)
+        if size > MOST_BYTES:
             raise VocabularyError(
-                f"the file has {status.st_size:,} bytes; a vocabulary file has {MOST_BYTES:,} at "
-                "most, so this is something else"
+                f"the file has {size:,} bytes; a vocabulary file has {MOST_BYTES:,} at most, so "
+                "this is something else"
             )
     return path.read_bytes()
 

@@ -21,8 +21,11 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Trainers that see only text may leave out the bytes that no UTF-8 has.
-bool is_in_utf8(std::size_t byte) { return byte != 0xC0 && byte != 0xC1 && byte < 0xF5; }
+// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin code
+// points of planes 4 to 11, where Unicode has no characters.
+bool is_in_text(std::size_t byte) {
+  return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
+}
 
 } // namespace
 
@@ -136,7 +139,7 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
     start += size;
   }
   for (std::size_t byte = 0; byte < byte_ids_.size(); ++byte)
-    if (byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_utf8(byte)))
+    if (byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_text(byte)))
       return "a byte has no token";
   return nullptr;
 }

@@ -13,6 +13,8 @@ from importlib.metadata import version as distribution_version
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from pretok.behaviors import applied
 from pretok.classes import CASELESS, CONTROL, DIGIT, LOWER, MARK, NUMBER, PUNCTUATION, SYMBOL, UPPER
 from pretok.classes import WHITE_SPACE as SPACES
@@ -23,8 +25,10 @@ from pretok.machine import ESCAPE
 from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.pretokenizer import PreTokenizer, choose_backend
+from pretok.program import compile_rules
 from pretok.rules import Run
 from pretok.stage import Stage
+from pretok.text import Classifier
 from pretok.unicode import VERSIONS
 
 Ask = Callable[[Sequence[str]], list[list[Any]]]
@@ -204,6 +208,8 @@ class TiktokenEngine(Engine):
         found = super().refuses(preset)
         if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
             return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
+        if not found and _leaves_gaps(preset):
+            return "tiktoken drops what no alternative matches"
         return found
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
@@ -364,6 +370,15 @@ _PROBE = Preset(
     r"|\p{S}+|\p{C}+",
 )
 _ONE_OF_EACH = ("A", "a", "\u05d0", "\u0301", "1", "\u00bd", " ", "!", "+", "\x01")
+
+
+@cache
+def _leaves_gaps(preset: Preset) -> bool:
+    """Return whether there is a code point that no rule matches where it stands alone."""
+    tokenizer = PreTokenizer(preset)
+    classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
+    found = np.unique(classes, return_index=True)[1].tolist()
+    return any(step.rule is None for point in found for step in tokenizer.explain(chr(point)))
 
 
 def _splits(tokenizer: PreTokenizer, theirs: Ask, what: str = "split") -> Comparison:

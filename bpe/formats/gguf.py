@@ -1,0 +1,218 @@
+"""GGUF, llama.cpp's files of models: the byte-level BPE vocabulary that one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from itertools import repeat
+from pathlib import Path
+
+from bpe.errors import VocabularyError
+from bpe.formats import gguf_metadata
+from bpe.formats.bpe_model import build
+from bpe.formats.contents import Contents
+from bpe.formats.json_value import Value
+from bpe.special import AddedToken
+from bpe.token import Template
+from bpe.vocabulary import Vocabulary
+from pretok.errors import UnknownPresetError
+from pretok.preset import Preset
+from pretok.registry import find
+
+_MODEL, _PRE, _TOKENS, _TYPES, _MERGES, _BOS, _EOS, _ADD_BOS, _ADD_EOS, _ADD_SPACE = KEYS = tuple(
+    f"tokenizer.ggml.{name}"
+    for name in ("model", "pre", "tokens", "token_type", "merges", "bos_token_id", "eos_token_id",
+                 "add_bos_token", "add_eos_token", "add_space_prefix")
+)  # fmt: skip
+
+_OTHER_MODELS = {
+    "llama": "SentencePiece BPE",
+    "gemma4": "SentencePiece BPE",
+    "bert": "WordPiece",
+    "t5": "SentencePiece unigram",
+    "rwkv": "RWKV's greedy search",
+    "plamo2": "PLaMo-2's unigram",
+    "none": "no vocabulary at all",
+    "no_vocab": "no vocabulary at all",
+}
+
+# What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say.
+_LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
+           "jina-v5-nano")  # fmt: skip
+IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})
+"""Types whose pre-tokens are looked up whole before they are merged."""
+ADD_BOS = frozenset({*_LLAMA3, "tekken", "chameleon"})
+"""Types that begin a text with the BOS token where the file does not say whether to."""
+LSTRIP = {"jina-v2-de": "<mask>", "jina-v2-es": "<mask>", "jina-v2-code": "<mask>",
+          "modern-bert": "[MASK]"}  # fmt: skip
+"""The token that takes white space before it along."""
+NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"})
+"""Types whose tokens are UTF-8, not characters that stand for bytes."""
+
+
+class TokenType(IntEnum):
+    """What tokenizer.ggml.token_type says of each token."""
+
+    UNDEFINED = 0
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+_ORDINARY = frozenset({int(TokenType.UNDEFINED), int(TokenType.NORMAL)})
+_SPECIAL = frozenset({int(TokenType.UNKNOWN), int(TokenType.CONTROL)})
+_ADDED = _SPECIAL | {int(TokenType.USER_DEFINED)}
+
+
+def load(path: Path) -> Contents:
+    """Return the contents of a GGUF file; see `parse`. Nothing behind the metadata is read.
+
+    Raises what `parse` does; OSError.
+    """
+    return _contents(Value(gguf_metadata.load(path, KEYS), ""))
+
+
+def parse(data: bytes) -> Contents:
+    """Return the contents of a GGUF file with these bytes.
+
+    Control tokens, and the unknown one, are special: llama.cpp finds them with parse_special.
+    Tokens defined by the user are always found. The preset is the one that tokenizer.ggml.pre
+    names, "default" where it is missing. Raises UnsupportedError for what is not byte-level BPE,
+    VocabularyError for what is malformed.
+    """
+    return _contents(Value(gguf_metadata.parse(data, KEYS), ""))
+
+
+def _contents(file: Value) -> Contents:
+    if file[_MODEL].value is None:
+        raise VocabularyError(
+            f"there is no {_MODEL}, so the file holds no vocabulary; where a model is in several "
+            "files, give the first"
+        )
+    pre = file[_PRE].text() if file[_PRE].value else "default"
+    _check_model(file[_MODEL], pre)
+    texts = _texts(file[_TOKENS])
+    types = _types(file[_TYPES], len(texts))
+    preset, why_no_preset = _preset(pre)
+    return Contents(
+        _vocabulary(texts, types, _pairs(file[_MERGES]), pre in IGNORE_MERGES),
+        preset,
+        why_no_preset,
+        _added(texts, types, LSTRIP.get(pre)),
+        add_prefix_space=file[_ADD_SPACE].flag(default=False),
+        template=Template(
+            _around(file[_BOS], file[_ADD_BOS], pre in ADD_BOS, len(texts)),
+            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
+        ),
+    )
+
+
+def _check_model(model: Value, pre: str) -> None:
+    name = model.text()
+    if name != "gpt2":
+        kind = _OTHER_MODELS.get(name)
+        raise model.unsupported(
+            f'that is {kind}; bpe reads byte-level BPE, "gpt2"'
+            if kind
+            else 'bpe reads byte-level BPE, "gpt2"'
+        )
+    if pre in NOT_BYTE_LEVEL:
+        raise Value(pre, _PRE).unsupported(
+            "the tokens of such models are text, not bytes; bpe reads byte-level BPE"
+        )
+
+
+def _preset(pre: str) -> tuple[Preset | None, str]:
+    try:
+        return find(pre), ""
+    except UnknownPresetError:
+        return None, f"{_PRE} is {pre[:80]!a}, and no preset has that name"
+
+
+def _texts(tokens: Value) -> list[str]:
+    texts = tokens.values()
+    if set(map(type, texts)) != {str}:
+        raise tokens.malformed("an array of strings, one for each token")
+    return texts
+
+
+def _types(types: Value, count: int) -> list[int]:
+    if types.value is None:
+        return [TokenType.NORMAL] * count
+    listed = types.values()
+    if len(listed) != count:
+        raise VocabularyError(
+            f"{_TYPES} has {len(listed)} types, but {_TOKENS} {count} tokens; the file is damaged"
+        )
+    for kind in set(listed):
+        if type(kind) is not int or not 0 <= kind <= TokenType.BYTE:
+            index = listed.index(kind)
+            raise Value(kind, f"{_TYPES}[{index}]").malformed("a number from 0 to 6")
+    if TokenType.BYTE in listed:
+        index = listed.index(TokenType.BYTE)
+        raise Value(int(TokenType.BYTE), f"{_TYPES}[{index}]").unsupported(
+            "that is the token of a byte where no other is found, which byte-level BPE has not"
+        )
+    return listed
+
+
+def _pairs(merges: Value) -> list[tuple[str, str]]:
+    listed = merges.values()
+    if set(map(type, listed)) <= {str} and set(map(str.count, listed, repeat(" "))) <= {1}:
+        parts = " ".join(listed).split(" ")
+        return list(zip(parts[::2], parts[1::2], strict=True)) if listed else []
+    for index, merge in enumerate(listed):
+        if type(merge) is not str or merge.count(" ") != 1:
+            raise Value(merge, f"{_MERGES}[{index}]").malformed("two tokens with a space between")
+    return []
+
+
+def _added(
+    texts: Sequence[str], types: Sequence[int], lstrip: str | None
+) -> tuple[AddedToken, ...]:
+    return tuple(
+        AddedToken(texts[id], id, special=kind in _SPECIAL, lstrip=texts[id] == lstrip)
+        for id, kind in enumerate(types)
+        if kind in _ADDED and texts[id]
+    )
+
+
+def _vocabulary(
+    texts: Sequence[str],
+    types: Sequence[int],
+    merges: Sequence[tuple[str, str]],
+    ignore_merges: bool,
+) -> Vocabulary:
+    ids = dict(zip(texts, range(len(texts)), strict=True))
+    _check_different(texts, ids)
+    # What a text becomes by merging, or a byte, stays, whatever else the token may be.
+    loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
+    return build(
+        Value(ids, _TOKENS),
+        merges,
+        lambda index: f"{_MERGES}[{index}]",
+        ignore_merges,
+        loose=loose,
+    )
+
+
+def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:
+    if len(ids) == len(texts):
+        return
+    for id, text in enumerate(texts):
+        if text and ids[text] != id:
+            raise VocabularyError(
+                f"{_TOKENS} has {text[:80]!a} twice, as {id} and {ids[text]}; the file is damaged"
+            )
+
+
+def _around(id: Value, is_added: Value, default: bool, count: int) -> tuple[int, ...]:
+    """Return the id that `is_added` says to put at one end of a text, or none."""
+    if not is_added.flag(default):
+        return ()
+    if not 0 <= id.number() < count:
+        raise id.malformed(f"the id of one of the {count} tokens, since texts are to have it")
+    return (id.value,)

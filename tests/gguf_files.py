@@ -1,0 +1,104 @@
+"""Small GGUF files: a writer of the format, and the metadata of a small vocabulary."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpe
+from bpe import Vocabulary
+from bpe.formats.byte_level import to_text
+from pretok.pretokenizer import BackendName
+from vocabulary_files import made_vocabulary, write
+
+KINDS = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "h"),
+         "uint32": (4, "I"), "int32": (5, "i"), "float32": (6, "f"), "bool": (7, "?"),
+         "string": (8, ""), "array": (9, ""), "uint64": (10, "Q"), "int64": (11, "q"),
+         "float64": (12, "d")}  # fmt: skip
+
+
+class Typed(NamedTuple):
+    """A value of a kind; with `of` an array of values of that kind."""
+
+    kind: str
+    value: Any
+    of: str = ""
+
+
+def gguf(
+    values: dict[str, Any], version: int = 3, order: str = "<", tensors: int = 0, count: int = -1
+) -> bytes:
+    """Return a GGUF file with these keys and values, and nothing behind them.
+
+    A value is Typed, or of the kind that is usual for its type; `...` leaves a key out. `count` is
+    what the file says of their number.
+    """
+    entries = {key: _typed(value) for key, value in values.items() if value is not ...}
+    head = struct.pack(order + "IQQ", version, tensors, len(entries) if count < 0 else count)
+    parts = [b"GGUF", head]
+    for key, (kind, value, of) in entries.items():
+        parts += [_string(key, order), struct.pack(order + "I", KINDS[kind][0])]
+        if kind == "array":
+            parts.append(struct.pack(order + "IQ", KINDS[of][0], len(value)))
+            parts += [_one(of, item, order) for item in value]
+        else:
+            parts.append(_one(kind, value, order))
+    return b"".join(parts)
+
+
+def metadata(vocabulary: Vocabulary | None = None, **changes: Any) -> dict[str, Any]:
+    """Return the keys and values of a small model; `changes` replace those of tokenizer.ggml.
+
+    The last of the tokens, 264, is "<|end|>", a control token.
+    """
+    small = vocabulary or made_vocabulary()
+    texts = [to_text(token) for _, token in sorted(small.token_bytes.items())]
+    tokenizer = {
+        "model": "gpt2",
+        "pre": "gpt-2",
+        "tokens": [*texts, "<|end|>"],
+        "scores": Typed("array", [0.0] * (len(texts) + 1), "float32"),
+        "token_type": [1] * len(texts) + [3],
+        "merges": [f"{texts[left]} {texts[right]}" for left, right, _ in small.merges or ()],
+        "eos_token_id": len(texts),
+        "add_bos_token": False,
+    }
+    return {
+        "general.architecture": "llama",
+        "general.alignment": 32,
+        **{f"tokenizer.ggml.{name}": value for name, value in {**tokenizer, **changes}.items()},
+        "tokenizer.chat_template": "{{ messages }}",
+    }
+
+
+def loaded(
+    tmp_path: Path, *arguments: Any, backend: BackendName = "python", **changes: Any
+) -> bpe.Tokenizer:
+    """Return the tokenizer of a small file whose tokenizer.ggml has these `changes`."""
+    path = write(tmp_path / "small.gguf", gguf(metadata(**changes)))
+    return bpe.load(path, *arguments, backend=backend)
+
+
+def _typed(value: Any) -> Typed:
+    if isinstance(value, Typed):
+        return value
+    if isinstance(value, list):
+        return Typed(
+            "array", value, "string" if value and isinstance(value[0], (str, bytes)) else "int32"
+        )
+    kinds = {bool: "bool", int: "uint32", float: "float32", str: "string", bytes: "string"}
+    return Typed(kinds[type(value)], value)
+
+
+def _one(kind: str, value: Any, order: str) -> bytes:
+    if kind == "string":
+        return _string(value, order)
+    if kind == "array":
+        return struct.pack(order + "IQ", 0, 0)
+    return struct.pack(order + KINDS[kind][1], value)
+
+
+def _string(value: str | bytes, order: str) -> bytes:
+    data = value.encode() if isinstance(value, str) else value
+    return struct.pack(order + "Q", len(data)) + data
