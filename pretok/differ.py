@@ -31,6 +31,7 @@ class Diff:
     regions are asked for, once. The first `keep` pre-tokens of a region are kept, of each split,
     so that memory is bounded by the longest pre-token. The counts are of what was read so far.
     Where both make the same pre-token by different rules there is no difference. Linear time.
+    Raises ValueError for a preset that drops parts of a text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])
@@ -47,6 +48,13 @@ class Diff:
         chunks: Iterable[str] | Iterable[bytes],
         keep: int = 1000,
     ) -> None:
+        for tokenizer in (first, second):
+            if tokenizer.preset.removes:
+                raise ValueError(
+                    f"preset {tokenizer.preset.name!r} drops parts of the text, so that its "
+                    "pre-tokens have no boundaries in common with others; compare presets that "
+                    "keep all of it"
+                )
         self.first_count = 0
         self.second_count = 0
         self.region_count = 0

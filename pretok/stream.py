@@ -18,9 +18,13 @@ Data: TypeAlias = str | bytes | bytearray | memoryview
 
 
 class _Part(NamedTuple):
-    """Some of a pre-token; with `done`, the last of it. Only of a gap is there more than one."""
+    """Some of a pre-token, from code point `start` of the whole text on; with `done`, the last of it.
+
+    Only of a gap is there more than one.
+    """
 
     text: str
+    start: int
     rule: int
     done: bool
 
@@ -51,6 +55,7 @@ class Stream:
             before += len(stage.rules)
         self._decoder: codecs.IncrementalDecoder | None = None
         self._kind: type[str] | type[bytes] | None = None
+        self._read = 0  # code points so far
         self._begun: list[str] = []  # of a pre-token that is not done
         self._finished = False
 
@@ -68,10 +73,18 @@ class Stream:
 
     def feed_steps(self, chunk: Data) -> list[tuple[str, int]]:
         """As `feed`, each pre-token with the index of its rule, -1 where none matched."""
-        return self._steps(self._chars(chunk), last=False)
+        return [(text, rule) for _, text, rule in self.feed_spans(chunk)]
 
     def finish_steps(self) -> list[tuple[str, int]]:
         """As `finish`, each pre-token with the index of its rule, -1 where none matched."""
+        return [(text, rule) for _, text, rule in self.finish_spans()]
+
+    def feed_spans(self, chunk: Data) -> list[tuple[int, str, int]]:
+        """As `feed_steps`, before each the code point of the whole text that it starts at."""
+        return self._steps(self._chars(chunk), last=False)
+
+    def finish_spans(self) -> list[tuple[int, str, int]]:
+        """As `finish_steps`, before each the code point of the whole text that it starts at."""
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._finished = True
@@ -100,18 +113,19 @@ class Stream:
             self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         return self._decoder.decode(chunk)
 
-    def _steps(self, chars: str, last: bool) -> list[tuple[str, int]]:
-        parts: Iterable[_Part] = [_Part(chars, GAP, last)]
+    def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
+        parts: Iterable[_Part] = [_Part(chars, self._read, GAP, last)]
+        self._read += len(chars)
         for stage in self._stages:
             parts = [found for part in parts for found in stage.cut(part)]
-        steps: list[tuple[str, int]] = []
-        for text, rule, done in parts:
+        steps: list[tuple[int, str, int]] = []
+        for text, start, rule, done in parts:
             self._begun.append(text)
             if done:
                 whole = "".join(self._begun)
                 self._begun = []
                 if whole:
-                    steps.append((whole, rule))
+                    steps.append((start + len(text) - len(whole), whole, rule))
         return steps
 
 
@@ -141,43 +155,45 @@ class _StageStream:
                 self._held.append(part.text)
                 self._room -= inside
                 return []
-        found = self._advance(part.text, partial=not part.done)
+        found = self._advance(part)
         if not self._whole:
             found = self._settled(found, last=part.done)
         if part.done:
             self._start()
         return [
-            _Part(text, part.rule if rule == GAP else self._before + rule, done)
-            for text, rule, done in found
+            _Part(text, start, part.rule if rule == GAP else self._before + rule, done)
+            for text, start, rule, done in found
         ]
 
-    def _advance(self, chars: str, partial: bool) -> list[_Part]:
-        text = "".join([*self._held, chars])
+    def _advance(self, part: _Part) -> list[_Part]:
+        text = "".join([*self._held, part.text])
+        before = part.start + len(part.text) - len(text)  # a piece has no gap in it
         ends, rules, resume, in_gap, self._room, self._open = self._backend.advance(
-            text, partial, self._in_gap
+            text, not part.done, self._in_gap
         )
         parts: list[_Part] = []
         start = 0
         for end, rule in zip(ends, rules, strict=True):
-            parts.append(_Part(text[start:end], rule, True))
+            parts.append(_Part(text[start:end], before + start, rule, True))
             start = end
         if in_gap and start < resume:
-            parts.append(_Part(text[start:resume], GAP, False))
+            parts.append(_Part(text[start:resume], before + start, GAP, False))
         self._in_gap = in_gap
         self._held = [text[resume:]] if resume < len(text) else []
         return parts
 
     def _settled(self, parts: list[_Part], last: bool) -> list[_Part]:
         """Return what the stage's behavior makes of `parts` and of what is pending."""
-        for text, rule, done in parts:
+        for text, start, rule, done in parts:
             self._begun.append(text)
             if done:
-                self._pending.append(_Pending(self._begun, sum(map(len, self._begun)), rule))
+                size = sum(map(len, self._begun))
+                self._pending.append(_Pending(self._begun, start + len(text) - size, size, rule))
                 self._begun = []
-        spans, end = [], 0
-        for pending in self._pending:
-            spans.append((end, end + pending.size, pending.rule != GAP))
-            end += pending.size
+        spans = [
+            (pending.start, pending.start + pending.size, pending.rule != GAP)
+            for pending in self._pending
+        ]
         kept = list(applied(spans, self._stage.behavior, self._stage.invert))
         # What comes next may be joined to the last part.
         settled = kept if last or self._stage.removes else kept[:-1]
@@ -195,7 +211,7 @@ class _StageStream:
             for other in others:
                 one.texts.extend(other.texts)
             size = sum(pending.size for pending in self._pending)
-            self._pending = [_Pending(one.texts, size, one.rule)]
+            self._pending = [_Pending(one.texts, one.start, size, one.rule)]
         return found
 
 
@@ -203,10 +219,12 @@ class _Pending(NamedTuple):
     """A match or a gap that may be joined to another."""
 
     texts: list[str]
+    start: int
     size: int
     rule: int
 
 
 def _joined(pending: Sequence[_Pending]) -> _Part:
     text = "".join(text for each in pending for text in each.texts)
-    return _Part(text, next((each.rule for each in pending if each.rule != GAP), GAP), True)
+    rule = next((each.rule for each in pending if each.rule != GAP), GAP)
+    return _Part(text, pending[0].start, rule, True)

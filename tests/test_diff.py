@@ -14,6 +14,7 @@ import pretok
 from command_line import Call
 from pretok import LETTER, Preset, Run, Step
 from pretok.differ import Diff, Region
+from pretok.pre_tokenizers import Digits, WhitespaceSplit
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES, max_examples
 
@@ -196,3 +197,44 @@ def test_nothing_is_printed_of_bad_input(call: Call, form: str) -> None:
         status, output, errors = call("diff", "llama3", "qwen2", "-f", form, stdin=stdin)
         assert (status, output) == (2, "")
         assert errors.startswith("pretok: error: standard input")
+
+
+DROPPING = Preset("dropping", stages=(WhitespaceSplit(), Digits(True)))
+
+
+def test_presets_that_drop_text_have_no_common_boundaries(call: Call, own_registry: None) -> None:
+    with pytest.raises(ValueError, match="'dropping' drops parts of the text"):
+        Diff(pretok.get("gpt2"), pretok.get(DROPPING), ["a b"])
+    pretok.register(DROPPING)
+    status, output, errors = call("diff", "dropping", "gpt2", "-t", "a b")
+    assert (status, output) == (2, "")
+    assert "'dropping' drops parts of the text" in errors
+
+
+def test_rules_of_several_stages_are_named(call: Call, backend: BackendName) -> None:
+    status, output, _ = call("diff", "starcoder", "gpt2", "-t", "a 12", "--backend", backend)
+    assert status == 1
+    lines = [line.split("  ") for line in output.splitlines() if line[:3] in ('- "', '+ "')]
+    assert [(line[0], line[-1].strip()) for line in lines] == [
+        ('- " "', "\\s+(?!\\S)"),
+        ('- "1"', str(pretok.get("starcoder").preset.rules[0])),
+        ('- "2"', str(pretok.get("starcoder").preset.rules[0])),
+        ('+ " 12"', "?\\p{N}+"),
+    ]
+
+
+def test_explain_says_where_what_is_kept_stands(
+    call: Call, backend: BackendName, own_registry: None
+) -> None:
+    pretok.register(DROPPING)
+    given = ("-p", "dropping", "--backend", backend, "-t", "ab  12 cd")
+    status, output, _ = call("explain", *given)
+    assert status == 0
+    assert [line.split()[:3] for line in output.splitlines()] == [
+        ["0", "2", '"ab"'], ["4", "5", '"1"'], ["5", "6", '"2"'], ["7", "9", '"cd"'],
+    ]  # fmt: skip
+    found = json.loads(call("explain", *given, "-f", "json")[1])
+    assert [(step["start"], step["end"]) for step in found] == [(0, 2), (4, 5), (5, 6), (7, 9)]
+    status, output, errors = call("split", *given, "-f", "offsets")
+    assert (status, output) == (2, "")
+    assert "offsets would not follow each other" in errors

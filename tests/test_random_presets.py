@@ -142,6 +142,13 @@ def test_random_presets_split_alike(native: BackendName) -> None:
                 stream = tokenizer.stream()
                 streamed = stream.feed(text[: size // 2]) + stream.feed(text[size // 2 :])
                 assert streamed + stream.finish() == wanted, hint
+                stream = tokenizer.stream()
+                spans = [*stream.feed_spans(text[: size // 3]), *stream.feed_spans("")]
+                spans += [*stream.feed_spans(text[size // 3 :]), *stream.finish_spans()]
+                assert [
+                    Step(start, start + len(part), part, tokenizer.rule(rule))
+                    for start, part, rule in spans
+                ] == tokenizer.explain(text), hint
             assert fast.split(text) == wanted, hint
             assert fast.split_bytes(text.encode()) == [part.encode() for part in wanted], hint
             assert [step.text for step in fast.explain(text)] == wanted, hint

@@ -74,7 +74,10 @@ def diff_command(
     """
     first, second = get(a, unicode_a or unicode, backend), get(b, unicode_b or unicode, backend)
     with open_text(file, text, binary) as chunks:
-        found = Diff(first, second, chunks)
+        try:
+            found = Diff(first, second, chunks)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
         if form == "json":
             write(_as_json(first, second, found, limit))
         else:

@@ -69,6 +69,11 @@ def split_command(
     if unit is not None and form != "offsets":
         raise click.UsageError("--unit goes with --format offsets", click.get_current_context())
     tokenizer = get(preset, unicode, backend)
+    if form == "offsets" and tokenizer.preset.removes:
+        raise click.ClickException(
+            f"preset {tokenizer.preset.name!r} drops parts of the text, so that offsets would not "
+            "follow each other; 'pretok explain' shows the start and end of each pre-token"
+        )
     with open_text(file, text, binary) as chunks:
         stream = tokenizer.stream()
         blocks = _blocks(stream.feed, stream.finish, chunks)
@@ -128,40 +133,38 @@ def explain_command(
     tokenizer = get(preset, unicode, backend)
     with open_text(file, text, binary) as chunks:
         stream = tokenizer.stream()
-        blocks = _blocks(stream.feed_steps, stream.finish_steps, chunks)
+        blocks = _blocks(stream.feed_spans, stream.finish_spans, chunks)
         if form == "json":
             write(json_array(_json_blocks(tokenizer, blocks), ",\n"))
         else:
             write(_text_blocks(tokenizer, blocks, is_coloured(color)))
 
 
-def _json_blocks(tokenizer: PreTokenizer, blocks: Iterator[list[tuple[str, int]]]) -> Iterator[str]:
+def _json_blocks(
+    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]]
+) -> Iterator[str]:
     rules = _by_index(tokenizer, rule_json)
-    end = 0
     for block in blocks:
-        records = []
-        for text, index in block:
-            start, end = end, end + len(text)
-            records.append(step_json(start, end, text, rules[index]))
+        records = [
+            step_json(start, start + len(text), text, rules[index]) for start, text, index in block
+        ]
         yield ",\n".join(records)
 
 
 def _text_blocks(
-    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[str, int]]], coloured: bool
+    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]], coloured: bool
 ) -> Iterator[str]:
     escaper = Escaper(tokenizer.unicode)
     rules = _by_index(tokenizer, rule_text)
-    end = 0
     for block in blocks:
         lines = []
-        escaped = escaper.each(text for text, _ in block)
-        for (text, index), shown in zip(block, escaped, strict=True):
-            start, end = end, end + len(text)
+        escaped = escaper.each(text for _, text, _ in block)
+        for (start, text, index), shown in zip(block, escaped, strict=True):
             line = columns(shown, rules[index])
             if coloured:
                 colour = NO_RULE_COLOUR if index == GAP else COLOURS[index % len(COLOURS)]
                 line = click.style(line, colour)
-            lines.append(f"{start:>7} {end:>7}  {line}\n")
+            lines.append(f"{start:>7} {start + len(text):>7}  {line}\n")
         yield "".join(lines)
 
 
