@@ -18,7 +18,7 @@ Data: TypeAlias = str | bytes | bytearray | memoryview
 
 
 class _Part(NamedTuple):
-    """Some of a pre-token, from code point `start` of the whole text on; with `done`, the last of it.
+    """Some of a pre-token, from code point `start` of the text on; with `done`, the last of it.
 
     Only of a gap is there more than one.
     """

@@ -217,8 +217,8 @@ def test_rules_of_several_stages_are_named(call: Call, backend: BackendName) -> 
     lines = [line.split("  ") for line in output.splitlines() if line[:3] in ('- "', '+ "')]
     assert [(line[0], line[-1].strip()) for line in lines] == [
         ('- " "', "\\s+(?!\\S)"),
-        ('- "1"', str(pretok.get("starcoder").preset.rules[0])),
-        ('- "2"', str(pretok.get("starcoder").preset.rules[0])),
+        ('- "1"', "?\\p{N}+"),  # of the last stage, which saw only this piece
+        ('- "2"', "?\\p{N}+"),
         ('+ " 12"', "?\\p{N}+"),
     ]
 

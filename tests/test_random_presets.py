@@ -24,7 +24,7 @@ from pretok import (
 )
 from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
-from pretok.pretokenizer import BackendName
+from pretok.pretokenizer import BackendName, Step
 from strategies import NAMED
 
 ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 300)
