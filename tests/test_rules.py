@@ -226,7 +226,12 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Enclosed, ("", NUMBER, ">"), {}, "Enclosed: before ''; expected a str"),
     (Enclosed, ("<", NUMBER, 3), {}, "Enclosed: after 3; expected a str"),
     (Enclosed, ("<", NOTHING, ">"), {}, "Enclosed: body=NOTHING; expected a CharSet"),
-    (Enclosed, ("1", NUMBER, ">", 256), {}, f"the start of before and body share {ONE}, {BACKTRACKING}"),
+    (
+        Enclosed,
+        ("1", NUMBER, ">", 256),
+        {},
+        f"the start of before and body share {ONE}, {BACKTRACKING}",
+    ),
     (Enclosed, ("<", NUMBER, "1>"), {}, f"the start of after and body share {ONE}, "),
     (Enclosed, ("<", NUMBER, ">", 2, 3), {}, "Enclosed: at_least=3 is more than at_most=2"),
     (Groups, (NOTHING,), {}, "Groups: body=NOTHING; expected a CharSet with members"),
