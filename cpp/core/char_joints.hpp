@@ -30,6 +30,9 @@ public:
     // be one where the left character and the right one have a bit in common.
     std::uint16_t to_right;
     std::uint16_t to_left;
+    // Those of them that would come before the character's own bytes are one symbol.
+    std::uint16_t early_right;
+    std::uint16_t early_left;
     std::uint32_t symbol; // that it is, or NONE if its bytes come to several
 
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
@@ -42,7 +45,7 @@ public:
       const OrderedMerges::Parts parts = merges.parts(symbol);
       const auto left = token(parts.left);
       const auto right = token(parts.right);
-      add(left.bytes, left.size, right.bytes, right.size);
+      add(left.bytes, left.size, right.bytes, right.size, symbol);
     }
     finish();
   }
@@ -77,21 +80,23 @@ public:
   }
 
   // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
-  // how many. A character that no merge joins but as a whole is merged in any case before
-  // anything is merged with it, so that it can begin as one symbol; of others there are the
-  // bytes.
+  // how many. A character that no merge joins in part before its own bytes are one symbol can
+  // begin as that; of others there are the bytes. For think of the first merge that reaches
+  // across one of its two boundaries: until then nothing but its own bytes has merged with
+  // each other, so that what is merged there is either all of it or a part that is still there.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
     Decoded here = decode_utf8(bytes, size);
     const Char *character = &chars_[index_of(here.code_point)];
-    std::uint32_t before = 0; // what the character before may be joined by in part
+    std::uint32_t before = 0; // how the character before may be joined in part
     for (std::size_t at = 0; at < size;) {
       const std::size_t end = at + here.width;
       const Decoded next = end < size ? decode_utf8(bytes + end, size - end) : Decoded{0, 0};
       const Char *const following = &chars_[index_of(next.code_point)];
       const std::uint32_t behind = end < size ? following->to_left : 0U;
-      const bool whole = ((before & character->to_left) | (character->to_right & behind)) == 0;
+      const bool whole =
+          ((before & character->early_left) | (character->early_right & behind)) == 0;
       if (whole && character->symbol != OrderedMerges::NONE)
         *to++ = character->symbol;
       else
@@ -156,10 +161,10 @@ private:
 
   void begin(const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-           std::size_t right_size);
+           std::size_t right_size, std::uint32_t symbol);
   void finish();
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-                   std::size_t right_size);
+                   std::size_t right_size, std::uint32_t symbol);
 
   std::vector<Char> chars_;           // by code point, and one for NO_CHAR
   std::vector<std::uint64_t> whole_;  // joints between whole characters, while building
