@@ -96,7 +96,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
 } // namespace
 
 void CharJoints::begin(const OrderedMerges &merges) {
-  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0, 0, 0, OrderedMerges::NONE});
+  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+  starts_.assign(NO_CHAR + 1, Start{});
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   whole_.clear();
   for (std::uint32_t code_point = 0; code_point < NO_CHAR; ++code_point) {
@@ -109,7 +110,7 @@ void CharJoints::begin(const OrderedMerges &merges) {
     for (std::size_t i = 0; i < count; ++i)
       chars_[code_point].ids[i] = merges.id(symbols[i]);
     if (count == 1)
-      chars_[code_point].symbol = symbols[0];
+      starts_[code_point].symbol = symbols[0];
   }
 }
 
@@ -148,11 +149,11 @@ void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
   const Range on_right = beginning_with(right, right_size);
   for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
     chars_[at].to_right |= mask;
-    chars_[at].early_right |= symbol < chars_[at].symbol ? mask : std::uint16_t{0};
+    starts_[at].early_right |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
   }
   for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
     chars_[at].to_left |= mask;
-    chars_[at].early_left |= symbol < chars_[at].symbol ? mask : std::uint16_t{0};
+    starts_[at].early_left |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
   }
 }
 
