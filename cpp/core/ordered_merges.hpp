@@ -7,6 +7,7 @@
 // is there from its own time until the token's.
 #pragma once
 
+#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -38,14 +39,31 @@ public:
 
   // What two symbols merge into, or NONE. Without branches, which no processor could foretell.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
+    return find(places_of(left, right));
+  }
+
+  // The same in two steps: where two symbols are looked for, to be asked for early, and what is
+  // found there.
+  struct Places {
+    std::uint64_t key;
+    const std::uint64_t *one;
+    const std::uint64_t *other;
+  };
+  Places places_of(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
     const std::uint64_t hash = mixed(key);
-    const std::uint64_t *a = &entries_[one(hash)];
-    const std::uint64_t *b = &entries_[other(hash)];
+    return {key, entries_.data() + one(hash), entries_.data() + other(hash)};
+  }
+  static void prefetch(const Places &places) {
+    pretok::prefetch(places.one);
+    pretok::prefetch(places.other);
+  }
+  static std::uint32_t find(const Places &places) {
     // Only the right entry leaves no more than a symbol.
-    const std::uint64_t in_a = least(a[0] ^ key, a[1] ^ key);
-    const std::uint64_t in_b = least(b[0] ^ key, b[1] ^ key);
-    return static_cast<std::uint32_t>(least(least(in_a, in_b), NONE));
+    const std::uint64_t in_one = least(places.one[0] ^ places.key, places.one[1] ^ places.key);
+    const std::uint64_t in_other =
+        least(places.other[0] ^ places.key, places.other[1] ^ places.key);
+    return static_cast<std::uint32_t>(least(least(in_one, in_other), NONE));
   }
 
   // As find, for two bytes.
