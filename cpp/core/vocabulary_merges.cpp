@@ -16,6 +16,66 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
          std::memcmp(right.bytes, whole.bytes + left.size, right.size) == 0;
 }
 
+using Parts = OrderedMerges::Parts;
+constexpr Parts NO_PARTS{OrderedMerges::NONE, OrderedMerges::NONE};
+
+bool are_known(Parts parts) {
+  return parts.left != OrderedMerges::NONE && parts.right != OrderedMerges::NONE;
+}
+
+// What some tokens are likely made of. To see whether it is so takes many looks: their memory
+// is asked for when parts are added.
+class LikelyParts {
+public:
+  explicit LikelyParts(const OrderedMerges &merges)
+      : merges_(merges), meetings_(TokenCuts::AT_ONCE * MOST) {
+    clear();
+  }
+
+  void clear() {
+    count_ = 0;
+    ends_[0] = meetings_.data();
+  }
+
+  // The parts of the next token, of at most AT_ONCE; or NO_PARTS.
+  void add(Parts parts) {
+    Meeting *to = ends_[count_];
+    const Meeting *const most = to + MOST;
+    const auto put = [&](std::uint32_t left, std::uint32_t right, std::uint32_t until) {
+      merges_.prefetch(left, right);
+      *to++ = {left, right, until};
+      return to != most;
+    };
+    if (are_known(parts) && put(parts.left, parts.right, OrderedMerges::NONE))
+      merges_.for_meetings(parts.left, parts.right, put);
+    parts_[count_] = to != most ? parts : NO_PARTS;
+    ends_[++count_] = to;
+  }
+
+  // Those of the `which`th token, if they stay apart, or NO_PARTS.
+  Parts sure(std::size_t which) const {
+    for (const Meeting *at = ends_[which]; at != ends_[which + 1]; ++at)
+      if (merges_.find(at->left, at->right) < at->until)
+        return NO_PARTS;
+    return parts_[which];
+  }
+
+private:
+  static constexpr std::size_t MOST = 64; // meetings of a token: few have more
+
+  struct Meeting { // as for_meetings says
+    std::uint32_t left;
+    std::uint32_t right;
+    std::uint32_t until;
+  };
+
+  const OrderedMerges &merges_;
+  std::vector<Meeting> meetings_;
+  std::array<Parts, TokenCuts::AT_ONCE> parts_;
+  std::array<Meeting *, TokenCuts::AT_ONCE + 1> ends_;
+  std::size_t count_ = 0;
+};
+
 } // namespace
 
 // With ranks alone, a token is made of the two lower ones that have its bytes and that lower
@@ -24,13 +84,6 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 // not in order if a token is made of others than lower ones.
 bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NONE = OrderedMerges::NONE;
-  constexpr std::size_t MOST_MEETINGS = 64;
-  using Parts = OrderedMerges::Parts;
-  struct Meeting {
-    std::uint32_t left;
-    std::uint32_t right;
-    std::uint32_t until;
-  };
   merges_.reset(byte_ids_, ids.size());
   TokenCuts cuts(tokens_, ids);
   // Of the tokens, by their places in `ids`; NONE before it is made.
@@ -48,64 +101,46 @@ bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
     if (token.size > TokenCuts::MOST_BYTES) { // is merged: that is linear
       std::vector<std::uint32_t> merged(token.size);
       if (merge_ordered(token.bytes, token.size, merged.data()) != 2)
-        return Parts{NONE, NONE};
+        return NO_PARTS;
       const std::uint32_t size = tokens_[merged[0]].size;
       return Parts{symbol_of(token.bytes, size),
                    symbol_of(token.bytes + size, token.size - size)};
     }
     for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
       const Parts parts{symbols[cut->left], symbols[cut->right]};
-      if (parts.left != NONE && parts.right != NONE &&
-          merges_.stay_apart(parts.left, parts.right))
+      if (are_known(parts) && merges_.stay_apart(parts.left, parts.right))
         return parts;
     }
-    return Parts{NONE, NONE};
+    return NO_PARTS;
   };
-  // Mostly the cut whose later part is the earliest is the one. What these have to be asked is
-  // collected for many tokens, so that its memory is there when it is needed.
-  std::array<Parts, TokenCuts::AT_ONCE> likely;
-  std::array<const Meeting *, TokenCuts::AT_ONCE> ends;
-  std::vector<Meeting> meetings(TokenCuts::AT_ONCE * MOST_MEETINGS);
-  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
-    cuts.read_more();
-    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
-    Meeting *to = meetings.data();
-    for (std::size_t i = 0; i < count; ++i) {
-      Parts best{NONE, NONE};
-      for (const TokenCuts::Cut *cut = cuts.begin(i); cut != cuts.end(i); ++cut) {
-        const Parts parts{symbols[cut->left], symbols[cut->right]};
-        if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
-          best = parts;
-      }
-      likely[i] = best;
-      if (best.left != NONE) {
-        const Meeting *const most = to + MOST_MEETINGS - 1;
-        *to++ = {best.left, best.right, NONE};
-        merges_.prefetch(best.left, best.right);
-        merges_.for_meetings(best.left, best.right,
-                             [&](std::uint32_t a, std::uint32_t b, std::uint32_t until) {
-                               merges_.prefetch(a, b);
-                               *to++ = {a, b, until};
-                               return to != most;
-                             });
-        if (to == most)
-          likely[i] = {NONE, NONE};
-      }
-      ends[i] = to;
+  // Mostly it is the cut whose later part is the earliest.
+  const auto likely_parts_of = [&](std::size_t which) {
+    Parts best = NO_PARTS;
+    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
+      const Parts parts{symbols[cut->left], symbols[cut->right]};
+      if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
+        best = parts;
     }
-    const Meeting *at = meetings.data();
+    return best;
+  };
+  LikelyParts likely(merges_);
+  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+    cuts.read_more();
+    likely.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      likely.add(likely_parts_of(i));
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t id = ids[first + i];
-      bool apart = likely[i].left != NONE;
-      for (; at != ends[i]; ++at)
-        apart = apart && merges_.find(at->left, at->right) >= at->until;
       const TokenView token = tokens_[id];
       if (token.size == 1)
         continue;
-      const auto [left, right] = apart ? likely[i] : parts_of(token, i);
+      Parts parts = likely.sure(i);
+      if (!are_known(parts))
+        parts = parts_of(token, i);
       Merge merge{};
-      if (left != NONE && right != NONE) {
-        symbols[first + i] = merges_.add(left, right, id);
+      if (are_known(parts)) {
+        symbols[first + i] = merges_.add(parts.left, parts.right, id);
         if (symbols[first + i] == NONE)
           return false;
       } else if (makes_from_higher(id, merge)) {
