@@ -230,8 +230,16 @@ def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
 @pytest.mark.parametrize("first", [ByteLevel(False), Metaspace()], ids=repr)
 def test_nothing_that_cuts_changed_text_is_a_stage(first: Block) -> None:
     assert Sequence([Digits(), first]).stages()[-1:] == first.stages()[-1:]
-    with pytest.raises(InvalidRuleError, match=r"changes the text that Digits\(.* then cuts"):
-        Sequence([first, Digits()]).stages()
+    for behind in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
+        with pytest.raises(InvalidRuleError, match=r"changes the text that Digits\(.* then cuts"):
+            Sequence(behind).stages()
+        with pytest.raises(InvalidRuleError, match=r"mine.*changes the text that Digits\(.* then"):
+            pretok.Preset("mine", stages=behind)
+
+
+def test_only_stages_and_blocks_make_up_presets() -> None:
+    with pytest.raises(InvalidRuleError, match=r"stage 2: .*expected a Stage, or a block"):
+        pretok.Preset("mine", stages=(Digits(), pretok.get("gpt2").preset))  # type: ignore[arg-type]
 
 
 # JSON objects, values.
