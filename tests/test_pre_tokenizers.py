@@ -266,6 +266,13 @@ def test_blocks_are_values(block: Block) -> None:
         block.delimiter = "-"  # type: ignore[attr-defined]
 
 
+def test_a_sequence_may_be_longer_than_a_preset() -> None:
+    block = Sequence([Split(char, "isolated") for char in "abcdefghijklmnopqrstuvwxyz"])
+    check(block, "the quick brown fox")
+    with pytest.raises(InvalidRuleError, match="there are 26 stages; expected 16 at most"):
+        block.stages()
+
+
 def test_a_sequence_in_a_sequence_is_one() -> None:
     inner = Sequence([Digits(), Whitespace()])
     assert Sequence([FixedLength(), inner]) == Sequence([FixedLength(), Digits(), Whitespace()])

@@ -21,7 +21,7 @@ from pretok.pre_tokenizers.cutters import (
 from pretok.pre_tokenizers.piece import Piece
 from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
-from pretok.stage import Stage, flat
+from pretok.stage import MOST_STAGES, Stage, flat
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,12 @@ class Sequence(Block):
         pieces: Iterable[Piece] = (piece,)
         cutting: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
+            if not isinstance(block, Cutter) or len(cutting) == MOST_STAGES:
+                pieces, cutting = _cut_all(pieces, cutting), ()
             if isinstance(block, Cutter):
                 cutting += block.stages()
-                continue
-            pieces = _each(block, _cut_all(pieces, cutting))
-            cutting = ()
+            else:
+                pieces = _each(block, pieces)
         return _cut_all(pieces, cutting)
 
     @property
