@@ -196,8 +196,7 @@ CUTTERS = [Punctuation("merged_with_next"), Digits(), WhitespaceSplit(), FixedLe
 STAGES = [
     block
     for block in [*ALL_BLOCKS, STACKS["starcoder"], Sequence([Split("a", "removed"), *CUTTERS])]
-    if not isinstance(block, UnicodeScripts)
-    and not (isinstance(block, ByteLevel) and block.add_prefix_space)
+    if not (isinstance(block, ByteLevel) and block.add_prefix_space)
 ]
 
 
