@@ -48,15 +48,28 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
 def covers(alternatives: Alternatives) -> bool:
     """Return whether it is sure that at each place of any text one of `alternatives` matches."""
-    sure = NOTHING
+    # Behind an empty match the engines do not go on alike.
+    may_be_empty = not all(any(map(_takes, sequence)) for sequence in alternatives)
+    return not may_be_empty and not ~_sure(alternatives)
+
+
+def _sure(alternatives: Alternatives) -> CharSet:
+    """Return a set such that where one of it stands, it is sure that `alternatives` match."""
+    found = NOTHING
     for sequence in alternatives:
-        if not any(map(_takes, sequence)):
-            return False  # the engines do not go on alike behind an empty match
         needed = [node for node in sequence if not _may_be_empty(node)]
         locked = any(isinstance(node, Repeat) and node.mode == "possessive" for node in sequence)
         if len(needed) == 1 and not locked:
-            sure |= _one(needed[0]) or NOTHING
-    return not ~sure
+            found |= _sure_of(needed[0])
+    return found
+
+
+def _sure_of(node: Node) -> CharSet:
+    if isinstance(node, Repeat):
+        return _sure_of(node.what) if node.low == 1 else NOTHING
+    if isinstance(node, Group):
+        return _sure(node.alternatives)
+    return _one(node) or NOTHING
 
 
 def _alternatives(given: Alternatives, last: bool) -> Alternatives:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pretok.behaviors import BEHAVIORS, Behavior
 from pretok.errors import InvalidRuleError, UnknownPatternError, UnsupportedPreTokenizerError
-from pretok.patterns import WHOLE, find_stage, same_split, stage_pattern_for
+from pretok.patterns import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset
 from pretok.presets import GPT2
@@ -71,9 +72,16 @@ def read(value: object, path: str) -> Read:
     stages: list[Stage] = []
     space_at = ""
     parts = list(_parts(value, path, 0))
-    for number, (part, at) in enumerate(parts):
-        if part.get("type") == "Split" and "Regex" in _object(part.get("pattern")):
-            stages.append(_split(part, at))
+    number = -1
+    while (number := number + 1) < len(parts):
+        part, at = parts[number]
+        if _is_regex(part):
+            known = _known_at(parts, number)
+            if known is None:
+                stages.append(_split(part, at))
+            else:
+                stages.append(known[0])
+                number += known[1] - 1
             continue
         block = _block(part, at)
         if block.changes_text and number + 1 < len(parts):
@@ -188,6 +196,24 @@ def _parts(value: object, path: str, depth: int) -> Iterator[tuple[dict[str, Any
         raise UnsupportedPreTokenizerError(path, 'expected a Sequence with a list "pretokenizers"')
     for number, each in enumerate(inner):
         yield from _parts(each, f"{path}.pretokenizers[{number}]", depth + 1)
+
+
+def _is_regex(part: dict[str, Any]) -> bool:
+    return part.get("type") == "Split" and "Regex" in _object(part.get("pattern"))
+
+
+def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
+    """Return the stage of a preset that is written as these parts, and how many of them it is."""
+    for stage in stages_of_json():
+        known = _parts_of(stage.huggingface)
+        if known == [part for part, _ in parts[at : at + len(known)]]:
+            return stage, len(known)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _parts_of(written: str) -> list[dict[str, Any]]:
+    return [part for part, _ in _parts(json.loads(written), "", 0)]
 
 
 def _block(part: dict[str, Any], path: str) -> Block:

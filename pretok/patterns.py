@@ -73,6 +73,12 @@ def same_split(stages: tuple[Stage, ...]) -> Preset | None:
     return _first(preset for preset in _known() if list(map(_does, _each(preset))) == wanted)
 
 
+def stages_of_json() -> Iterator[Stage]:
+    """Yield the stages of presets that are written as a pre_tokenizer, and not as a pattern."""
+    for preset in _known():
+        yield from (stage for stage in preset.stages if stage.huggingface and not stage.pattern)
+
+
 def known_patterns() -> Iterator[tuple[str, Engine, str]]:
     """Yield the patterns of all presets: the preset's name, engine and the pattern."""
     for preset in _of_engines(presets()):

@@ -158,6 +158,7 @@ def test_a_counted_possessive_quantifier_is_the_engines() -> None:
         (r"\p{L}+", False), (r"\s+(?!\S)|\S", False), (r"[\s\S]{2}", False), (r"\s?+[\s\S]", False),
         (r"[\s\S]$", False), (r"[\s\S]a", False), (r"[\s\S]*", False), (r"(?:\s|\S)", True),
         (r"\W|\w", True), (r"\s*|\S", False), (r"(?=a)|[\s\S]", False),
+        (r"(?:\p{L}a*(?: \p{L})*)+|\P{L}", True), (r"(?:\p{L}a)+|[^\p{L}]", False),
         (r"(?:a|b?)|[\s\S]", False), (r"(?:a|b?)\s|[\s\S]", True),
     ],
 )  # fmt: skip
