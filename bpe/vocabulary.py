@@ -104,6 +104,15 @@ class Vocabulary:
         return made
 
     @classmethod
+    def of_fitting(
+        cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
+    ) -> Vocabulary:
+        """Return the vocabulary of tokens that are to be checked, and merges known to fit them."""
+        made = cls.trusted(token_bytes, merges, ignore_merges)
+        made._check_tokens()
+        return made
+
+    @classmethod
     def of_ranks(cls, packed: Packed) -> Vocabulary:
         """Return the vocabulary of ranks that are known to fulfil all that __init__ checks."""
         made = cls.__new__(cls)

@@ -9,6 +9,7 @@ version; which code point has which atom does (pretok.unicode).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,7 +36,7 @@ class CharSet:
 
     def mask_at(self, code_point: int) -> int:
         """Return the mask of the atoms that belong to the set around `code_point`."""
-        return next(mask for first, mask in reversed(self.segments) if first <= code_point)
+        return self.segments[bisect_right(self.segments, (code_point, ALL_ATOMS)) - 1][1]
 
     def __or__(self, other: CharSet) -> CharSet:
         return _combine(self, other, lambda a, b: a | b)

@@ -63,7 +63,10 @@ class Stage:
 
 
 class Stages(Protocol):
-    """What can stand among the stages of a Preset: a Stage, or what is made of some."""
+    """What can stand among the stages of a Preset: a Stage, or what is made of some.
+
+    One that has `changes_text`, and that true, can only come last.
+    """
 
     def stages(self) -> tuple[Stage, ...]:
         """Return the stages, in order."""
@@ -71,15 +74,25 @@ class Stages(Protocol):
 
 
 def flat(given: Iterable[Stages]) -> tuple[Stage, ...]:
-    """Return the stages that `given` are made of; raises InvalidRuleError for anything else."""
+    """Return the stages that `given` are made of.
+
+    Raises InvalidRuleError for anything else, and where a stage would cut a changed text.
+    """
     found: list[Stage] = []
+    changing: Stages | None = None
     for item in given:
-        if not hasattr(item, "stages"):
+        if not callable(getattr(item, "stages", None)):
             raise InvalidRuleError(
                 f"stage {len(found) + 1}: {item!r}; expected a Stage, or a block of "
                 "pretok.pre_tokenizers"
             )
+        if changing is not None:
+            raise InvalidRuleError(
+                f"{changing!r} changes the text that {item!r} then cuts, so no stages cut the "
+                "text as it is in the same places"
+            )
         found += item.stages()
+        changing = item if getattr(item, "changes_text", False) else None
     if len(found) > MOST_STAGES:
         raise InvalidRuleError(f"there are {len(found)} stages; expected {MOST_STAGES} at most")
     return tuple(found)

@@ -171,11 +171,13 @@ def test_whole_pre_tokens(tmp_path: Path, backend: BackendName, pre: str, ids: l
     assert tokenizer.preset == pretok.get(pre).preset
 
 
-def test_what_is_known_by_pre_is_of_types_that_llama_cpp_has() -> None:
+def test_what_is_known_by_pre_is_of_types_that_presets_are_for() -> None:
     whole, add_bos = format_gguf.IGNORE_MERGES, format_gguf.ADD_BOS
     assert {"llama-bpe", "tekken", "youtu", "minicpm5"} < whole
     assert add_bos - whole == {"chameleon"}
     assert format_gguf.NOT_BYTE_LEVEL.isdisjoint(whole | add_bos)
+    for pre in whole | add_bos | format_gguf.LSTRIP.keys():
+        assert pretok.from_gguf_pre(pre).preset
 
 
 @pytest.mark.parametrize(
@@ -230,6 +232,8 @@ def test_unknown_split(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre="new")
     assert loaded(tmp_path, "gpt2", pre="new") == loaded(tmp_path)
+    with pytest.raises(VocabularyError, match=r"no preset has that name \(near are .*'qwen2'"):
+        loaded(tmp_path, pre="qwen22")
 
 
 @pytest.mark.parametrize("pre", [..., ""])

@@ -301,6 +301,15 @@ def test_entries_that_would_be_mistaken(
         bpe.load(path)
 
 
+@pytest.mark.parametrize("merge", [" a", "a ", ["", "a"]])
+def test_merge_of_no_text(tmp_path: Path, merge: Any) -> None:
+    file = huggingface(added_tokens=[])
+    file["model"]["vocab"][""] = 300
+    file["model"]["merges"].append(merge)
+    with pytest.raises(VocabularyError, match=r"merge \d+ is .*; expected the ids of two tokens"):
+        bpe.load(write(tmp_path / "tokenizer.json", file))
+
+
 def test_raw_byte_is_no_token_of_the_byte(tmp_path: Path) -> None:
     entries = huggingface()["model"]["vocab"]
     del entries[to_text(b"\x01")]

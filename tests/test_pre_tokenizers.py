@@ -196,8 +196,7 @@ CUTTERS = [Punctuation("merged_with_next"), Digits(), WhitespaceSplit(), FixedLe
 STAGES = [
     block
     for block in [*ALL_BLOCKS, STACKS["starcoder"], Sequence([Split("a", "removed"), *CUTTERS])]
-    if not isinstance(block, UnicodeScripts)
-    and not (isinstance(block, ByteLevel) and block.add_prefix_space)
+    if not (isinstance(block, ByteLevel) and block.add_prefix_space)
 ]
 
 
@@ -230,8 +229,16 @@ def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
 @pytest.mark.parametrize("first", [ByteLevel(False), Metaspace()], ids=repr)
 def test_nothing_that_cuts_changed_text_is_a_stage(first: Block) -> None:
     assert Sequence([Digits(), first]).stages()[-1:] == first.stages()[-1:]
-    with pytest.raises(InvalidRuleError, match=r"changes the text that Digits\(.* then cuts"):
-        Sequence([first, Digits()]).stages()
+    for behind in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
+        with pytest.raises(InvalidRuleError, match=r"changes the text that Digits\(.* then cuts"):
+            Sequence(behind).stages()
+        with pytest.raises(InvalidRuleError, match=r"mine.*changes the text that Digits\(.* then"):
+            pretok.Preset("mine", stages=behind)
+
+
+def test_only_stages_and_blocks_make_up_presets() -> None:
+    with pytest.raises(InvalidRuleError, match=r"stage 2: .*expected a Stage, or a block"):
+        pretok.Preset("mine", stages=(Digits(), pretok.get("gpt2").preset))  # type: ignore[arg-type]
 
 
 # JSON objects, values.
@@ -256,6 +263,13 @@ def test_blocks_are_values(block: Block) -> None:
     assert eval(repr(block), vars(pre_tokenizers)) == block
     with pytest.raises(AttributeError):
         block.delimiter = "-"  # type: ignore[attr-defined]
+
+
+def test_a_sequence_may_be_longer_than_a_preset() -> None:
+    block = Sequence([Split(char, "isolated") for char in "abcdefghijklmnopqrstuvwxyz"])
+    check(block, "the quick brown fox")
+    with pytest.raises(InvalidRuleError, match="there are 26 stages; expected 16 at most"):
+        block.stages()
 
 
 def test_a_sequence_in_a_sequence_is_one() -> None:

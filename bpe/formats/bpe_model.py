@@ -7,7 +7,7 @@ from itertools import chain, count
 from operator import add
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.byte_level import to_bytes
+from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
@@ -35,8 +35,7 @@ def build(
     tokens: dict[int, bytes] = {}
     # Not in GPT-2's characters: stands for its UTF-8, and no text is ever merged to it.
     inert: dict[int, str] = {}
-    for text, id in ids.items():
-        token = to_bytes(text)
+    for (text, id), token in zip(ids.items(), all_to_bytes(ids), strict=True):
         if token is None:
             inert[id] = text
             token = _utf8(text)
@@ -49,7 +48,9 @@ def build(
         if tokens.get(id) not in _ASCII:
             tokens.pop(id, None)
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
-    return Vocabulary(tokens, merges, ignore_merges)
+    if "" in ids:  # which a merge might name
+        return Vocabulary(tokens, merges, ignore_merges)
+    return Vocabulary.of_fitting(tokens, tuple(merges), ignore_merges)
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import accumulate, pairwise
+
 from pretok.byte_characters import BYTE_CHARACTERS
 
 _CHARACTERS = {byte: ord(char) for byte, char in enumerate(BYTE_CHARACTERS)}
@@ -29,3 +32,16 @@ def to_bytes(text: str) -> bytes | None:
         return text.translate(_BYTES).encode("latin-1")
     except UnicodeEncodeError:
         return None
+
+
+def all_to_bytes(texts: Collection[str]) -> list[bytes | None]:
+    """Return what `to_bytes` does for each of `texts`.
+
+    >>> all_to_bytes(["Ġa", " a"])
+    [b' a', None]
+    """
+    joined = to_bytes("".join(texts))
+    if joined is None:
+        return list(map(to_bytes, texts))
+    ends = [0, *accumulate(map(len, texts))]
+    return [joined[start:end] for start, end in pairwise(ends)]

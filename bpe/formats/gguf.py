@@ -128,8 +128,9 @@ def _check_model(model: Value, pre: str) -> None:
 def _preset(pre: str) -> tuple[Preset | None, str]:
     try:
         return find(pre), ""
-    except UnknownPresetError:
-        return None, f"{_PRE} is {pre[:80]!a}, and no preset has that name"
+    except UnknownPresetError as error:
+        near = f" (near are {', '.join(map(repr, error.near))})" if error.near else ""
+        return None, f"{_PRE} is {pre[:80]!a}, and no preset has that name{near}"
 
 
 def _texts(tokens: Value) -> list[str]:

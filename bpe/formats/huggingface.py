@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from operator import methodcaller
 from typing import Literal
 
 from bpe.errors import UnsupportedError, VocabularyError
@@ -106,9 +107,11 @@ def _check_model(model: Value) -> None:
 def _pairs(merges: Value) -> list[tuple[str, str]]:
     listed = merges.values()
     kinds = set(map(type, listed))
-    split = [merge.split(" ") for merge in listed] if kinds == {str} else listed
-    if kinds <= {str, list} and len(kinds) == 1 and set(map(len, split)) == {2}:
-        pairs = list(map(tuple, split))
+    if kinds == {str} and set(map(methodcaller("count", " "), listed)) == {1}:
+        texts = iter(" ".join(listed).split(" "))
+        return list(zip(texts, texts, strict=True))
+    if kinds == {list} and set(map(len, listed)) == {2}:
+        pairs = list(map(tuple, listed))
         if set(map(type, chain.from_iterable(pairs))) == {str}:
             return pairs
     return [_pair(merges, index) for index in range(len(listed))]

@@ -144,9 +144,11 @@ template <typename Work> void unlocked(std::size_t size, Work work) {
   work();
 }
 
-template <typename T> py::array_t<T> as_array(std::vector<T> &&values) {
-  auto *owned = new std::vector<T>(std::move(values));
-  const py::capsule owner(owned, [](void *p) { delete static_cast<std::vector<T> *>(p); });
+template <typename T, typename Allocator>
+py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
+  using Values = std::vector<T, Allocator>;
+  auto *owned = new Values(std::move(values));
+  const py::capsule owner(owned, [](void *p) { delete static_cast<Values *>(p); });
   return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
 }
 

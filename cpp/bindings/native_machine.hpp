@@ -11,8 +11,10 @@
 
 #include <pybind11/stl.h>
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,47 @@ namespace pretok {
 // Below this many pre-tokens, setting up a cache of slices takes longer than it saves.
 inline constexpr std::size_t WORTH_CACHING = 2000;
 
-using Offsets = std::vector<std::int64_t>;
+// Leaves what a vector grows by as it is, for someone else to write to.
+template <typename T> struct Unwritten : std::allocator<T> {
+  template <typename U> struct rebind {
+    using other = Unwritten<U>;
+  };
+  Unwritten() = default;
+  template <typename U> Unwritten(const Unwritten<U> &) {}
+  template <typename U> void construct(U *at) noexcept { ::new (static_cast<void *>(at)) U; }
+  template <typename U, typename V> void construct(U *at, V &&value) noexcept {
+    ::new (static_cast<void *>(at)) U(std::forward<V>(value));
+  }
+};
+
+using Offsets = std::vector<std::int64_t, Unwritten<std::int64_t>>;
+
+// Splitting puts the positions of ends straight into `offsets`.
+class OffsetsOutput {
+public:
+  explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
+
+  void add(std::size_t end) { offsets_.push_back(static_cast<std::int64_t>(end)); }
+  void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
+           const std::uint16_t *offsets) {
+    if constexpr (sizeof(std::size_t) == sizeof(std::int64_t)) {
+      const std::size_t before = offsets_.size();
+      offsets_.resize(before + MOST);
+      auto *to = reinterpret_cast<std::size_t *>(offsets_.data() + before);
+      offsets_.resize(before + use.list(words, count, base, offsets, to));
+    } else {
+      std::array<std::size_t, MOST> ends;
+      const std::size_t found = use.list(words, count, base, offsets, ends.data());
+      offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + found);
+    }
+  }
+  void flush() {}
+
+  static constexpr std::size_t MOST = Stretch::MOST + Stretch::SLACK; // at a time
+
+private:
+  Offsets &offsets_;
+};
 
 // Returns a list of make(start, end) for each pair of neighbours in `bounds`.
 template <typename Make> py::list slices(const Offsets &bounds, Make make) {
@@ -206,13 +248,17 @@ private:
   template <typename Source> Offsets boundaries_of(const Source &source) const {
     Offsets bounds;
     // Code has a pre-token every 3.5 characters, other texts have fewer.
-    bounds.reserve(source.size() / 3 + 2);
+    bounds.reserve(source.size() / 3 + OffsetsOutput::MOST);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);
-    pretok::split(pre_tokenizer_, source,
-                  [&bounds](const std::size_t *ends, std::size_t count) {
-                    bounds.insert(bounds.end(), ends, ends + count);
-                  });
+    if (const Machine *machine = pre_tokenizer_.only()) {
+      OffsetsOutput output(bounds);
+      Splitter<Source, OffsetsOutput>(*machine, source, kernels(), output).split();
+    } else {
+      pre_tokenizer_.spans(source, kernels(), [&bounds](std::size_t, std::size_t end, int) {
+        bounds.push_back(static_cast<std::int64_t>(end));
+      });
+    }
     return bounds;
   }
 

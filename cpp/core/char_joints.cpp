@@ -96,7 +96,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
 } // namespace
 
 void CharJoints::begin(const OrderedMerges &merges) {
-  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0, OrderedMerges::NONE});
+  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+  starts_.assign(NO_CHAR + 1, Start{});
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   whole_.clear();
   for (std::uint32_t code_point = 0; code_point < NO_CHAR; ++code_point) {
@@ -109,12 +110,12 @@ void CharJoints::begin(const OrderedMerges &merges) {
     for (std::size_t i = 0; i < count; ++i)
       chars_[code_point].ids[i] = merges.id(symbols[i]);
     if (count == 1)
-      chars_[code_point].symbol = symbols[0];
+      starts_[code_point].symbol = symbols[0];
   }
 }
 
 void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-                     std::size_t right_size) {
+                     std::size_t right_size, std::uint32_t symbol) {
   if (is_tail(right[0]))
     return;                          // within a character
   std::size_t start = left_size - 1; // of the character that the left symbol ends with
@@ -131,13 +132,14 @@ void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std:
   if (one != NO_CHAR && a.width == left_size && other != NO_CHAR)
     whole_.push_back(std::uint64_t{one} << 17 | other);
   else
-    add_partial(left, left_size, right, right_size);
+    add_partial(left, left_size, right, right_size, symbol);
 }
 
 // Characters that end with, or are, `left` and those that begin with, or are, `right` get a bit
 // in common.
 void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
-                             const std::uint8_t *right, std::size_t right_size) {
+                             const std::uint8_t *right, std::size_t right_size,
+                             std::uint32_t symbol) {
   // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
   // which is mostly a space, and would join all that begins words to everything else.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 15;
@@ -145,10 +147,14 @@ void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
   const Range on_left =
       is_tail(left[0]) ? ending_with(left, left_size) : beginning_with(left, left_size);
   const Range on_right = beginning_with(right, right_size);
-  for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride)
+  for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
     chars_[at].to_right |= mask;
-  for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride)
+    starts_[at].early_right |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
+  }
+  for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
     chars_[at].to_left |= mask;
+    starts_[at].early_left |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
+  }
 }
 
 void CharJoints::finish() {

@@ -12,6 +12,7 @@
 #include "token_table.hpp"
 #include "utf8.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,6 @@ public:
     // be one where the left character and the right one have a bit in common.
     std::uint16_t to_right;
     std::uint16_t to_left;
-    std::uint32_t symbol; // that it is, or NONE if its bytes come to several
 
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
@@ -42,7 +42,7 @@ public:
       const OrderedMerges::Parts parts = merges.parts(symbol);
       const auto left = token(parts.left);
       const auto right = token(parts.right);
-      add(left.bytes, left.size, right.bytes, right.size);
+      add(left.bytes, left.size, right.bytes, right.size, symbol);
     }
     finish();
   }
@@ -77,30 +77,28 @@ public:
   }
 
   // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
-  // how many. A character that no merge joins but as a whole is merged in any case before
-  // anything is merged with it, so that it can begin as one symbol; of others there are the
-  // bytes.
+  // how many. A character that no merge joins in part before its own bytes are one symbol can
+  // begin as that; of others there are the bytes. For think of the first merge that reaches
+  // across one of its two boundaries: until then its own bytes have merged as they do by
+  // themselves, so that what is merged there is all of it, or a part that is not yet merged.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
-    Decoded here = decode_utf8(bytes, size);
-    const Char *character = &chars_[index_of(here.code_point)];
-    std::uint32_t before = 0; // what the character before may be joined by in part
+    Found here = char_at(bytes, size);
+    std::uint32_t before = 0; // how the character before may be joined in part
     for (std::size_t at = 0; at < size;) {
       const std::size_t end = at + here.width;
-      const Decoded next = end < size ? decode_utf8(bytes + end, size - end) : Decoded{0, 0};
-      const Char *const following = &chars_[index_of(next.code_point)];
-      const std::uint32_t behind = end < size ? following->to_left : 0U;
-      const bool whole = ((before & character->to_left) | (character->to_right & behind)) == 0;
-      if (whole && character->symbol != OrderedMerges::NONE)
-        *to++ = character->symbol;
+      const Found next = end < size ? char_at(bytes + end, size - end) : Found{NO_CHAR, 0};
+      const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
+      const Start &start = starts_[here.index];
+      if (start.symbol != OrderedMerges::NONE &&
+          ((before & start.early_left) | (start.early_right & behind)) == 0)
+        *to++ = start.symbol;
       else
-        for (; at < end; ++at)
-          *to++ = bytes[at];
-      before = character->to_right;
-      at = end;
+        to = std::copy(bytes + at, bytes + end, to);
+      before = chars_[here.index].to_right;
       here = next;
-      character = following;
+      at = end;
     }
     return static_cast<std::size_t>(to - symbols);
   }
@@ -120,6 +118,14 @@ public:
   }
 
 private:
+  // What a character can begin a merge as.
+  struct Start {
+    std::uint32_t symbol = OrderedMerges::NONE; // NONE if its bytes come to several
+    // The kinds of joints that would come before its bytes are one symbol.
+    std::uint16_t early_right = 0;
+    std::uint16_t early_left = 0;
+  };
+
   // Stands for what is no character of up to three bytes; has a place in `chars_`, where it may
   // be joined with anything.
   static constexpr std::uint32_t NO_CHAR = 0x10000;
@@ -156,12 +162,13 @@ private:
 
   void begin(const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-           std::size_t right_size);
+           std::size_t right_size, std::uint32_t symbol);
   void finish();
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-                   std::size_t right_size);
+                   std::size_t right_size, std::uint32_t symbol);
 
   std::vector<Char> chars_;           // by code point, and one for NO_CHAR
+  std::vector<Start> starts_;         // the same
   std::vector<std::uint64_t> whole_;  // joints between whole characters, while building
   std::vector<std::uint64_t> filter_; // a bit for the hash of each of them
   std::size_t filter_mask_ = 0;

@@ -92,8 +92,9 @@ struct Encoder::Missing {
   std::size_t size;
   std::uint64_t hash; // if it is long
   std::size_t count;  // of ids; if it is long, 0: it falls into units
-  std::array<std::uint32_t, ShortKey::MOST + CharJoints::MOST_IDS> ids; // if it is short
-  std::uint8_t place;                                                   // in the batch
+  std::array<std::uint32_t, ShortKey::MOST + ShortCache::SLACK> ids; // if it is short
+  std::uint8_t place;                                                // in the batch
+  bool is_cut; // if it is short: whether it is more than one unit
 
   bool is_long() const { return size > ShortKey::MOST; }
 };
@@ -114,9 +115,12 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
   }
   std::array<const ShortCache::Entry *, BATCH> kept;
   std::array<std::uint8_t, BATCH> others; // places of those that are not kept
+  for (std::size_t i = 0; i < count; ++i) {
+    kept[i] = cache.whole.look(hashes[i]);
+    prefetch(kept[i]);
+  }
   std::size_t other_count = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    kept[i] = cache.whole.look(keys[i], hashes[i]);
     others[other_count] = static_cast<std::uint8_t>(i);
     other_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
   }
@@ -135,15 +139,21 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
     if (one.is_long()) {
       one.hash = hash_long(one.bytes, one.size);
       cache.longs.prefetch(one.hash);
-    } else {
-      cache.whole.prefetch_displaced(hashes[i]);
-      vocabulary_.whole().prefetch(keys[i]);
+      continue;
     }
+    const ShortCache::Entry *displaced = cache.whole.find(keys[i], hashes[i]);
+    one.count = displaced != nullptr ? ShortCache::copy(*displaced, one.ids.data()) : 0;
+    if (displaced != nullptr)
+      continue;
+    // What merging makes, no merge of which can reach across, is no token.
+    one.is_cut = !is_one_unit(one.bytes, one.size);
+    if (!one.is_cut || !vocabulary_.merging_makes_all())
+      vocabulary_.whole().prefetch(keys[i]);
   }
   if (missing_count != 0)
-    encode_missing(missing.data(), missing_count, keys.data(), hashes.data(), limit, cache);
+    encode_missing(missing.data(), missing_count, keys.data(), limit, cache);
   // One id a byte at most, and room for what is copied in vain.
-  std::uint32_t *const first = ids.room(ends[count - 1] - start + ShortCache::MOST_IDS);
+  std::uint32_t *const first = ids.room(ends[count - 1] - start + ShortCache::SLACK);
   std::uint32_t *to = first;
   std::size_t done = 0;
   const Missing *next_missing = missing.data();
@@ -162,8 +172,14 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
     }
     const Missing &one = *next_missing++;
     if (one.is_long()) {
-      to += one.count == 0 ? encode_units(one.bytes, one.size, limit, cache, to)
-                           : encode_long(one.bytes, one.size, one.hash, limit, cache, to);
+      if (one.count == 0) {
+        const std::size_t n = encode_units(one.bytes, one.size, limit, cache, to);
+        if (one.size <= LongCache::MOST)
+          cache.longs.insert(one.bytes, one.size, one.hash, to, n);
+        to += n;
+      } else {
+        to += encode_long(one.bytes, one.size, one.hash, limit, cache, to);
+      }
     } else {
       std::copy_n(one.ids.data(), one.count, to);
       to += one.count;
@@ -179,8 +195,7 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
 }
 
 void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                             const std::uint64_t *hashes, const std::uint8_t *limit,
-                             PreTokenCache &cache) const {
+                             const std::uint8_t *limit, PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.ordered();
   std::array<std::uint8_t, BATCH> to_merge;
   std::size_t count = 0;
@@ -191,25 +206,25 @@ void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const 
       one.count = 1;
       if (merges == nullptr || cache.longs.has(one.bytes, one.size, one.hash))
         continue;
-      if (!is_one_unit(one))
+      if (!is_one_unit(one.bytes, one.size))
         one.count = vocabulary_.merging_makes_all() ? 0 : 1;
       else if (one.size <= ShortMerge::MOST)
         to_merge[count++] = static_cast<std::uint8_t>(j);
       continue;
     }
-    const ShortKey &key = keys[one.place];
-    one.count = cache.whole.copy_displaced(key, hashes[one.place], ids);
     if (one.count != 0)
       continue;
-    ids[0] = vocabulary_.whole().find_short(key);
+    ids[0] = one.is_cut && vocabulary_.merging_makes_all()
+                 ? NO_ID
+                 : vocabulary_.whole().find_short(keys[one.place]);
     if (ids[0] != NO_ID)
       one.count = 1;
+    else if (one.is_cut)
+      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
     else if (merges == nullptr)
       one.count = vocabulary_.merge(one.bytes, one.size, ids);
-    else if (is_one_unit(one))
-      to_merge[count++] = static_cast<std::uint8_t>(j);
     else
-      one.count = encode_units(one.bytes, one.size, limit, cache, ids);
+      to_merge[count++] = static_cast<std::uint8_t>(j);
   }
   if (count == 0)
     return;
@@ -236,9 +251,9 @@ void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const 
   merge_in_turn(*merges, *vocabulary_.joints(), next, done);
 }
 
-bool Encoder::is_one_unit(const Missing &one) const {
-  return is_ascii(one.bytes, one.size) ||
-         vocabulary_.joints()->is_one_unit(one.bytes, one.size);
+bool Encoder::is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
+  const CharJoints *const joints = vocabulary_.joints();
+  return joints == nullptr || is_ascii(bytes, size) || joints->is_one_unit(bytes, size);
 }
 
 // A pre-token of more than ShortKey::MOST bytes.
@@ -253,8 +268,7 @@ std::size_t Encoder::encode_long(const std::uint8_t *bytes, std::size_t size,
   const std::size_t count = cache.longs.copy(bytes, size, hash, to);
   if (count != 0)
     return count;
-  const CharJoints *const joints = vocabulary_.joints();
-  if (joints == nullptr || is_ascii(bytes, size) || joints->is_one_unit(bytes, size))
+  if (is_one_unit(bytes, size))
     return merge_long_unit(bytes, size, hash, cache, to);
   return encode_units(bytes, size, limit, cache, to);
 }
@@ -282,7 +296,7 @@ std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
     const ShortKey key(bytes, size, limit);
     const std::uint64_t hash = key.hash();
     if (const ShortCache::Entry *kept = cache.units.find(key, hash)) {
-      std::array<std::uint32_t, ShortCache::MOST_IDS> ids;
+      std::array<std::uint32_t, ShortCache::MOST_IDS + ShortCache::SLACK> ids;
       const std::size_t count = ShortCache::copy(*kept, ids.data());
       std::copy_n(ids.data(), count, to);
       return count;

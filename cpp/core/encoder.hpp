@@ -59,12 +59,11 @@ private:
                     const std::size_t *ends, std::size_t count, PreTokenCache &cache,
                     IdBuffer &ids) const;
   void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                      const std::uint64_t *hashes, const std::uint8_t *limit,
-                      PreTokenCache &cache) const;
+                      const std::uint8_t *limit, PreTokenCache &cache) const;
   // Whether a pre-token with this first byte is cut into units at once, without a look whether
   // it is known: most in Chinese and Japanese are not, and fall into single characters.
   bool falls_apart(std::uint8_t byte) const { return unsigned{byte} - lowest_apart_ < 7; }
-  bool is_one_unit(const Missing &one) const;
+  bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const;
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;

@@ -1,10 +1,11 @@
-// What merging made of more than 15 bytes: two places for each hash, and the bytes and ids in a
-// store that is begun anew when it is full.
+// What became of more than 15 bytes: two places for each hash, which begin few and grow, and
+// the bytes and ids in a store that is begun anew when it is full.
 #pragma once
 
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -40,11 +41,10 @@ public:
   // `count` is at most `size`. Of the two in its place the older one goes.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count) {
-    if (places_.empty()) {
-      places_.resize(PLACES);
-      store_.reserve(STORE);
-    }
+    if (kept_ == places_.size() / 2 && kept_ < MOST_PLACES / 2)
+      grow();
     const std::size_t words = count + (size + 3) / 4;
+    store_.reserve(STORE); // what nothing was written to is only addresses
     if (STORE - store_.size() < words) {
       store_.clear();
       ++generation_;
@@ -53,14 +53,14 @@ public:
     store_.resize(at + words);
     std::memcpy(store_.data() + at, ids, count * sizeof *ids);
     std::memcpy(store_.data() + at + count, bytes, size);
-    Place *pair = places_.data() + first_of(hash);
-    pair[1] = pair[0];
-    pair[0] = {hash, static_cast<std::uint32_t>(at), generation_,
-               static_cast<std::uint16_t>(size), static_cast<std::uint16_t>(count)};
+    ++kept_;
+    put({hash, static_cast<std::uint32_t>(at), generation_, static_cast<std::uint16_t>(size),
+         static_cast<std::uint16_t>(count)});
   }
 
 private:
-  static constexpr std::size_t PLACES = 1 << 17;
+  static constexpr std::size_t FIRST_PLACES = 1 << 8;
+  static constexpr std::size_t MOST_PLACES = 1 << 17;
   static constexpr std::size_t STORE = 1 << 21; // 8 MB
 
   struct Place {
@@ -71,7 +71,20 @@ private:
     std::uint16_t count = 0;
   };
 
-  static std::size_t first_of(std::uint64_t hash) { return hash % (PLACES / 2) * 2; }
+  std::size_t first_of(std::uint64_t hash) const { return hash % (places_.size() / 2) * 2; }
+
+  void put(const Place &place) {
+    Place *pair = places_.data() + first_of(place.hash);
+    pair[1] = pair[0];
+    pair[0] = place;
+  }
+  void grow() {
+    std::vector<Place> before(std::clamp(places_.size() * 4, FIRST_PLACES, MOST_PLACES));
+    before.swap(places_);
+    for (std::size_t at = before.size(); at-- != 0;) // of two the older one first
+      if (before[at].size != 0)
+        put(before[at]);
+  }
 
   const Place *find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
     if (places_.empty())
@@ -88,6 +101,7 @@ private:
   }
 
   std::vector<Place> places_;
+  std::size_t kept_ = 0; // so far
   std::vector<std::uint32_t> store_;
   std::uint32_t generation_ = 1; // what the store held before it was full no longer counts
 };

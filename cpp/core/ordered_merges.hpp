@@ -7,6 +7,7 @@
 // is there from its own time until the token's.
 #pragma once
 
+#include "prefetch.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -38,14 +39,38 @@ public:
 
   // What two symbols merge into, or NONE. Without branches, which no processor could foretell.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
+    return find(places_of(left, right));
+  }
+
+  // The same in two steps: where two symbols are looked for, to be asked for early, and what is
+  // found there.
+  struct Places {
+    std::uint64_t key;
+    const std::uint64_t *one;
+    const std::uint64_t *other;
+  };
+  Places places_of(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
     const std::uint64_t hash = mixed(key);
-    const std::uint64_t *a = &entries_[one(hash)];
-    const std::uint64_t *b = &entries_[other(hash)];
+    return {key, entries_.data() + one(hash), entries_.data() + other(hash)};
+  }
+  static void prefetch(const Places &places) {
+    pretok::prefetch(places.one);
+    pretok::prefetch(places.other);
+  }
+  static std::uint32_t find(const Places &places) {
     // Only the right entry leaves no more than a symbol.
-    const std::uint64_t in_a = least(a[0] ^ key, a[1] ^ key);
-    const std::uint64_t in_b = least(b[0] ^ key, b[1] ^ key);
-    return static_cast<std::uint32_t>(least(least(in_a, in_b), NONE));
+    const std::uint64_t in_one = least(places.one[0] ^ places.key, places.one[1] ^ places.key);
+    const std::uint64_t in_other =
+        least(places.other[0] ^ places.key, places.other[1] ^ places.key);
+    return static_cast<std::uint32_t>(least(least(in_one, in_other), NONE));
+  }
+
+  // Asks for the memory that find will look at.
+  void prefetch(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t hash = mixed(key_of(left, right));
+    pretok::prefetch(&entries_[one(hash)]);
+    pretok::prefetch(&entries_[other(hash)]);
   }
 
   // As find, for two bytes.
@@ -62,13 +87,26 @@ public:
   Parts parts(std::uint32_t symbol) const { return parts_[symbol - BYTES]; }
 
   // Whether the bytes of these two merge into these two: then and only then no merge crosses
-  // the boundary between them. Goes back in time, taking the later one apart, and asks of every
-  // two parts that met whether they merge before one of them is gone. Of equal ranks the
-  // leftmost merges first, so that a merge across comes before an equal one on its right, and
-  // behind an equal one on its left. O(depth of the two).
+  // the boundary between them. O(depth of the two).
   bool stay_apart(std::uint32_t left, std::uint32_t right) const {
-    std::uint32_t until = NONE; // a merge across would have to come before this
-    while (find(left, right) >= until) {
+    if (find(left, right) != NONE)
+      return false;
+    bool apart = true;
+    for_meetings(left, right, [&](std::uint32_t a, std::uint32_t b, std::uint32_t until) {
+      return apart = find(a, b) >= until;
+    });
+    return apart;
+  }
+
+  // Goes back in time from two symbols side by side, taking the later one apart, and calls
+  // visit(left, right, until) for each two that must have met before, until that returns false:
+  // the two stay apart if none of these merge before `until`, which is when one of them is
+  // gone. Of equal ranks the leftmost merges first, so that a merge across comes before an
+  // equal one on its right, and behind an equal one on its left.
+  template <typename Visit>
+  void for_meetings(std::uint32_t left, std::uint32_t right, Visit visit) const {
+    for (;;) {
+      std::uint32_t until;
       if (left > right && left >= BYTES) {
         until = left;
         left = parts(left).right;
@@ -76,10 +114,11 @@ public:
         until = right + 1;
         right = parts(right).left;
       } else {
-        return true;
+        return;
       }
+      if (!visit(left, right, until))
+        return;
     }
-    return false;
   }
 
 private:

@@ -1,7 +1,7 @@
 // What pre-tokens became last time: most of a text is made of few different ones.
 //
-// Of fixed size at most, and each place holds what came last: nothing to bound or to clean. A
-// cache serves one call at a time and then goes back to its pool.
+// Of fixed size at most: what is full begins anew, or what came last stays. A cache serves one
+// call at a time and then goes back to its pool.
 #pragma once
 
 #include "long_cache.hpp"
@@ -14,15 +14,15 @@
 namespace pretok {
 
 struct PreTokenCache {
-  static constexpr unsigned WHOLE_BITS = 19; // 32 MB
-  static constexpr unsigned UNIT_BITS = 16;  // 4 MB
+  static constexpr unsigned WHOLE_BITS = 20; // 40 MB
+  static constexpr unsigned UNIT_BITS = 17;  // 5 MB
 
   // `is_first`: what many threads have adds up, so that only one has the largest.
   explicit PreTokenCache(bool is_first) : whole(is_first ? WHOLE_BITS : WHOLE_BITS - 2) {}
 
   ShortCache whole;            // pre-tokens
   ShortCache units{UNIT_BITS}; // parts of them (char_joints.hpp)
-  LongCache longs;             // longer ones of either, merged
+  LongCache longs;             // longer ones of either
 };
 
 // Caches that are not in use. Without locks, so that a fork never finds one held.

@@ -1,84 +1,122 @@
 #include "short_cache.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 namespace pretok {
+namespace {
 
-void ShortCache::allocate(unsigned bits) {
-  static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
-  const std::size_t size = std::size_t{64} << bits;
-  std::size_t space = size + 64;
-  // Zeros from calloc are pages that are not there yet.
-  void *memory = std::calloc(1, space);
+// Memory for `size` bytes, and where in it a line of the processor's cache begins.
+template <typename T> T *aligned(void *memory, std::size_t size) {
   if (memory == nullptr)
     throw std::bad_alloc();
-  memory_ = memory;
-  entries_ = static_cast<Entry *>(std::align(64, size, memory, space));
-  shift_ = 64 - bits;
-  kept_ = 0;
+  std::size_t space = size + 64;
+  return static_cast<T *>(std::align(64, size, memory, space));
 }
 
-ShortCache::~ShortCache() { std::free(memory_); }
+} // namespace
+
+ShortCache::ShortCache(unsigned most_bits) : most_bits_(most_bits) {
+  static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
+  allocate(FIRST_BITS);
+  // What nothing was written to is only addresses.
+  const std::size_t size = sizeof(Entry) << most_bits;
+  entry_memory_ = std::malloc(size + 64);
+  if (entry_memory_ == nullptr)
+    std::free(slot_memory_);
+  entries_ = aligned<Entry>(entry_memory_, size);
+  entries_[0] = Entry{ShortKey::none(), 0, {}};
+  used_ = 1;
+}
+
+ShortCache::~ShortCache() {
+  std::free(slot_memory_);
+  std::free(entry_memory_);
+}
+
+void ShortCache::allocate(unsigned bits) {
+  const std::size_t size = BUCKET * sizeof *slots_ << bits;
+  void *const memory = std::calloc(1, size + 64);
+  slots_ = aligned<std::uint32_t>(memory, size);
+  slot_memory_ = memory;
+  shift_ = 64 - bits;
+}
+
+const ShortCache::Entry *ShortCache::find(const ShortKey &key, std::uint64_t hash) const {
+  const Entry *const first = look(hash);
+  if (first->key == key)
+    return first;
+  const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
+  if (slots_[home + BUCKET - 1] == 0)
+    return nullptr; // there was always room in the bucket
+  const std::uint32_t tag = tag_of(hash);
+  for (std::size_t i = 0; i < LINE; ++i) {
+    const std::uint32_t found = slots_[home ^ i] ^ tag;
+    if (found < MOST && entries_[found].key == key)
+      return entries_ + found;
+  }
+  return nullptr;
+}
 
 void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
                         std::size_t count) {
-  if (count > MOST_IDS || find(key, hash) != nullptr)
+  if (count > MOST_IDS || look(hash)->key == key)
     return;
-  if (++kept_ > std::size_t{1} << (64 - shift_) && 64 - shift_ < most_bits_)
-    grow(); // half full
-  std::array<std::uint32_t, MOST_IDS> all{};
-  std::copy(ids, ids + count, all.begin());
-  Entry entry{key, {all[0], all[1], all[2]}, static_cast<std::uint32_t>(count)};
-  Entry more{};
-  more.key.low = all[3] | std::uint64_t{all[4]} << 32;
-  more.key.high = MORE | std::uint64_t{all[5]} << ID_SHIFT;
-  more.ids = {all[6], all[7], all[8]};
-  more.count = all[9];
-  keep(entry, more);
+  if ((1U << most_bits_) - used_ < places(count))
+    clear();
+  if (++kept_ > slot_count() / 2)
+    grow();
+  const std::uint32_t place = used_;
+  used_ += places(count);
+  Entry &entry = entries_[place];
+  entry.key = key;
+  entry.count = static_cast<std::uint32_t>(count);
+  std::memcpy(const_cast<unsigned char *>(ids_of(entry)), ids, count * sizeof *ids);
+  put(hash, place);
 }
 
-void ShortCache::keep(const Entry &entry, const Entry &more) {
-  Entry *pair = line(entry.key.hash());
-  const bool is_wide = entry.count > entry.ids.size();
-  // One that has to give way here, and does not stand in the line beside its own already.
-  if (!pair[1].key.is_none()) {
-    const Entry *gone = is_more(pair[1]) ? pair : pair + 1;
-    if (line(gone->key.hash()) == pair)
-      put(beside(pair), *gone, pair[1]);
-  }
-  if (is_wide && !pair[0].key.is_none() && !is_more(pair[1]) &&
-      line(pair[0].key.hash()) == pair)
-    put(beside(pair), pair[0], Entry{});
-  put(pair, entry, more);
+// In a full line one gives way.
+void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
+  const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
+  std::size_t slot = home + place % BUCKET;
+  for (std::size_t i = 0; i < LINE; ++i)
+    if (slots_[home ^ i] == 0) {
+      slot = home ^ i;
+      break;
+    }
+  slots_[slot] = tag_of(hash) | place;
 }
 
-// Of the two in the line the older one goes, or both.
-void ShortCache::put(Entry *pair, const Entry &entry, const Entry &more) {
-  if (entry.count > entry.ids.size())
-    pair[1] = more;
-  else
-    pair[1] = is_more(pair[1]) ? Entry{} : pair[0];
-  pair[0] = entry;
-}
-
-// To four times the size.
+// To twice the slots.
 void ShortCache::grow() {
-  void *const before = memory_;
-  const Entry *from = entries_;
-  const std::size_t lines = std::size_t{1} << (64 - shift_);
-  allocate(std::min(most_bits_, 64 - shift_ + 2));
-  const std::unique_ptr<void, void (*)(void *)> old(before, std::free);
-  for (std::size_t line = 0; line < lines; ++line, from += 2) {
-    // The older one first.
-    if (!from[1].key.is_none() && !is_more(from[1]))
-      keep(from[1], Entry{});
-    if (!from[0].key.is_none())
-      keep(from[0], from[1]);
+  void *const before = slot_memory_;
+  allocate(64 - shift_ + 1);
+  std::free(before);
+  // In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+  constexpr std::size_t AHEAD = 16;
+  std::array<std::uint64_t, AHEAD> hashes;
+  std::array<std::uint32_t, AHEAD> places_ahead;
+  std::size_t count = 0;
+  const auto put_all = [&] {
+    for (std::size_t i = 0; i < count; ++i)
+      put(hashes[i], places_ahead[i]);
+    count = 0;
+  };
+  for (std::uint32_t place = 1; place < used_; place += places(entries_[place].count)) {
+    places_ahead[count] = place;
+    hashes[count] = entries_[place].key.hash();
+    prefetch(hashes[count]);
+    if (++count == AHEAD)
+      put_all();
   }
-  kept_ = lines;
+  put_all();
+}
+
+void ShortCache::clear() {
+  std::fill_n(slots_, slot_count(), 0U);
+  used_ = 1;
+  kept_ = 0;
 }
 
 } // namespace pretok

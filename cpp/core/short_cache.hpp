@@ -1,11 +1,13 @@
-// What became of up to 15 bytes: a table with two places for each hash, in one line of the
-// processor's cache, and two more in the line beside it, where what is displaced goes. It
-// begins small and grows with what it holds, up to a limit.
+// What became of up to 15 bytes: entries one behind the other as they come, so that what is
+// frequent, and came early, shares few lines of the processor's cache, and a small table that
+// says where they are. Both begin small and grow with what is kept; at the limit all is
+// dropped.
 #pragma once
 
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,84 +17,92 @@ namespace pretok {
 
 class ShortCache {
 public:
-  static constexpr std::size_t MOST_IDS = 10; // of more, nothing is kept
+  static constexpr std::size_t MOST_IDS = ShortKey::MOST;
+  // How much is written behind the ids that are copied, at most.
+  static constexpr std::size_t SLACK = 3;
 
   struct Entry {
     ShortKey key;
-    std::array<std::uint32_t, 3> ids;
-    std::uint32_t count; // if more than 3, the others are in the entry behind
+    std::uint32_t count;              // of ids
+    std::array<std::uint32_t, 3> ids; // of more, the others are behind, in place of entries
   };
 
-  // At most 2^`most_bits` lines of 64 bytes.
-  explicit ShortCache(unsigned most_bits) : most_bits_(most_bits) { allocate(FIRST_BITS); }
+  // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table.
+  explicit ShortCache(unsigned most_bits);
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
 
-  void prefetch(std::uint64_t hash) const { pretok::prefetch(line(hash)); }
+  // Asks for the memory that look will read.
+  void prefetch(std::uint64_t hash) const { pretok::prefetch(bucket(hash)); }
 
-  // What is kept of `key`; or, if nothing is, some entry whose key is another one. Good until
-  // something else is kept. Without branches.
-  const Entry *look(const ShortKey &key, std::uint64_t hash) const {
-    const Entry *pair = line(hash);
-    return pair + !(pair[0].key == key);
+  // What is kept of `key`, but for what had to give way in the table; or, if nothing is, some
+  // entry with another key. Good until something else is kept. Without branches.
+  const Entry *look(std::uint64_t hash) const {
+    const std::uint32_t *slots = bucket(hash);
+    const std::uint32_t tag = tag_of(hash);
+    // Only a slot with this tag leaves no more than a place.
+    const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
+                                         std::min(slots[2] ^ tag, slots[3] ^ tag));
+    return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MOST)));
   }
 
-  // What is kept, or nullptr, but for what was displaced.
-  const Entry *find(const ShortKey &key, std::uint64_t hash) const {
-    const Entry *found = look(key, hash);
-    return found->key == key ? found : nullptr;
-  }
+  // What is kept of `key`, or nullptr.
+  const Entry *find(const ShortKey &key, std::uint64_t hash) const;
 
-  void prefetch_displaced(std::uint64_t hash) const { pretok::prefetch(beside(line(hash))); }
-
-  // The same for what was displaced: writes its ids to `to` as `copy` does, or returns 0.
-  std::size_t copy_displaced(const ShortKey &key, std::uint64_t hash, std::uint32_t *to) const {
-    const Entry *pair = beside(line(hash));
-    return pair[0].key == key ? copy(pair[0], to) : pair[1].key == key ? copy(pair[1], to) : 0;
-  }
-
-  // Writes the ids of `entry` to `to`, where there must be room for MOST_IDS; returns how many
-  // they are.
+  // Writes the ids of `entry` to `to`, where there must be room for SLACK more; returns how
+  // many they are.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
-    std::memcpy(to, entry.ids.data(), sizeof entry.ids + sizeof entry.count);
+    std::memcpy(to, ids_of(entry), sizeof entry.ids);
     if (entry.count > entry.ids.size())
-      copy_more(*(&entry + 1), to + entry.ids.size());
+      std::memcpy(to, ids_of(entry), entry.count * sizeof *to);
     return entry.count;
   }
 
-  // Keeps up to MOST_IDS ids; what is in the way is displaced.
+  // Keeps up to MOST_IDS ids.
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
 private:
-  static constexpr unsigned FIRST_BITS = 10;
-  // In place of a size: what follows are ids of the entry before.
-  static constexpr std::uint64_t MORE = std::uint64_t{0xFF} << ShortKey::SIZE_SHIFT;
-  static constexpr unsigned ID_SHIFT = LITTLE_ENDIAN_BYTES ? 0 : 32;
+  static constexpr unsigned PLACE_BITS = 20;
+  static constexpr unsigned TAG_BITS = 32 - PLACE_BITS;
+  static constexpr std::uint32_t MOST = 1U << PLACE_BITS; // entries
+  static constexpr unsigned FIRST_BITS = 8;
+  static constexpr std::size_t BUCKET = 4; // slots
+  static constexpr std::size_t LINE = 16;  // slots
 
-  static void copy_more(const Entry &more, std::uint32_t *to) {
-    to[0] = static_cast<std::uint32_t>(more.key.low);
-    to[1] = static_cast<std::uint32_t>(more.key.low >> 32);
-    to[2] = static_cast<std::uint32_t>(more.key.high >> ID_SHIFT);
-    std::memcpy(to + 3, more.ids.data(), sizeof more.ids + sizeof more.count);
+  // All of them, which are in more than this entry.
+  static const unsigned char *ids_of(const Entry &entry) {
+    return reinterpret_cast<const unsigned char *>(&entry) + offsetof(Entry, ids);
   }
-  static bool is_more(const Entry &entry) { return (entry.key.high & MORE) == MORE; }
+  // How many places an entry with this many ids takes.
+  static std::uint32_t places(std::size_t count) {
+    return static_cast<std::uint32_t>(
+        (offsetof(Entry, ids) + count * sizeof(std::uint32_t) + sizeof(Entry) - 1) /
+        sizeof(Entry));
+  }
 
-  Entry *line(std::uint64_t hash) const { return entries_ + (hash >> shift_) * 2; }
-  Entry *beside(const Entry *pair) const {
-    return entries_ + (static_cast<std::size_t>(pair - entries_) ^ 2);
+  // The slots where a hash belongs; the others of their line have what finds no room there.
+  std::uint32_t *bucket(std::uint64_t hash) const { return slots_ + (hash >> shift_) * BUCKET; }
+  // The bits of the hash below those that tell the bucket, where a slot has them.
+  std::uint32_t tag_of(std::uint64_t hash) const {
+    return static_cast<std::uint32_t>(hash >> (shift_ - TAG_BITS)) << PLACE_BITS;
   }
-  void allocate(unsigned bits); // empty lines
+  std::size_t slot_count() const { return BUCKET << (64 - shift_); }
+
+  void allocate(unsigned bits); // empty slots
   void grow();
-  void keep(const Entry &entry, const Entry &more);
-  static void put(Entry *pair, const Entry &entry, const Entry &more);
+  void clear();
+  void put(std::uint64_t hash, std::uint32_t place);
 
   unsigned most_bits_;
   unsigned shift_ = 0;
-  void *memory_ = nullptr;
-  Entry *entries_ = nullptr;
-  std::size_t kept_ = 0; // since it grew
+  void *slot_memory_ = nullptr;
+  std::uint32_t *slots_ = nullptr; // tag and place; 0: free
+  void *entry_memory_ = nullptr;
+  Entry *entries_ = nullptr; // the first has no key
+  std::uint32_t used_ = 0;   // places
+  std::size_t kept_ = 0;
 };
 
 } // namespace pretok

@@ -41,6 +41,7 @@ public:
     there_ = ~std::uint64_t{0} >> (MOST - size);
     at_ = next_ = last_ = MOST; // where nothing comes of it
     symbols_[MOST] = 0;
+    before_ = behind_ = merges.places_of(0, 0);
   }
 
   // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
@@ -48,9 +49,9 @@ public:
   bool step(const OrderedMerges &merges) {
     // Where there is no neighbour, at_ stands in for it.
     const std::uint32_t with_last =
-        select(last_ != at_, key(merges.find(symbols_[last_], symbols_[at_]), last_), NO_KEY);
+        select(last_ != at_, key(OrderedMerges::find(before_), last_), NO_KEY);
     const std::uint32_t with_next =
-        select(next_ != at_, key(merges.find(symbols_[at_], symbols_[next_]), at_), NO_KEY);
+        select(next_ != at_, key(OrderedMerges::find(behind_), at_), NO_KEY);
     // Not by way of memory, which is slow to read in other pieces than it was written in.
     const std::uint32_t low = std::min(lowest(), std::min(with_last, with_next));
     keys_[last_] = with_last;
@@ -70,6 +71,10 @@ public:
     const std::uint64_t before = there & (up_to_at >> 1);
     last_ = select(before != 0, highest_bit(before | 1), at_);
     keys_[gone] = keys_[at_] = keys_[last_] = NO_KEY;
+    before_ = merges.places_of(symbols_[last_], symbol);
+    behind_ = merges.places_of(symbol, symbols_[next_]);
+    OrderedMerges::prefetch(before_);
+    OrderedMerges::prefetch(behind_);
     return true;
   }
 
@@ -133,6 +138,8 @@ private:
   unsigned at_;
   unsigned next_;
   unsigned last_;
+  OrderedMerges::Places before_;
+  OrderedMerges::Places behind_;
 };
 
 // Merges pre-tokens of at most ShortMerge::MOST bytes: next(bytes, size) gives one, or returns

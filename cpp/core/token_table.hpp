@@ -3,6 +3,7 @@
 
 #include "prefetch.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,14 +39,20 @@ struct ShortBytes {
     }
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
-    if (size < 8) {
-      key.low &= (std::uint64_t{1} << (size * 8)) - 1;
-      key.high = 0;
-    } else if (size < 16) {
-      key.high &= (std::uint64_t{1} << (size * 8 - 64)) - 1;
-    }
+    // Without branches: sizes are what no processor could foretell.
+    std::uint64_t kept;
+    std::memcpy(&kept, KEPT.data() + MOST - size, 8);
+    key.low &= kept;
+    std::memcpy(&kept, KEPT.data() + MOST - size + 8, 8);
+    key.high &= kept;
     return key;
   }
+
+  // Ones for as many bytes as are kept of MOST, if read from as many bytes before the middle.
+  static constexpr std::array<std::uint8_t, 2 * MOST> KEPT = {
+      0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+      0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
+      0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
 
   std::uint64_t hash(std::size_t size) const {
     std::uint64_t mixed = (low ^ size) * 0x9E3779B97F4A7C15;

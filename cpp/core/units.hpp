@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace pretok {
 
@@ -26,8 +25,8 @@ inline std::int64_t width_in(Unit unit, std::uint32_t code_point) {
 }
 
 // Rewrites `bounds`, ascending positions in `source`, as offsets in `unit`. Linear time.
-template <typename Source>
-void convert(const Source &source, std::vector<std::int64_t> &bounds, Unit unit) {
+template <typename Source, typename Offsets>
+void convert(const Source &source, Offsets &bounds, Unit unit) {
   constexpr bool bytes = std::is_same_v<Source, Utf8>;
   if (unit == (bytes ? Unit::BYTE : Unit::CHAR))
     return;

@@ -6,6 +6,7 @@
 #include "ordered_merges.hpp"
 #include "pair_table.hpp"
 #include "short_merge.hpp"
+#include "token_cuts.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -34,11 +35,6 @@ struct VocabularyData {
   bool from_ranks = true; // a merge's rank is the id of its result; else its place in `merges`
   std::vector<Merge> merges;
   bool ignore_merges = true; // a pre-token that is a token as a whole is not merged
-};
-
-struct TokenView {
-  const std::uint8_t *bytes = nullptr; // nullptr: no token has this id
-  std::uint32_t size = 0;
 };
 
 // Immutable once built.
@@ -97,6 +93,7 @@ private:
   const char *check(const std::vector<Merge> &merges) const;
   // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
   bool order_ranks(const std::vector<std::uint32_t> &ids);
+  bool merges_fit() const;
   bool order_merges(const std::vector<Merge> &merges);
   void pairs_from_ranks(const std::vector<std::uint32_t> &ids);
   void pairs_from_merges(const std::vector<Merge> &merges);

@@ -2,6 +2,7 @@
 #include "vocabulary.hpp"
 
 #include "merge_windows.hpp"
+#include "prefetch.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,50 +10,70 @@
 namespace pretok {
 namespace {
 
-// Symbols by the hash of their bytes, for building only. It is small, and whether the bytes are
-// the right ones is for who asks to see.
-class SymbolIndex {
+bool are_parts(TokenView left, TokenView right, TokenView whole) {
+  return left.size + right.size == whole.size &&
+         std::memcmp(left.bytes, whole.bytes, left.size) == 0 &&
+         std::memcmp(right.bytes, whole.bytes + left.size, right.size) == 0;
+}
+
+using Parts = OrderedMerges::Parts;
+constexpr Parts NO_PARTS{OrderedMerges::NONE, OrderedMerges::NONE};
+
+bool are_known(Parts parts) {
+  return parts.left != OrderedMerges::NONE && parts.right != OrderedMerges::NONE;
+}
+
+// What some tokens are likely made of. To see whether it is so takes many looks: their memory
+// is asked for when parts are added.
+class LikelyParts {
 public:
-  explicit SymbolIndex(std::size_t count) {
-    unsigned bits = 4;
-    while (std::size_t{1} << bits < 2 * count)
-      ++bits;
-    entries_.assign(std::size_t{1} << bits, FREE);
-    shift_ = 64 - bits;
+  explicit LikelyParts(const OrderedMerges &merges)
+      : merges_(merges), meetings_(TokenCuts::AT_ONCE * MOST) {
+    clear();
   }
 
-  static std::uint64_t hash(const std::uint8_t *bytes, std::size_t size,
-                            const std::uint8_t *limit) {
-    return size <= ShortKey::MOST ? ShortKey(bytes, size, limit).hash()
-                                  : hash_long(bytes, size);
+  void clear() {
+    count_ = 0;
+    ends_[0] = meetings_.data();
   }
 
-  void insert(std::uint64_t hash, std::uint32_t symbol) {
-    std::size_t at = hash >> shift_;
-    while (entries_[at] != FREE)
-      at = next(at);
-    entries_[at] = tag(hash) | symbol;
+  // The parts of the next token, of at most AT_ONCE; or NO_PARTS.
+  void add(Parts parts) {
+    Meeting *to = ends_[count_];
+    const Meeting *const most = to + MOST;
+    const auto put = [&](std::uint32_t left, std::uint32_t right, std::uint32_t until) {
+      merges_.prefetch(left, right);
+      *to++ = {left, right, until};
+      return to != most;
+    };
+    if (are_known(parts) && put(parts.left, parts.right, OrderedMerges::NONE))
+      merges_.for_meetings(parts.left, parts.right, put);
+    parts_[count_] = to != most ? parts : NO_PARTS;
+    ends_[++count_] = to;
   }
 
-  // A symbol whose bytes have this hash, but for a few bits, or NONE.
-  std::uint32_t find(std::uint64_t hash) const {
-    std::size_t at = hash >> shift_;
-    while (entries_[at] != FREE && (entries_[at] ^ tag(hash)) >= OrderedMerges::NONE)
-      at = next(at);
-    return static_cast<std::uint32_t>(entries_[at]) & OrderedMerges::NONE;
+  // Those of the `which`th token, if they stay apart, or NO_PARTS.
+  Parts sure(std::size_t which) const {
+    for (const Meeting *at = ends_[which]; at != ends_[which + 1]; ++at)
+      if (merges_.find(at->left, at->right) < at->until)
+        return NO_PARTS;
+    return parts_[which];
   }
 
 private:
-  static constexpr std::uint64_t FREE = ~std::uint64_t{0};
+  static constexpr std::size_t MOST = 64; // meetings of a token: few have more
 
-  // The low bits of the hash, above those of a symbol.
-  static std::uint64_t tag(std::uint64_t hash) {
-    return hash << (OrderedMerges::SYMBOL_BITS + 1);
-  }
-  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+  struct Meeting { // as for_meetings says
+    std::uint32_t left;
+    std::uint32_t right;
+    std::uint32_t until;
+  };
 
-  std::vector<std::uint64_t> entries_;
-  unsigned shift_;
+  const OrderedMerges &merges_;
+  std::vector<Meeting> meetings_;
+  std::array<Parts, TokenCuts::AT_ONCE> parts_;
+  std::array<Meeting *, TokenCuts::AT_ONCE + 1> ends_;
+  std::size_t count_ = 0;
 };
 
 } // namespace
@@ -62,58 +83,93 @@ private:
 // of has merged with what is around it, so its bytes merge as they do by themselves. They are
 // not in order if a token is made of others than lower ones.
 bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
-  constexpr std::uint32_t MOST_TRIED = 256; // longer ones are merged: that is linear
-  constexpr OrderedMerges::Parts NO_PARTS{OrderedMerges::NONE, OrderedMerges::NONE};
+  constexpr std::uint32_t NONE = OrderedMerges::NONE;
   merges_.reset(byte_ids_, ids.size());
-  const std::uint8_t *const limit = bytes_.data() + bytes_.size();
-  SymbolIndex index(ids.size());
-  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
-    index.insert(SymbolIndex::hash(tokens_[byte_ids_[byte]].bytes, 1, limit), byte);
-  const auto is = [&](std::uint32_t symbol, const std::uint8_t *bytes, std::size_t size) {
-    const TokenView token = tokens_[merges_.id(symbol)];
-    return token.size == size && std::memcmp(token.bytes, bytes, size) == 0;
+  TokenCuts cuts(tokens_, ids);
+  // Of the tokens, by their places in `ids`; NONE before it is made.
+  std::vector<std::uint32_t> symbols(ids.size(), NONE);
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte) {
+    const auto at = std::lower_bound(ids.begin(), ids.end(), byte_ids_[byte]);
+    symbols[static_cast<std::size_t>(at - ids.begin())] = byte;
+  }
+  const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
+    const std::uint32_t place = cuts.find(bytes, size);
+    return place == TokenCuts::NONE ? NONE : symbols[place];
   };
-  const auto find = [&](const std::uint8_t *bytes, std::size_t size) {
-    return index.find(SymbolIndex::hash(bytes, size, limit));
-  };
-  const auto parts_of = [&](TokenView token) {
-    if (token.size > MOST_TRIED) {
+  // Tries one after the other.
+  const auto parts_of = [&](TokenView token, std::size_t which) {
+    if (token.size > TokenCuts::MOST_BYTES) { // is merged: that is linear
       std::vector<std::uint32_t> merged(token.size);
       if (merge_ordered(token.bytes, token.size, merged.data()) != 2)
         return NO_PARTS;
       const std::uint32_t size = tokens_[merged[0]].size;
-      return OrderedMerges::Parts{find(token.bytes, size),
-                                  find(token.bytes + size, token.size - size)};
+      return Parts{symbol_of(token.bytes, size),
+                   symbol_of(token.bytes + size, token.size - size)};
     }
-    for (std::uint32_t size = 1; size < token.size; ++size) {
-      const std::uint32_t left = find(token.bytes, size);
-      if (left == OrderedMerges::NONE)
-        continue;
-      const std::uint32_t right = find(token.bytes + size, token.size - size);
-      if (right != OrderedMerges::NONE && merges_.stay_apart(left, right))
-        return OrderedMerges::Parts{left, right};
+    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
+      const Parts parts{symbols[cut->left], symbols[cut->right]};
+      if (are_known(parts) && merges_.stay_apart(parts.left, parts.right))
+        return parts;
     }
     return NO_PARTS;
   };
-  for (const std::uint32_t id : ids) {
-    const TokenView token = tokens_[id];
-    if (token.size == 1)
-      continue;
-    const auto [left, right] = parts_of(token);
-    Merge merge{};
-    if (left != OrderedMerges::NONE) {
-      const std::size_t size = tokens_[merges_.id(left)].size;
-      // Two hashes that were alike by chance: what makes no use of them is slower, but right.
-      if (size >= token.size || !is(left, token.bytes, size) ||
-          !is(right, token.bytes + size, token.size - size))
-        return false;
-      const std::uint32_t symbol = merges_.add(left, right, id);
-      if (symbol == OrderedMerges::NONE)
-        return false;
-      index.insert(SymbolIndex::hash(token.bytes, token.size, limit), symbol);
-    } else if (makes_from_higher(id, merge)) {
-      return false;
+  // Mostly it is the cut whose later part is the earliest.
+  const auto likely_parts_of = [&](std::size_t which) {
+    Parts best = NO_PARTS;
+    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
+      const Parts parts{symbols[cut->left], symbols[cut->right]};
+      if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
+        best = parts;
     }
+    return best;
+  };
+  LikelyParts likely(merges_);
+  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+    cuts.read_more();
+    likely.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      likely.add(likely_parts_of(i));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      const TokenView token = tokens_[id];
+      if (token.size == 1)
+        continue;
+      Parts parts = likely.sure(i);
+      if (!are_known(parts))
+        parts = parts_of(token, i);
+      Merge merge{};
+      if (are_known(parts)) {
+        symbols[first + i] = merges_.add(parts.left, parts.right, id);
+        if (symbols[first + i] == NONE)
+          return false;
+      } else if (makes_from_higher(id, merge)) {
+        return false;
+      }
+    }
+  }
+  // Hashes that were alike by chance: what makes no use of them is slower, but right.
+  return merges_fit();
+}
+
+// Whether each symbol has the bytes of its parts, one behind the other.
+bool Vocabulary::merges_fit() const {
+  constexpr std::uint32_t AHEAD = 16;
+  for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges_.size(); ++symbol) {
+    if (symbol + AHEAD < merges_.size()) {
+      const OrderedMerges::Parts ahead = merges_.parts(symbol + AHEAD);
+      prefetch(&tokens_[merges_.id(ahead.left)]);
+      prefetch(&tokens_[merges_.id(ahead.right)]);
+    }
+    if (symbol + AHEAD / 2 < merges_.size()) {
+      const OrderedMerges::Parts ahead = merges_.parts(symbol + AHEAD / 2);
+      prefetch(tokens_[merges_.id(ahead.left)].bytes);
+      prefetch(tokens_[merges_.id(ahead.right)].bytes);
+    }
+    const OrderedMerges::Parts parts = merges_.parts(symbol);
+    if (!are_parts(tokens_[merges_.id(parts.left)], tokens_[merges_.id(parts.right)],
+                   tokens_[merges_.id(symbol)]))
+      return false;
   }
   return true;
 }

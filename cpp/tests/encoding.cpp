@@ -64,6 +64,10 @@ struct Example {
 std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   if (!trained)
     return random_text(4) + random_text(4);
+  // Two bytes of a text, also of two characters: before or behind what makes each of them one.
+  const std::string pair = random_text(6);
+  if (below(4) == 0 && pair.size() >= 2)
+    return pair.substr(below(pair.size() - 1), 2);
   const auto any = [&tokens] {
     if (tokens.size() > 256 && below(3) != 0)
       return tokens[256 + below(tokens.size() - 256)];

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from pretok.errors import InvalidRuleError
 from pretok.pre_tokenizers.piece import Piece
@@ -22,8 +22,10 @@ class Block(ABC):
     Immutable, picklable, safe to share between threads; blocks with equal arguments are equal.
     """
 
-    changes_text: ClassVar[bool] = False
-    """Whether the pieces are spelt otherwise than the text, which what comes after it would see."""
+    @property
+    def changes_text(self) -> bool:
+        """Whether what comes behind sees another text than the one that the block was given."""
+        return False
 
     @abstractmethod
     def pieces(self, piece: Piece) -> Iterable[Piece]:

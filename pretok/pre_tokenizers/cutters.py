@@ -39,8 +39,8 @@ class Split(_OneStage):
     """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
 
     `invert` swaps what matches and what does not. A regular expression is none of its arguments:
-    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for a text that is empty
-    or longer than 255.
+    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for a text that is
+    empty or longer than 255 code points.
 
     >>> Split("--", "removed").pre_tokenize_str("a--b")
     [('a', (0, 1)), ('b', (3, 4))]

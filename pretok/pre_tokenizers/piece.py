@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Text whose character `i` stands for the code points `starts[i]` to `ends[i]` of the original.
 
     What only cuts texts leaves them ranges; a character that was put in stands for those of the

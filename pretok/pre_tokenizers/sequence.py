@@ -21,7 +21,7 @@ from pretok.pre_tokenizers.cutters import (
 from pretok.pre_tokenizers.piece import Piece
 from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
-from pretok.stage import Stage
+from pretok.stage import MOST_STAGES, Stage, flat
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,20 @@ class Sequence(Block):
         pieces: Iterable[Piece] = (piece,)
         cutting: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
+            if not isinstance(block, Cutter) or len(cutting) == MOST_STAGES:
+                pieces, cutting = _cut_all(pieces, cutting), ()
             if isinstance(block, Cutter):
                 cutting += block.stages()
-                continue
-            pieces = _each(block, _cut_all(pieces, cutting))
-            cutting = ()
+            else:
+                pieces = _each(block, pieces)
         return _cut_all(pieces, cutting)
 
+    @property
+    def changes_text(self) -> bool:
+        return any(block.changes_text for block in self.pretokenizers)
+
     def stages(self) -> tuple[Stage, ...]:
-        for block, after in zip(self.pretokenizers, self.pretokenizers[1:], strict=False):
-            if block.changes_text:
-                raise InvalidRuleError(
-                    f"{block!r} changes the text that {after!r} then cuts, so no stages cut the "
-                    "text as it is in the same places"
-                )
-        return tuple(stage for block in self.pretokenizers for stage in block.stages())
+        return flat(self.pretokenizers)
 
     def _json(self) -> dict[str, Any]:
         return {"pretokenizers": [block.to_dict() for block in self.pretokenizers]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.classes import code_points
@@ -29,7 +29,6 @@ class ByteLevel(Block):
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
     """
 
-    changes_text: ClassVar[bool] = True
     add_prefix_space: bool = True
     trim_offsets: bool = True
     use_regex: bool = True
@@ -37,12 +36,21 @@ class ByteLevel(Block):
     def __post_init__(self) -> None:
         self._require_bools("add_prefix_space", "trim_offsets", "use_regex")
 
+    @property
+    def changes_text(self) -> bool:
+        return True
+
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if self.add_prefix_space and piece.text and not piece.text.startswith(" "):
             piece = piece.behind(" ")
         for part in cut(piece, self._cuts()) if piece.text else ():
-            encoded = (char.encode("utf-8", "surrogatepass") for char in part.text)
-            yield part.spelt(["".join(map(BYTE_CHARACTERS.__getitem__, code)) for code in encoded])
+            if part.text.isascii():
+                yield part._replace(text=part.text.translate(BYTE_CHARACTERS))
+            else:
+                encoded = (char.encode("utf-8", "surrogatepass") for char in part.text)
+                yield part.spelt(
+                    [code.decode("latin-1").translate(BYTE_CHARACTERS) for code in encoded]
+                )
 
     def stages(self) -> tuple[Stage, ...]:
         if self.add_prefix_space:
@@ -73,7 +81,6 @@ class Metaspace(Block):
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]
     """
 
-    changes_text: ClassVar[bool] = True
     replacement: str = "▁"
     prepend_scheme: PrependScheme = "always"
     split: bool = True
@@ -85,10 +92,14 @@ class Metaspace(Block):
             self._wrong("prepend_scheme", f"one of {get_args(PrependScheme)}")
         self._require_bools("split")
 
+    @property
+    def changes_text(self) -> bool:
+        return True
+
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if not piece.text:
             return
-        piece = replace(piece, text=piece.text.replace(" ", self.replacement))
+        piece = piece._replace(text=piece.text.replace(" ", self.replacement))
         prepended = self.prepend_scheme == "always" or (
             self.prepend_scheme == "first" and piece.span[0] == 0
         )

@@ -1,0 +1,112 @@
+// Compares the caches of pre-tokens with maps: what they give is what was kept, and as long as
+// there is room next to nothing is lost.
+#include "long_cache.hpp"
+#include "short_cache.hpp"
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+using Ids = std::vector<std::uint32_t>;
+
+std::mt19937 source(20261121);
+
+std::size_t below(std::size_t limit) { return source() % limit; }
+
+const std::uint8_t *bytes_of(const std::string &text) {
+  return reinterpret_cast<const std::uint8_t *>(text.data());
+}
+
+std::string random_bytes(std::size_t least, std::size_t most) {
+  std::string bytes(least + below(most - least + 1), ' ');
+  for (char &byte : bytes)
+    byte = static_cast<char>(below(3) == 0 ? below(256) : 'a' + below(4));
+  return bytes;
+}
+
+Ids random_ids(std::size_t most) {
+  Ids ids(1 + below(below(4) == 0 ? most : 3));
+  for (std::uint32_t &id : ids)
+    id = static_cast<std::uint32_t>(source());
+  return ids;
+}
+
+ShortKey key_of(const std::string &bytes) {
+  return ShortKey(bytes_of(bytes), bytes.size(), bytes_of(bytes) + bytes.size());
+}
+
+Ids ids_of(const ShortCache::Entry &entry) {
+  Ids ids(ShortCache::MOST_IDS + ShortCache::SLACK);
+  ids.resize(ShortCache::copy(entry, ids.data()));
+  return ids;
+}
+
+// `most_bits` so small that the cache is full now and then, or so large that it never is.
+bool short_cache_agrees(unsigned most_bits, bool has_room) {
+  ShortCache cache(most_bits);
+  std::map<std::string, Ids> all;
+  std::size_t found = 0;
+  std::size_t lost = 0;
+  std::size_t looked_at_once = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::string bytes = random_bytes(1, ShortKey::MOST);
+    const ShortKey key = key_of(bytes);
+    const Ids ids = random_ids(bytes.size());
+    if (all.emplace(bytes, ids).second)
+      cache.insert(key, key.hash(), ids.data(), ids.size());
+    if (cache.look(key.hash())->key == key && ids_of(*cache.look(key.hash())) != all[bytes])
+      return false;
+    const auto any = all.lower_bound(random_bytes(1, 3));
+    if (any == all.end())
+      continue;
+    const ShortKey other = key_of(any->first);
+    if (const ShortCache::Entry *entry = cache.find(other, other.hash())) {
+      ++found;
+      looked_at_once += cache.look(other.hash()) == entry;
+      if (ids_of(*entry) != any->second)
+        return false;
+    } else {
+      ++lost;
+    }
+  }
+  return found > 500 && looked_at_once > found * 4 / 5 && looked_at_once < found &&
+         (has_room ? lost < found / 100 : lost > found / 100);
+}
+
+bool long_cache_agrees() {
+  LongCache cache;
+  std::map<std::string, Ids> all;
+  std::size_t found = 0;
+  for (int round = 0; round < 60000; ++round) {
+    const std::string bytes = random_bytes(ShortKey::MOST + 1, below(20) == 0 ? 512 : 40);
+    const std::uint64_t hash = hash_long(bytes_of(bytes), bytes.size());
+    const Ids ids = random_ids(bytes.size());
+    if (all.emplace(bytes, ids).second)
+      cache.insert(bytes_of(bytes), bytes.size(), hash, ids.data(), ids.size());
+    const auto any = all.lower_bound(random_bytes(1, 3));
+    if (any == all.end())
+      continue;
+    Ids kept(any->first.size());
+    kept.resize(cache.copy(bytes_of(any->first), any->first.size(),
+                           hash_long(bytes_of(any->first), any->first.size()), kept.data()));
+    found += !kept.empty();
+    if (!kept.empty() && kept != any->second)
+      return false;
+  }
+  return found > 30000;
+}
+
+} // namespace
+
+int main() {
+  const bool passed =
+      short_cache_agrees(16, true) && short_cache_agrees(11, false) && long_cache_agrees();
+  std::printf(passed ? "3 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+  return passed ? 0 : 1;
+}
