@@ -17,6 +17,7 @@ import pretok
 from command_line import Call, unescape, unescaped
 from pretok import LETTER, Preset, Run, registry
 from pretok.cli import input as cli_input
+from pretok.cli.output import stage_text
 from pretok.pretokenizer import BackendName
 from support import PRESET_NAMES
 
@@ -228,18 +229,32 @@ def test_presets_as_json(call: Call) -> None:
             "aliases": list(preset.aliases),
             "engine": preset.engine,
             "unicode": preset.unicode,
+            "exactness": preset.exactness,
             "source": preset.source,
             "pattern": preset.pattern,
-            "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in preset.rules],
+            "stages": [
+                {
+                    "pattern": stage.pattern,
+                    "huggingface": json.loads(stage.huggingface or "null"),
+                    "behavior": stage.behavior,
+                    "invert": stage.invert,
+                    "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in stage.rules],
+                }
+                for stage in preset.stages
+            ],
         }
-        assert json.loads(call("presets", preset.aliases[0], "-f", "json")[1]) == record
+        name = (*preset.aliases, preset.name)[0]
+        assert json.loads(call("presets", name, "-f", "json")[1]) == record
 
 
-@pytest.mark.parametrize("preset", pretok.presets(), ids=PRESET_NAMES)
+@pytest.mark.parametrize("preset", pretok.presets(), ids=lambda preset: preset.name)
 def test_one_preset_is_shown_in_full(call: Call, preset: Preset) -> None:
-    lines = call("presets", preset.aliases[0])[1].splitlines()
+    lines = call("presets", (*preset.aliases, preset.name)[0])[1].splitlines()
     assert f"name     {preset.name}" in lines
-    assert f"pattern  {preset.pattern}" in lines
+    assert ("stage    1" in lines) == (len(preset.stages) > 1)
+    for stage in preset.stages:
+        assert f"pattern  {stage_text(stage)}".rstrip() in lines
+        assert (stage.behavior in stage_text(stage)) == (stage.behavior != "isolated")
     for number, rule in enumerate(preset.rules, 1):
         at = lines.index(f"{number:>2}  {rule}")
         assert lines[at + 1] == f"    {rule!r}"

@@ -13,7 +13,7 @@ import click
 from pretok.cli.against import Comparison, compare
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, colour_option, form_option
-from pretok.cli.output import is_coloured, one_line, write
+from pretok.cli.output import EXACTNESS, is_coloured, one_line, stage_text, write
 from pretok.errors import UnknownPatternError, UnknownPresetError, UnsupportedPreTokenizerError
 from pretok.fuzz.real import Ask, of_huggingface, of_pattern
 from pretok.huggingface import pre_tokenizer_in, preset_of, read, written
@@ -22,13 +22,8 @@ from pretok.preset import ENGINES, Engine, Preset
 from pretok.pretokenizer import PreTokenizer
 from pretok.recognition import ENGINE_NAMES, from_pattern
 from pretok.registry import find as find_preset
-from pretok.stage import Stage
 
 SAME, DIFFERENT = 0, 1
-EXACTNESSES = {
-    "tested": "yes, as tests against the engine say",
-    "unknown": "not known: the original could not be established",
-}
 GGUF = b"GGUF"
 GGUF_PRE = "tokenizer.ggml.pre"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
@@ -157,9 +152,9 @@ def _lines(given: Given, found: Comparison | None, coloured: bool) -> Iterator[s
         ("aliases", ", ".join(preset.aliases)),
         ("engine", f"{preset.engine} ({ENGINE_NAMES[preset.engine]})"),
         ("unicode", preset.unicode),
-        ("exact", EXACTNESSES[preset.exactness]),
+        ("exact", EXACTNESS[preset.exactness]),
         ("source", preset.source),
-        *[("stage", _stage(stage)) for stage in preset.stages if several],
+        *[("stage", stage_text(stage)) for stage in preset.stages if several],
         ("space", "a space goes before a text that does not begin with one" * given.space),
     ]
     yield f"{given.was} is\n"
@@ -174,11 +169,6 @@ def _lines(given: Given, found: Comparison | None, coloured: bool) -> Iterator[s
 
 def _is_known(preset: Preset) -> bool:
     return same_split(preset.stages) is not None
-
-
-def _stage(stage: Stage) -> str:
-    how = f"{stage.behavior}{', inverted' * stage.invert}" * (stage.behavior != "isolated")
-    return "  ".join(filter(None, [stage.huggingface or stage.pattern, how]))
 
 
 def _record(given: Given, found: Comparison | None) -> dict[str, Any]:

@@ -13,13 +13,19 @@ import click
 import numpy as np
 
 from pretok.classes import CONTROL, SPACE, WHITE_SPACE
+from pretok.preset import Exactness
 from pretok.rules import Rule
+from pretok.stage import Stage
 from pretok.unicode import table
 from pretok.unicode.atoms import Atom
 
 BREAK = "\ud800"
 """Stands for the end of a line until all is escaped: UTF-8 has no way to put it into a text."""
 NO_RULE = "no rule"
+EXACTNESS: dict[Exactness, str] = {
+    "tested": "yes, as tests against the engine say",
+    "unknown": "not known: the original could not be established",
+}
 QUOTE = '"'
 PRE_TOKEN_WIDTH = 24
 NAMED = {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"}
@@ -87,6 +93,12 @@ def pad(text: str, width: int) -> str:
 def rule_text(rule: Rule | None) -> str:
     """Return the regex alternative that `rule` stands for."""
     return NO_RULE if rule is None else str(rule)
+
+
+def stage_text(stage: Stage) -> str:
+    """Return what `stage` is in the field: its pattern, or its pre_tokenizer, and what it keeps."""
+    keeps = f"({stage.behavior}{', inverted' * stage.invert})" * (stage.behavior != "isolated")
+    return "  ".join(filter(None, [stage.pattern or stage.huggingface, keeps]))
 
 
 def columns(shown: str, rule: str) -> str:

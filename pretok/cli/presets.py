@@ -11,7 +11,7 @@ from textwrap import wrap
 import click
 
 from pretok.cli.options import PRESET, form_option
-from pretok.cli.output import json_array, write
+from pretok.cli.output import EXACTNESS, json_array, stage_text, write
 from pretok.preset import Preset
 from pretok.registry import presets
 
@@ -43,9 +43,19 @@ def _record(preset: Preset) -> dict[str, object]:
         "aliases": preset.aliases,
         "engine": preset.engine,
         "unicode": preset.unicode,
+        "exactness": preset.exactness,
         "source": preset.source,
         "pattern": preset.pattern,
-        "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in preset.rules],
+        "stages": [
+            {
+                "pattern": stage.pattern,
+                "huggingface": json.loads(stage.huggingface) if stage.huggingface else None,
+                "behavior": stage.behavior,
+                "invert": stage.invert,
+                "rules": [{"rule": repr(rule), "pattern": str(rule)} for rule in stage.rules],
+            }
+            for stage in preset.stages
+        ],
     }
 
 
@@ -55,13 +65,20 @@ def _full(preset: Preset) -> str:
         f"aliases  {', '.join(preset.aliases)}",
         f"engine   {preset.engine}",
         f"unicode  {preset.unicode}",
+        f"exact    {EXACTNESS[preset.exactness]}",
         f"source   {preset.source}",
-        f"pattern  {preset.pattern}",
-        "",
-        "At each position the first rule that matches makes the pre-token:",
     ]
-    for number, rule in enumerate(preset.rules, 1):
-        lines += ["", f"{number:>2}  {rule}", f"    {rule!r}"]
+    several = len(preset.stages) > 1
+    if several:
+        lines += ["", f"{len(preset.stages)} stages, each cutting every piece of the one before."]
+    before = 0
+    for number, stage in enumerate(preset.stages, 1):
+        lines += ["", f"stage    {number}"] * several
+        lines.append(f"pattern  {stage_text(stage)}")
+        lines += ["", "At each position the first rule that matches makes the pre-token:"]
+        for index, rule in enumerate(stage.rules, before + 1):
+            lines += ["", f"{index:>2}  {rule}", f"    {rule!r}"]
+        before += len(stage.rules)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
