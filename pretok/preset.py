@@ -13,7 +13,7 @@ from pretok.unicode import DEFAULT_VERSION, check_version
 
 Engine = Literal["hf", "tiktoken"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-Exactness = Literal["tested", "unknown"]
+Exactness = Literal["tested", "approximate", "unknown"]
 EXACTNESSES: tuple[Exactness, ...] = get_args(Exactness)
 
 
@@ -26,8 +26,8 @@ class Preset:
     seeing it as a whole text. `engine` is the engine whose reading of the patterns the rules follow
     ("hf" for tokenizers' Oniguruma, "tiktoken" for fancy-regex), `unicode` the version that it
     implements, `source` says where the pattern was published. `exactness` is "unknown" where the
-    original could not be established, which `source` then says. Raises InvalidRuleError, or
-    UnknownUnicodeVersionError.
+    original could not be established, and "approximate" where no stages can express it, which
+    `source` then says. Raises InvalidRuleError, or UnknownUnicodeVersionError.
 
     >>> from pretok import LETTER, Run
     >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name

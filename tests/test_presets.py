@@ -59,6 +59,7 @@ def test_a_preset_says_where_it_comes_from(preset: Preset) -> None:
     assert ("not seen" in preset.source or preset.name == "whitespace") == (
         preset.exactness == "unknown"
     )
+    assert (preset.name == "falcon") == (preset.exactness == "approximate")
 
 
 @pytest.mark.parametrize(("name", "alias"), [(n, a) for n, found in ALIASES.items() for a in found])
@@ -245,7 +246,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"rules": (Run(NUMBER),) * 256}, "a stage has 256 rules; expected 1 to 255"),
     ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage has two rules Groups"),
-    ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \('tested', 'unk"),
+    ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \'tested', 'app"),
     ({"engine": "pcre"}, r"preset 'mine': engine 'pcre'; expected one of \('hf', 'tiktoken'\)"),
 ]
 

@@ -87,7 +87,12 @@ STARCODER = Preset(
 FALCON = Preset(
     name="falcon",
     engine="hf",
-    source="Falcon tokenizer.json, as quoted in ggml-org/llama.cpp#3502",
+    source=(
+        "Falcon tokenizer.json, as quoted in ggml-org/llama.cpp#3502; there ByteLevel comes before "
+        "Digits, which then takes what stands for the bytes B2, B3, B9 and BC to BE for numbers "
+        "and cuts within characters, as no stage does"
+    ),
+    exactness="approximate",
     stages=(
         block({"type": "Punctuation", "behavior": "Contiguous"}, Run(HF_PUNCTUATION)),
         GPT2.stages[0],
