@@ -10,6 +10,7 @@ import pytest
 
 import pretok
 from command_line import Call
+from gguf_files import gguf
 from pretok import LETTER, NUMBER, Preset, Run
 from pretok.cli.against import compare
 from pretok.fuzz.engines import EngineError
@@ -229,3 +230,34 @@ def test_published_files(call: Call, text: str) -> None:
         assert status == 0
         assert "  preset     gpt2\n" in out
         assert " makes the same " in out
+
+
+@pytest.mark.parametrize("preset", ["qwen2", "starcoder"])
+def test_a_gguf_file(call: Call, tmp_path: Path, text: str, preset: str) -> None:
+    pytest.importorskip("tokenizers", reason="the engine is not installed")
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": preset}))
+    status, out, err = call("identify", str(path), "--against", text)
+    assert (status, err) == (0, "")
+    assert out.startswith(
+        f"tokenizer.ggml.pre = '{preset}' of '{path}' is\n  preset     {preset}\n"
+    )
+    assert " makes the same " in out
+
+
+def test_gguf_files_that_name_no_preset(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    for content, message in (
+        (
+            gguf({"tokenizer.ggml.pre": "lama3"}),
+            "no preset is called 'lama3'; did you mean 'llama3'",
+        ),
+        (gguf({"tokenizer.ggml.pre": "qwen2"})[:-3], "the file is cut off or damaged"),
+        (b"GGUF", "the file is cut off or damaged"),
+    ):
+        path.write_bytes(content)
+        status, out, err = call("identify", str(path))
+        assert (status, out) == (2, "")
+        assert message in err
+    path.write_bytes(gguf({"tokenizer.ggml.model": "gpt2"}))
+    assert "  preset     default\n" in call("identify", str(path))[1]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import UnknownPatternError, from_pattern
+from pretok import UnknownPatternError, UnknownPresetError, from_gguf_pre, from_pattern
 from pretok.preset import ENGINES, Engine
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.pretokenizer import BackendName
@@ -170,3 +170,24 @@ def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
 
 def test_nothing_differs() -> None:
     assert difference_of(LLAMA3.pattern, "hf", LLAMA3.pattern.replace("]?", "]?+"), "hf") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [("llama-bpe", "llama3"), ("gpt-2", "gpt2"), ("qwen2", "qwen2"), ("gpt-4o", "o200k"),
+     ("deepseek-r1-qwen", "qwen2"), ("starcoder", "starcoder"), ("default", "default")],
+)  # fmt: skip
+def test_names_of_gguf_files(name: str, preset: str, backend: BackendName) -> None:
+    tokenizer = from_gguf_pre(name, unicode="17.0", backend=backend)
+    assert tokenizer == pretok.get(preset, "17.0")
+    assert tokenizer.backend == backend
+
+
+def test_unknown_names_of_gguf_files(own_registry: None) -> None:
+    with pytest.raises(UnknownPresetError, match="did you mean 'llama3'"):
+        from_gguf_pre("lama3")
+    with pytest.raises(UnknownPresetError, match=r"'gpt2@llama\.cpp'"):
+        from_gguf_pre("gpt-2", variant="llama.cpp")
+    theirs = pretok.register(pretok.Preset("gpt2@llama.cpp", GPT2.rules[:-1]))
+    assert from_gguf_pre("gpt-2", variant="llama.cpp").preset is theirs
+    assert from_gguf_pre("gpt-2").preset == GPT2
