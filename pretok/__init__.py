@@ -39,10 +39,8 @@ from pretok.errors import (
     UnknownUnicodeVersionError,
     UnsupportedPreTokenizerError,
 )
-from pretok.huggingface import from_huggingface
 from pretok.preset import Preset
 from pretok.pretokenizer import PreTokenizer, Step, backend
-from pretok.recognition import from_gguf_pre, from_pattern
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -65,7 +63,17 @@ from pretok.stream import Stream
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
 if TYPE_CHECKING:
+    from pretok.huggingface import from_huggingface
+    from pretok.recognition import from_gguf_pre, from_pattern
+
     __version__: str
+
+# What reads patterns takes as long to import as what splits.
+_LATER = {
+    "from_gguf_pre": "pretok.recognition",
+    "from_huggingface": "pretok.huggingface",
+    "from_pattern": "pretok.recognition",
+}
 
 __all__ = [
     "ALL",
@@ -131,7 +139,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        from importlib import import_module
+
+        found: object = getattr(import_module(_LATER[name]), name)
+        globals()[name] = found
+        return found
     # importlib.metadata takes longer to import than all of pretok.
     if name == "__version__":
         from importlib.metadata import version
