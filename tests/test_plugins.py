@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -207,7 +208,7 @@ def test_a_preset_of_a_module(install: Install, call: Call, tmp_path: Path) -> N
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pretok", *arguments],
-        env=environment(PYTHONPATH=f"{PACKAGE_FOLDER}:{folder}"),
+        env=environment(PYTHONPATH=f"{PACKAGE_FOLDER}{os.pathsep}{folder}"),
         cwd=folder,
         capture_output=True,
         text=True,
