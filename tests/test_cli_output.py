@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import unescaped
-from pretok.cli.output import Escaper, pad
+from pretok.cli.output import EXACTNESS, Escaper, pad
+from pretok.preset import EXACTNESSES
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\\nxu"))))
@@ -46,3 +47,7 @@ def test_columns_allow_for_wide_and_combining_characters() -> None:
     assert pad("\u4e2d", 4) == "\u4e2d  "
     assert pad("x\u0301", 4) == "x\u0301   "
     assert pad("abcdef", 4) == "abcdef"
+
+
+def test_each_exactness_has_words() -> None:
+    assert set(EXACTNESS) == set(EXACTNESSES)

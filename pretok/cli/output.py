@@ -24,6 +24,7 @@ BREAK = "\ud800"
 NO_RULE = "no rule"
 EXACTNESS: dict[Exactness, str] = {
     "tested": "yes, as tests against the engine say",
+    "approximate": "no: it differs from the original as its source says",
     "unknown": "not known: the original could not be established",
 }
 QUOTE = '"'
