@@ -47,7 +47,7 @@ def one_of_each_class(tokenizer: PreTokenizer) -> str:
         alphabet = compile_rules(stage.rules).alphabet
         classes = classes * 32 + Classifier(alphabet, tokenizer.unicode).classes
     changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    wanted = set(np.unique(classes).tolist())
+    wanted = set(np.unique(np.delete(classes, sorted(changed))).tolist())
     found: dict[int, str] = {}
     for point in (*map(ord, "'sL\n \t1!/"), *range(0x110000)):
         if point not in changed:

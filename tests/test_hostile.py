@@ -18,7 +18,7 @@ import pretok
 from pretok import PreTokenizer
 from pretok.machine import WINDOW, Unit
 from pretok.pretokenizer import BackendName
-from support import PRESET_NAMES, TIMES, TOO_MUCH, growth, run_python
+from support import CORE_NAMES, SOME_NAMES, TIMES, TOO_MUCH, growth, run_python
 
 PYTHON: BackendName = "python"
 UNITS: tuple[Unit, ...] = ("char", "byte", "utf16")
@@ -72,7 +72,7 @@ def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
     assert len(sequences) == 256 + 65536
     check_bytes(["o200k"], sequences, backend)
     few = [*all_sequences(every, 1), *all_sequences(CRITICAL, 2)]
-    check_bytes(PRESET_NAMES, few, backend)
+    check_bytes(SOME_NAMES, few, backend)
 
 
 def test_every_sequence_of_3_critical_bytes_on_both_backends(native: BackendName) -> None:
@@ -119,7 +119,7 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
                 assert growth(work, size // TIMES) < TOO_MUCH, (name, text, size)
 
 
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", CORE_NAMES)
 def test_long_runs_split_as_short_ones(backend: BackendName, name: str) -> None:
     # The runs on which engines that backtrack overflow a stack.
     tok = pretok.get(name, backend=backend)
