@@ -133,7 +133,8 @@ YOUTU = Preset(
 )
 
 GRANITE_EMBEDDING = Preset(
-    name="granite-embed-multi-97m",
+    name="granite-embed",
+    aliases=names("granite-embed-multi-97m"),
     engine="hf",
     source=UNKNOWN + "; this is o200k's split, which llama.cpp's expression comes near",
     exactness="unknown",
