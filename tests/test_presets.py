@@ -246,7 +246,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"rules": (Run(NUMBER),) * 256}, "a stage has 256 rules; expected 1 to 255"),
     ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage has two rules Groups"),
-    ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \'tested', 'app"),
+    ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \('tested', 'app"),
     ({"engine": "pcre"}, r"preset 'mine': engine 'pcre'; expected one of \('hf', 'tiktoken'\)"),
 ]
 

@@ -92,7 +92,8 @@ def _table(shown: tuple[Preset, ...]) -> str:
     # A terminal gets its width, a pipe one line for each preset, as grep wants it.
     if sys.stdout.isatty():
         free = shutil.get_terminal_size().columns - sum(width + 2 for width in widths[:3])
-        widths[3] = max(NARROWEST, min(widths[3], free // 2 - 1))
+        longest = max(len(word) for cell in columns[3] for word in cell.split())
+        widths[3] = max(longest, min(widths[3], free // 2 - 1))
         widths[4] = max(NARROWEST, min(widths[4], free - widths[3] - 2))
     lines = []
     for row in zip(*columns, strict=True):
