@@ -21,8 +21,8 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin code
-// points of planes 4 to 11, where Unicode has no characters.
+// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin
+// code points of planes 4 to 11, where Unicode has no characters.
 bool is_in_text(std::size_t byte) {
   return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
 }

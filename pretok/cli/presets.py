@@ -16,7 +16,7 @@ from pretok.preset import Preset
 from pretok.registry import presets
 
 HEADINGS = ("NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE")
-NARROWEST = 20
+NARROWEST = 16
 
 
 @click.command("presets")
