@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import pretok
 from pretok.classes import CharSet
+from pretok.fuzz import exhaustive
 from pretok.fuzz.engines import engine
 from pretok.preset import Preset
 from pretok.rules import Rule
@@ -28,7 +29,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 BACKENDS = ("python", "native")
 PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.removes]
 """Those that keep all of the text."""
-CORE_NAMES = ["gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k"]
+CORE_NAMES = list(exhaustive.CORE_NAMES)
 """Those that stand for their families: each has one stage, whose rules leave no gap."""
 SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
 """These, and some of several stages or with gaps."""

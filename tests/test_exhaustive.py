@@ -11,24 +11,24 @@ import string
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 
-import numpy as np
 import pytest
 import regex
 
 import pretok
 from pretok import Preset, PreTokenizer
 from pretok.fuzz.engines import Engine, engine
-from pretok.fuzz.text import changed_runs
+from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
 from pretok.pretokenizer import BackendName
-from pretok.program import compile_rules
-from pretok.text import Classifier
 from support import CORE_NAMES, REPORT
 
 FULL = os.environ.get("PRETOK_FULL") == "1"
-STRINGS = {"native": 2_000_000 * (10 if FULL else 1), "python": 170_000}
-"""The greatest number of strings of one length."""
-OTHERS = {"native": 40_000 * (50 if FULL else 1), "python": 4_000}
-"""The same for presets that are not of the core."""
+LIMITS = {
+    "native": {
+        core: count * ((10 if core else 50) if FULL else 1) for core, count in STRINGS.items()
+    },
+    "python": {True: 170_000, False: 4_000},
+}
+"""The greatest number of strings of one length, for the core and for others."""
 ENOUGH = {"native": 6, "python": 5}
 """A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
 
@@ -36,26 +36,9 @@ NAMES = [preset.name for preset in pretok.presets()]
 Letters = Callable[[PreTokenizer], str]
 
 
-def one_of_each_class(tokenizer: PreTokenizer) -> str:
-    """Return one code point of each class that the preset's rules, of all stages, tell apart.
-
-    It is ASCII where there is one, a letter of a contraction where there is one, and else the first
-    that is the same in every Unicode version.
-    """
-    classes = np.zeros(0x110000, np.int64)
-    for stage in tokenizer.preset.stages:
-        alphabet = compile_rules(stage.rules).alphabet
-        classes = classes * 32 + Classifier(alphabet, tokenizer.unicode).classes
-    changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    wanted = set(np.unique(np.delete(classes, sorted(changed))).tolist())
-    found: dict[int, str] = {}
-    for point in (*map(ord, "'sL\n \t1!/"), *range(0x110000)):
-        if point not in changed:
-            found.setdefault(int(classes[point]), chr(point))
-        if len(found) == len(wanted):
-            break
-    assert set(found) == wanted
-    return "".join(found.values())
+def letters_of_classes(tokenizer: PreTokenizer) -> str:
+    """Return one code point of each class that the preset's rules, of all stages, tell apart."""
+    return one_of_each_class(tokenizer.preset, tokenizer.unicode)
 
 
 def letters_of_contractions(tokenizer: PreTokenizer) -> str:
@@ -105,7 +88,7 @@ def in_version_of_oracle(name: str, backend: BackendName) -> PreTokenizer:
     return pretok.get(name, unicode=oracle_of(preset).unicode(preset), backend=backend)
 
 
-@pytest.mark.parametrize("letters_for", [one_of_each_class, letters_of_contractions])
+@pytest.mark.parametrize("letters_for", [letters_of_classes, letters_of_contractions])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_pre_token_of_every_string(
     name: str, letters_for: Letters, backend: BackendName, record_property: Callable[..., None]
@@ -113,13 +96,13 @@ def test_the_first_pre_token_of_every_string(
     tokenizer = in_version_of_oracle(name, backend)
     letters = letters_for(tokenizer)
     length = total = 0
-    most, enough = STRINGS[backend], ENOUGH[backend]
-    if name not in CORE_NAMES:
-        most, enough = OTHERS[backend], 2
+    is_core = name in CORE_NAMES
+    most, enough = LIMITS[backend][is_core], ENOUGH[backend] if is_core else 2
     while len(letters) ** (length + 1) <= most:
         length += 1
         total += check(tokenizer, map("".join, product(letters, repeat=length)))
     assert length >= enough
+    assert backend != "native" or length >= longest(letters, is_core)
     assert total == sum(len(letters) ** n for n in range(1, length + 1))
     record_property("length", length)
     REPORT.append(f"{name} ({backend}): all {total:,} strings of up to {length} of {letters!a}")

@@ -1,4 +1,4 @@
-"""The presets in C++ are those of presets.py."""
+"""The presets in C++, and on the page that lists them, are those of pretok/presets."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ def test_the_committed_file_is_what_the_generator_writes() -> None:
     assert wanted.read_text(encoding="utf-8") == generator.render(), (
         f"presets.inc is stale: run `{generator.COMMAND}`"
     )
+    page = REPOSITORY / "pretok" / "presets" / "README.md"
+    assert page == generator.PAGE
+    assert page.read_text(encoding="utf-8") == generator.page(), (
+        f"the page of presets is stale: run `{generator.COMMAND}`"
+    )
+
+
+def test_the_page_lists_every_preset_with_every_name() -> None:
+    lines = repository_module("pretok", "generate.py").page().splitlines()
+    for preset in pretok.presets():
+        (row,) = (line for line in lines if line.startswith(f"| `{preset.name}` |"))
+        assert all(f"`{alias}`" in row for alias in preset.aliases)
+        assert ("unknown" in row) == (preset.exactness == "unknown")
 
 
 def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:

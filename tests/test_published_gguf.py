@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 import pretok
-from bpe import Tokenizer, UnsupportedError
+from bpe import Tokenizer, UnsupportedError, VocabularyError
 from pretok import LETTER, Preset, Run
 from pretok.pretokenizer import BackendName
 from support import shared
@@ -92,8 +92,10 @@ def test_published_vectors_without_a_vocabulary() -> None:
 
 
 def test_published_file_without_a_split(backend: BackendName) -> None:
-    tokenizer = bpe.load(shared("vocabs", "gguf", "ggml-vocab-gpt-neox.gguf"), backend=backend)
-    assert tokenizer.preset == pretok.get("default").preset
+    path = shared("vocabs", "gguf", "ggml-vocab-gpt-neox.gguf")
+    with pytest.raises(VocabularyError, match=r"there is no tokenizer\.ggml\.pre"):
+        bpe.load(path, backend=backend)
+    tokenizer = bpe.load(path, "default", backend=backend)
     assert tokenizer.special_tokens == {"<|endoftext|>": 0, "<|padding|>": 1}
     text = "Hello   world"
     assert tokenizer.tokens(text)[1] == (50275, b"   ", 5, 8)
@@ -101,7 +103,7 @@ def test_published_file_without_a_split(backend: BackendName) -> None:
     # With the split that the model was trained with, ids are those of tokenizers.
     tokenizers = pytest.importorskip("tokenizers")
     engine = tokenizers.Tokenizer.from_file(str(shared("vocabs", "hf", "gpt_neox.json")))
-    own = bpe.load(shared("vocabs", "gguf", "ggml-vocab-gpt-neox.gguf"), "gpt2", backend=backend)
+    own = bpe.load(path, "gpt2", backend=backend)
     for text, _ in vectors("gpt-2"):
         assert own.encode(text, "text") == engine.encode(text).ids, text
 

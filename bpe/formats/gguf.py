@@ -80,8 +80,8 @@ def parse(data: bytes) -> Contents:
 
     Control tokens, and the unknown one, are special: llama.cpp finds them with parse_special.
     Tokens defined by the user are always found. The preset is the one that tokenizer.ggml.pre
-    names, "default" where it is missing. Raises UnsupportedError for what is not byte-level BPE,
-    VocabularyError for what is malformed.
+    names; a file without one does not say how its model splits. Raises UnsupportedError for what is
+    not byte-level BPE, VocabularyError for what is malformed.
     """
     return _contents(Value(gguf_metadata.parse(data, KEYS), ""))
 
@@ -92,7 +92,7 @@ def _contents(file: Value) -> Contents:
             f"there is no {_MODEL}, so the file holds no vocabulary; where a model is in several "
             "files, give the first"
         )
-    pre = file[_PRE].text() if file[_PRE].value else "default"
+    pre = file[_PRE].text() if file[_PRE].value else ""
     _check_model(file[_MODEL], pre)
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
@@ -126,6 +126,11 @@ def _check_model(model: Value, pre: str) -> None:
 
 
 def _preset(pre: str) -> tuple[Preset | None, str]:
+    if not pre:
+        return None, (
+            f"there is no {_PRE}, so the file does not say how its model splits (llama.cpp then "
+            'splits as preset "default" does)'
+        )
     try:
         return find(pre), ""
     except UnknownPresetError as error:
