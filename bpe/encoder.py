@@ -10,12 +10,22 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.errors import SpecialTokenError, UnknownTokenError
+from bpe.errors import SpecialTokenError, UnknownTokenError, UnsupportedError
 from bpe.special import AddedTokens
 
 Data: TypeAlias = str | bytes
 Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
+
+
+def check_keeps_all(pre_tokenizer: object) -> None:
+    """Raise UnsupportedError if `pre_tokenizer` removes text, which ids could not give back."""
+    preset = getattr(pre_tokenizer, "preset", None)
+    if preset is not None and preset.removes:
+        raise UnsupportedError(
+            f"preset {preset.name!r} removes parts of the text, so that decoding could not give it "
+            "back; bpe expects a split that keeps all"
+        )
 
 
 class Backend(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 from bpe.backends import SupportsOffsets, make_encoder
 from bpe.decode import Decoder, DecodeStream
 from bpe.direct import direct
-from bpe.encoder import Data, Ids, Offsets, utf8
+from bpe.encoder import Data, Ids, Offsets, check_keeps_all, utf8
 from bpe.errors import UnknownTokenError, VocabularyError
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
@@ -428,7 +428,8 @@ def _pre_tokenizer(
     given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
 ) -> PreTokenizer | SupportsOffsets:
     if isinstance(given, (str, Preset)):
-        return get(given, backend=backend)
+        given = get(given, backend=backend)
+    check_keeps_all(given)
     if isinstance(given, PreTokenizer):
         if given.backend == backend:
             return given

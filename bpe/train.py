@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bpe.backends import SupportsOffsets
 from bpe.counting import TextCounter, text_counter
+from bpe.encoder import check_keeps_all
 from bpe.sources import Source, Text, read_texts
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
@@ -82,6 +83,7 @@ def train(
     specials = _Specials.of(special_tokens, vocab_size)
     chosen = choose_backend(backend)
     pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
+    check_keeps_all(pre_tokenizer)
     wanted = vocab_size - BYTES - len(specials.names)
 
     counter = text_counter(pre_tokenizer, chosen, threads)

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+import bpe
 import pretok
-from bpe import AddedToken, Tokenizer, Vocabulary
+from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 from pretok.pretokenizer import BackendName
 from support import TIMES, TOO_MUCH, growth, run_python
 from vocabularies import BYTES, ENDOFTEXT, installed_ranks
@@ -240,7 +241,7 @@ def test_native_work_lets_other_threads_run(native: BackendName) -> None:
 # Methods of a tokenizer are pickled with it, so the pool needs nothing from this script.
 POOL = """
 import multiprocessing, sys
-from bpe import AddedToken, Tokenizer, Vocabulary
+from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 if __name__ == "__main__":
     tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"he", 257: b"ll", 258: b"hell"}
     tok = Tokenizer(Vocabulary(tokens), "o200k", added_tokens=[AddedToken("<s>", 300)],
@@ -332,3 +333,12 @@ def test_nul_and_controls(backend: BackendName) -> None:
         found = tok.tokens(text)
         assert b"".join(token.bytes for token in found) == text.encode()
         assert found[-1].end == len(text)
+
+
+def test_a_split_that_removes_text_is_refused(backend: BackendName) -> None:
+    message = "preset 'clip' removes parts of the text, so that decoding could not give it back"
+    vocabulary = Vocabulary(BYTES)
+    with pytest.raises(UnsupportedError, match=message):
+        Tokenizer(vocabulary, "clip", backend=backend)
+    with pytest.raises(UnsupportedError, match=message):
+        bpe.train(["a b"], vocab_size=300, preset="clip", backend=backend, progress=False)
