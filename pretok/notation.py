@@ -158,13 +158,13 @@ def _atoms_of(code_point: int) -> int:
 
 def _char(code_point: int) -> str:
     char = chr(code_point)
+    if char in "\t\n\r":
+        return repr(char)[1:-1]
     if char.isascii() and char.isprintable():
         return f"\\{char}" if char in r"\[]^-" else char
     return f"\\x{{{code_point:X}}}"
 
 
 def _literal_char(char: str) -> str:
-    if char in "\t\n\r":
-        return repr(char)[1:-1]
     special = char in r"\.^$*+?{}[]()|"
     return f"\\{char}" if special else char if char == "-" else _char(ord(char))

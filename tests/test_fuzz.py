@@ -268,7 +268,7 @@ def test_an_engine_refuses_what_it_reads_otherwise(
 
 @pytest.mark.parametrize("name", ["regex", "tiktoken", "hf"])
 def test_a_pattern_that_does_not_compile_is_an_error(name: str) -> None:
-    broken = Preset("broken", rules=(Run(LETTER),), pattern="(a")
+    broken = Preset("broken", rules=(Run(LETTER | ~LETTER),), pattern="(a")
     with pytest.raises(EngineError, match="cannot compile the pattern of preset 'broken'"):
         fuzz(broken, engine(name), cases=1)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from pretok.pretokenizer import BackendName
-from support import PRESET_NAMES, REPOSITORY, run_python
+from support import REPOSITORY, SOME_NAMES, run_python
 
 PACKAGES = ("pretok", "bpe")
 
@@ -262,7 +262,7 @@ print(len(tok.split(text)))
 """
 
 
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", SOME_NAMES)
 def test_splitting_uses_no_regex_engine(name: str, backend: BackendName) -> None:
     done = run_python(NO_REGEX, name, backend)
     assert done.returncode == 0, done.stderr

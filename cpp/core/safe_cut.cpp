@@ -55,10 +55,14 @@ std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size
     if (!accepts(ends[tried - 1]))
       continue;
     ++tries;
-    std::size_t same = 0;
+    std::size_t found = 0;
+    bool same = true;
     machine.run(Utf8(data, ends[tried - 1], machine.classes()), false, false,
-                [&](std::size_t end, int) { same += same < tried && ends[same] == end; });
-    if (same == tried)
+                [&](std::size_t end, int) {
+                  same = same && found < tried && ends[found] == end;
+                  ++found;
+                });
+    if (same && found == tried)
       return ends[tried - 1];
   }
   return 0;

@@ -291,7 +291,7 @@ Behavior random_behavior(Random &source) {
 
 } // namespace
 
-// Takes the number of random programs, 3000 unless given.
+// Takes the number of random programs, 1500 unless given.
 int main(int count, char **arguments) {
   Random source(20261120);
   std::size_t passed = 0;
@@ -311,7 +311,7 @@ int main(int count, char **arguments) {
     if (index == 0 && !agree_on_sequences(PreTokenizer(stages, unicode_table("16.0"))))
       return 1;
   }
-  const int programs = count > 1 ? std::atoi(arguments[1]) : 3000;
+  const int programs = count > 1 ? std::atoi(arguments[1]) : 1500;
   for (int number = 0; number < programs; ++number) {
     std::vector<StageProgram> stages;
     for (std::size_t left = 1 + source() % 3 / 2 + source() % 3 / 2; left != 0; --left)

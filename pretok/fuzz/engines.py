@@ -208,7 +208,7 @@ class TiktokenEngine(Engine):
         found = super().refuses(preset)
         if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
             return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
-        if not found and _leaves_gaps(preset):
+        if not found and preset.engine != "tiktoken" and _leaves_gaps(preset):
             return "tiktoken drops what no alternative matches"
         return found
 
