@@ -254,10 +254,16 @@ def test_gguf_files_that_name_no_preset(call: Call, tmp_path: Path) -> None:
         ),
         (gguf({"tokenizer.ggml.pre": "qwen2"})[:-3], "the file is cut off or damaged"),
         (b"GGUF", "the file is cut off or damaged"),
+        (
+            gguf({"tokenizer.ggml.model": "gpt2"}),
+            "there is no tokenizer.ggml.pre, so the file does",
+        ),
+        (
+            gguf({"tokenizer.ggml.model": "llama"}),
+            "tokenizer.ggml.model is 'llama', not byte-level",
+        ),
     ):
         path.write_bytes(content)
         status, out, err = call("identify", str(path))
         assert (status, out) == (2, "")
         assert message in err
-    path.write_bytes(gguf({"tokenizer.ggml.model": "gpt2"}))
-    assert "  preset     default\n" in call("identify", str(path))[1]

@@ -25,7 +25,7 @@ from pretok.registry import find as find_preset
 
 SAME, DIFFERENT = 0, 1
 GGUF = b"GGUF"
-GGUF_PRE = "tokenizer.ggml.pre"
+GGUF_MODEL, GGUF_PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
 
@@ -122,10 +122,20 @@ def _of_gguf(path: Path, shown: str) -> Given:
     from bpe.formats import gguf_metadata
 
     try:
-        values = gguf_metadata.load(path, (GGUF_PRE,))
+        values = gguf_metadata.load(path, (GGUF_MODEL, GGUF_PRE))
     except BpeError as error:
         raise click.ClickException(f"{shown}: {error}") from None
-    pre = values.get(GGUF_PRE, "default")
+    model, pre = values.get(GGUF_MODEL, "gpt2"), values.get(GGUF_PRE)
+    if model != "gpt2":
+        raise click.ClickException(
+            f"{shown}: {GGUF_MODEL} is {model!r}, not byte-level BPE ('gpt2'), so no preset says "
+            "how it splits"
+        )
+    if not pre:
+        raise click.ClickException(
+            f"{shown}: there is no {GGUF_PRE}, so the file does not say how its model splits; "
+            "llama.cpp then splits as preset 'default' does"
+        )
     try:
         preset = find_preset(str(pre))
     except UnknownPresetError as error:
