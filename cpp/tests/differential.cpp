@@ -58,6 +58,16 @@ const char *const PARTS[] = {"a",
 template <typename Source> bool agree(const PreTokenizer &tokenizer, const Source &source) {
   std::vector<std::size_t> plain;
   tokenizer.steps(source, [&](std::size_t, std::size_t end, int) { plain.push_back(end); });
+  if (tokenizer.removes()) {
+    for (const Kernels *use : all_kernels()) {
+      std::vector<std::size_t> fast;
+      tokenizer.spans(source, *use,
+                      [&](std::size_t, std::size_t end, int) { fast.push_back(end); });
+      if (fast != plain)
+        return false;
+    }
+    return true;
+  }
   if (source.size() == 0 ? !plain.empty() : plain.back() != source.size())
     return false;
   for (const Kernels *use : all_kernels()) {
