@@ -12,6 +12,7 @@ from pretok.presets.parts import (
     SHORT_ENGLISH,
     SPACES,
     SPACES_REGEX,
+    THREE_NUMBERS,
     UNKNOWN,
     names,
     stage,
@@ -120,7 +121,7 @@ MINICPM5 = like_llama3(
     "minicpm5",
     "MiniCPM5 tokenizer.json, as quoted in llama.cpp",
     digits=None,
-    before=(stage(r"\p{N}{1,3}", Run(NUMBER, at_most=3)),),
+    before=(THREE_NUMBERS,),
 )
 LINES = stage(r"[^\n]+|[\n]+", Run(~code_points("\n")), Run(code_points("\n")))
 LAGUNA = like_llama3("laguna", UNKNOWN, exactness="unknown", digits=1, before=(LINES,))

@@ -7,7 +7,6 @@ from pretok.classes import (
     LETTER,
     MARK,
     NEWLINE,
-    NUMBER,
     PUNCTUATION,
     SPACE,
     SYMBOL,
@@ -19,8 +18,10 @@ from pretok.presets.gpt2 import EACH_DIGIT
 from pretok.presets.letters import CASED_LETTERS, CASED_LETTERS_REGEX
 from pretok.presets.parts import (
     ASCII_SIGNS,
+    EACH_NUMBER,
     SPACES,
     SPACES_REGEX,
+    THREE_NUMBERS,
     UNKNOWN,
     block,
     names,
@@ -32,17 +33,17 @@ from pretok.rules import ALL, ALL_BUT_LAST, END_OF_TEXT, Groups, Rule, Run, Spac
 ASCII_LETTERS = code_points("A-Z", "a-z")
 CJK = code_points("\u4e00-\u9fa5", "\u3040-\u309f", "\u30a0-\u30ff")
 CJK_STAGE = stage("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+", Run(CJK))
-THREE_NUMBERS = stage(r"\p{N}{1,3}", Run(NUMBER, at_most=3))
 
 _WORDS: tuple[Rule, ...] = (
     Run(ASCII_LETTERS, lead=ASCII_SIGNS, lead_required=True),
     Run(LETTER | MARK, lead=~(NEWLINE | LETTER | PUNCTUATION | SYMBOL)),
 )
 _WORDS_REGEX = (
-    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r'[!"'
+    r"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
 )
 MAIN = stage(
-    rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+[\r\n]*|{SPACES_REGEX}".replace('\\"', '"'),
+    rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+[\r\n]*|{SPACES_REGEX}",
     *_WORDS,
     Run(PUNCTUATION | SYMBOL, lead=SPACE, tail=NEWLINE),
     *SPACES,
@@ -65,14 +66,14 @@ SPARK = Preset(
         THREE_NUMBERS,
         CJK_STAGE,
         stage(
-            rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+".replace('\\"', '"'),
+            rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+",
             *_WORDS,
             Run(PUNCTUATION | SYMBOL, lead=SPACE),
             Run(NEWLINE, at_most=1),
             Spaces(through=ALL_BUT_LAST),
             Spaces(through=ALL),
         ),
-        stage(r"\p{N}", Run(NUMBER, at_most=1)),
+        EACH_NUMBER,
     ),
 )
 

@@ -15,6 +15,7 @@ from pretok.classes import (
 from pretok.preset import Preset
 from pretok.presets.parts import (
     ASCII_SIGNS,
+    EACH_NUMBER,
     ENGLISH,
     LLAMA_CPP,
     SHORT_ENGLISH,
@@ -125,7 +126,7 @@ CHAMELEON = Preset(
             Enclosed("IMGIMG", code_points("A-I"), "Z", at_most=4),
         ),
         stage(r"([\t\n]|    |  )", Literal("\t", "\n", "    ", "  ")),
-        stage(r"\p{N}", Run(NUMBER, at_most=1)),
+        EACH_NUMBER,
         stage(
             r"[\p{P}!-/:-@\[-`{-~]",
             Run(PUNCTUATION | ASCII_SIGNS, at_most=1),

@@ -6,10 +6,10 @@ from pretok.classes import (
     CASELESS,
     DIGIT,
     HAN,
-    LETTER,
     LOWER,
     MARK,
     NEWLINE,
+    NOTHING,
     NUMBER,
     ONIGURUMA_WORD,
     OTHER,
@@ -39,14 +39,13 @@ LOWER_REGEX = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
 NEWLINES_SLASHES = NEWLINE | code_points("/")
 
 
-def _words(suffix: bool = True, but: CharSet | None = None, but_regex: str = "") -> Stage:
+def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> Stage:
     """Return the alternatives for words alone, for their rule and their text."""
     end = CONTRACTIONS_REGEX + "?" if suffix else ""
     upper, lower = f"[{UPPER_REGEX}{but_regex}]", f"[{LOWER_REGEX}{but_regex}]"
-    without = but if but is not None else LETTER - LETTER
     word = CasedWord(
-        upper=(UPPER | CASELESS | MARK) - without,
-        lower=(LOWER | CASELESS | MARK) - without,
+        upper=(UPPER | CASELESS | MARK) - but,
+        lower=(LOWER | CASELESS | MARK) - but,
         lead=LEAD,
         suffix=CONTRACTIONS if suffix else None,
     )

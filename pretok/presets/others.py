@@ -5,7 +5,7 @@ from __future__ import annotations
 from pretok.classes import DIGIT, NUMBER, SPACE, WHITE_SPACE, code_points
 from pretok.preset import Preset
 from pretok.presets.cl100k import LINES
-from pretok.presets.parts import LLAMA_CPP, UNKNOWN, block, names, split, stage
+from pretok.presets.parts import EACH_NUMBER, LLAMA_CPP, UNKNOWN, block, names, split, stage
 from pretok.rules import Groups, Run
 
 _BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
@@ -31,7 +31,7 @@ VIKING = Preset(
     engine="hf",
     source=UNKNOWN,
     exactness="unknown",
-    stages=(_BLOOM, stage(r"\p{N}", Run(NUMBER, at_most=1))),
+    stages=(_BLOOM, EACH_NUMBER),
 )
 
 GEMMA4 = Preset(

@@ -6,7 +6,7 @@ import json
 
 from pretok.behaviors import Behavior
 from pretok.classes import LETTER, NEWLINE, NUMBER, code_points
-from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Contraction, Rule, Spaces
+from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Contraction, Rule, Run, Spaces
 from pretok.stage import Stage
 
 ENGLISH = ("s", "t", "re", "ve", "m", "ll", "d")
@@ -49,3 +49,7 @@ def split(regex: str) -> dict[str, object]:
     """Return the pre_tokenizer of tokenizers that splits by `regex` and keeps all."""
     pattern = {"Regex": regex}
     return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+
+
+EACH_NUMBER = stage(r"\p{N}", Run(NUMBER, at_most=1))
+THREE_NUMBERS = stage(r"\p{N}{1,3}", Run(NUMBER, at_most=3))
