@@ -24,7 +24,6 @@ from pretok.recognition import ENGINE_NAMES, from_pattern
 from pretok.registry import find as find_preset
 
 SAME, DIFFERENT = 0, 1
-GGUF = b"GGUF"
 GGUF_MODEL, GGUF_PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
@@ -100,11 +99,10 @@ def _given(what: str, engine: Engine | None) -> Given:
 
 def _of_file(path: Path) -> Given:
     shown = shown_path(str(path))
-    if path.is_file():
-        with path.open("rb") as file:
-            is_gguf = file.read(len(GGUF)) == GGUF
-        if is_gguf:
-            return _of_gguf(path, shown)
+    from bpe.formats import gguf_metadata
+
+    if gguf_metadata.is_gguf(path):
+        return _of_gguf(path, shown)
     try:
         value, place = pre_tokenizer_in(path)
         found = read(value, place)
