@@ -31,6 +31,15 @@ def test_the_committed_tables_of_nfc_are_what_the_generator_writes() -> None:
     )
 
 
+def test_the_committed_table_of_word_characters_is_what_the_generator_writes() -> None:
+    generator = repository_module("bpe", "generate.py")
+    wanted = REPOSITORY / "cpp" / "core" / "generated" / "words.inc"
+    assert wanted == generator.WORDS
+    assert wanted.read_text(encoding="ascii") == generator.render_words(), (
+        f"words.inc is stale: run `{generator.COMMAND}`"
+    )
+
+
 def test_the_page_lists_every_preset_with_every_name() -> None:
     lines = repository_module("pretok", "generate.py").page().splitlines()
     for preset in pretok.presets():

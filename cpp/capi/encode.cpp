@@ -8,9 +8,10 @@ namespace pretok {
 namespace {
 
 std::size_t bound_of(const pretok_tokenizer &tokenizer, std::size_t size) {
-  // A space that is put before each text between added tokens is a byte, and there is at most
-  // one for every other byte, and one more.
-  const std::size_t factor = tokenizer.encoder->add_prefix_space() ? 2 : 1;
+  // Each id has a byte. NFC has at most three times those of a text; a space that is put before
+  // each text between added tokens is one more, and no more texts than bytes are there.
+  const std::size_t factor = (tokenizer.nfc ? std::size_t{3} : std::size_t{1}) +
+                             (tokenizer.encoder->add_prefix_space() ? 1 : 0);
   const std::size_t rest = tokenizer.before.size() + tokenizer.after.size() + factor + ID_SLACK;
   constexpr std::size_t MOST = std::numeric_limits<std::size_t>::max();
   return size > (MOST - rest) / factor ? MOST : size * factor + rest;

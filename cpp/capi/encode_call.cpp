@@ -1,7 +1,12 @@
 #include "encode_call.hpp"
 
+#include "normal_origin.hpp"
 #include "options.hpp"
+
+#include "nfc.hpp"
 #include "utf8.hpp"
+
+#include <algorithm>
 
 namespace pretok {
 
@@ -39,29 +44,71 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
   return PRETOK_OK;
 }
 
+template <typename Token, typename Text>
+Refusal EncodeCall::in_parts(const std::uint8_t *data, std::size_t size, Token token,
+                             Text text) const {
+  std::vector<std::uint8_t> normal;
+  Refusal first;
+  const Refusal later = policy->exact.split(data, size, [&](const Segment &segment) {
+    if (first.token != nullptr)
+      return;
+    if (segment.token != nullptr)
+      return token(*segment.token);
+    const std::uint8_t *const given = data + segment.start;
+    const std::size_t given_size = segment.end - segment.start;
+    normal.clear();
+    to_nfc(given, given_size, normal);
+    first = text(normal.data(), normal.size());
+    if (first.token != nullptr)
+      first.position = segment.start + normal_origin(given, given_size, first.position).at;
+  });
+  return first.token != nullptr ? first : later;
+}
+
 pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  std::size_t position, PreTokenCache &cache, IdBuffer &ids,
                                  pretok_error *error) const {
-  return refuse(tokenizer->encoder->encode(text, size, policy->all, cache, ids), position,
-                error);
+  const Encoder &encoder = *tokenizer->encoder;
+  if (!tokenizer->nfc || is_nfc(text, size))
+    return refuse(encoder.encode(text, size, policy->all, cache, ids), position, error);
+  const auto token = [&ids](const AddedToken &added) {
+    *ids.room(1) = added.id;
+    ids.add(1);
+  };
+  const auto between = [&](const std::uint8_t *normal, std::size_t normal_size) {
+    return encoder.encode(normal, normal_size, policy->normalized, cache, ids);
+  };
+  return refuse(in_parts(text, size, token, between), position, error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,
                                 PreTokenCache &cache, std::size_t &result,
                                 pretok_error *error) const {
-  return refuse(tokenizer->encoder->count(text, size, policy->all, cache, result), 0, error);
+  const Encoder &encoder = *tokenizer->encoder;
+  if (!tokenizer->nfc || is_nfc(text, size))
+    return refuse(encoder.count(text, size, policy->all, cache, result), 0, error);
+  const auto token = [&result](const AddedToken &) { ++result; };
+  const auto between = [&](const std::uint8_t *normal, std::size_t normal_size) {
+    return encoder.count(normal, normal_size, policy->normalized, cache, result);
+  };
+  return refuse(in_parts(text, size, token, between), 0, error);
 }
 
 pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,
                                  pretok_error *error) const {
   if (refusal.token == nullptr)
     return PRETOK_OK;
+  // As it was given, which is not as it is found if text is normalized.
+  const auto &added = tokenizer->added;
+  const auto given = std::find_if(added.begin(), added.end(), [&](const AddedToken &token) {
+    return token.id == refusal.token->id;
+  });
   return fail_at(
       error, PRETOK_SPECIAL_TOKEN, position + refusal.position,
       "the text has the special token \"%.40s\" at offset %zu; encode it as text with "
       "PRETOK_SPECIAL_TEXT, or allow special tokens with PRETOK_SPECIAL_ALLOW or a "
       "pretok_special_set",
-      refusal.token->content.c_str(), position + refusal.position);
+      given->content.c_str(), position + refusal.position);
 }
 
 } // namespace pretok

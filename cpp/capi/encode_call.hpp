@@ -42,6 +42,11 @@ struct EncodeCall {
                       std::size_t &result, pretok_error *error) const;
 
 private:
+  // Calls token() for each added token that is found in text as it is, and text(data, size),
+  // which returns a Refusal, for each normalized text between them. For text that is not normal
+  // only.
+  template <typename Token, typename Text>
+  Refusal in_parts(const std::uint8_t *data, std::size_t size, Token token, Text text) const;
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 

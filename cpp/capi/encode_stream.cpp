@@ -2,11 +2,11 @@
 //
 // What is held back begins where the text can be cut (safe_cut.hpp), so that it is a text by
 // itself. When enough has come a place to cut it is looked for, near its end first; what is
-// before that is encoded, and the rest is held back. If there is none, the next look comes only
-// when twice as much is held, so that all looks together take linear time.
+// before that is encoded, and the rest is held back. The next look comes only when there is
+// twice as much: a look goes back not much further than to what it finds, so all take linear
+// time.
 #include "encode_call.hpp"
-
-#include "safe_cut.hpp"
+#include "find_cut.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -16,30 +16,6 @@ namespace {
 
 // So much more has to come before a cut is looked for again.
 constexpr std::size_t WORTH_A_LOOK = 512;
-// How far back from the end the first look goes; each other one goes so many times further.
-constexpr std::size_t FIRST_WINDOW = 256;
-constexpr std::size_t WIDER = 16;
-
-// Returns where a text that goes on can be cut; 0 if no place was found.
-std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
-  const AddedTokens &added = call.policy->all;
-  const Encoder &encoder = *call.tokenizer->encoder;
-  if (size <= added.longest())
-    return 0;
-  const std::size_t to = size - added.longest();
-  const std::size_t margin = added.longest() + 4;
-  for (std::size_t window = FIRST_WINDOW;; window *= WIDER) {
-    const std::size_t from = window < to ? to - window : 0;
-    const std::size_t first = from > margin ? from - margin : 0;
-    const std::size_t cut =
-        safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                         data + first, size - first, from - first, to - first);
-    if (cut != 0)
-      return first + cut;
-    if (from == 0)
-      return 0;
-  }
-}
 
 } // namespace
 } // namespace pretok
@@ -86,8 +62,7 @@ struct pretok_encode_stream {
     held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(cut));
     position += cut;
     if (looks)
-      worth_a_look = cut != 0 ? held.size() + WORTH_A_LOOK
-                              : std::max(2 * held.size(), held.size() + WORTH_A_LOOK);
+      worth_a_look = held.size() + std::max(held.size(), WORTH_A_LOOK);
     ids = std::move(made);
     return PRETOK_OK;
   }

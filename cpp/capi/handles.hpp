@@ -20,7 +20,10 @@ namespace pretok {
 
 // What finds the added tokens of a text, where each special one is treated in one way.
 struct Policy {
-  AddedTokens all;
+  AddedTokens all; // of a text that is not to be normalized, or is normal
+  // Of another: those that are found in text as it is, and those found once it is normalized.
+  AddedTokens exact;
+  AddedTokens normalized;
 };
 
 // A pre-tokenizer and the name of its preset; "" for one of the user's own.
@@ -45,6 +48,7 @@ struct pretok_tokenizer {
   pretok::NamedPreTokenizer named;
   pretok::Vocabulary vocabulary;
   std::optional<pretok::Encoder> encoder; // always there, once this is made
+  bool nfc = false;                       // text is normalized
   std::size_t id_limit = 0;               // one more than the largest id
   std::vector<pretok::AddedToken> added;
   std::vector<bool> added_special;   // of each of those

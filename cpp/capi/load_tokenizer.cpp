@@ -187,8 +187,6 @@ pretok_status read_load_options(const pretok_load_options *given, pretok_load_op
 
 pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
                              std::unique_ptr<pretok_tokenizer> &made, pretok_error *error) {
-  if (model.nfc || options.normalizer != nullptr)
-    return fail(error, PRETOK_UNSUPPORTED, "text is to be normalized to NFC");
   std::optional<NamedPreTokenizer> split;
   if (const pretok_status status = choose_split(model, options, split, error))
     return status;
@@ -213,6 +211,7 @@ pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
                 "%s; expected a byte-level vocabulary, in which each byte is a token", wrong);
   tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
                             model.add_prefix_space);
+  tokenizer.nfc = model.nfc || options.normalizer != nullptr;
   tokenizer.added = std::move(model.added);
   tokenizer.added_special = std::move(model.added_special);
   tokenizer.special.resize(tokenizer.id_limit);

@@ -1,6 +1,8 @@
 #include "policy.hpp"
 
+#include "nfc.hpp"
 #include "status.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -8,23 +10,45 @@
 
 namespace pretok {
 
+namespace {
+
+std::string as_nfc(const std::string &text) {
+  std::vector<std::uint8_t> normal;
+  to_nfc(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);
+  return std::string(normal.begin(), normal.end());
+}
+
+} // namespace
+
 Policy make_policy(const pretok_tokenizer &tokenizer, Treatment treatment,
                    const std::function<bool(const std::string &)> &wanted) {
   std::vector<AddedToken> tokens;
   bool all_special = true;
+  bool single_words = false;
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i) {
     const bool is_special = tokenizer.added_special[i];
     if (is_special && !wanted(tokenizer.added[i].content))
       continue;
+    AddedToken token = tokenizer.added[i];
     all_special = all_special && is_special;
-    tokens.push_back(tokenizer.added[i]);
-    tokens.back().refused = is_special && treatment == Treatment::RAISE;
+    single_words = single_words || token.single_word;
+    token.refused = is_special && treatment == Treatment::RAISE;
     // tokenizers finds special tokens that it takes as text, and nothing within them.
-    tokens.back().as_text = is_special && treatment == Treatment::TEXT;
+    token.as_text = is_special && treatment == Treatment::TEXT;
+    if (tokenizer.nfc && token.normalized)
+      token.content = as_nfc(token.content);
+    tokens.push_back(std::move(token));
   }
   if (all_special && treatment == Treatment::TEXT)
     tokens.clear(); // nothing that they could hide
-  return {AddedTokens(tokens, {})};
+  const AddedTokens::Ranges words = single_words ? word_ranges() : AddedTokens::Ranges();
+  std::vector<AddedToken> exact;
+  std::vector<AddedToken> normalized;
+  if (tokenizer.nfc)
+    for (const AddedToken &token : tokens)
+      (token.normalized ? normalized : exact).push_back(token);
+  return {AddedTokens(tokens, words), AddedTokens(exact, words),
+          AddedTokens(normalized, words)};
 }
 
 } // namespace pretok
