@@ -17,6 +17,9 @@ namespace {
 // So much more has to come before a cut is looked for again.
 constexpr std::size_t WORTH_A_LOOK = 512;
 
+// Where none are: a pointer that is not NULL.
+constexpr std::uint32_t NO_IDS = 0;
+
 } // namespace
 } // namespace pretok
 
@@ -115,8 +118,8 @@ pretok_status pretok_encode_stream_feed(pretok_encode_stream *stream, const char
     const pretok_status status =
         stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
     if (status == PRETOK_OK) {
-      *ids = stream->ids.data();
       *count = stream->ids.size();
+      *ids = *count != 0 ? stream->ids.data() : &NO_IDS;
     }
     return status;
   });
@@ -135,8 +138,8 @@ pretok_status pretok_encode_stream_finish(pretok_encode_stream *stream, const ui
   return guarded(error, [&] {
     const pretok_status status = stream->finish(error);
     if (status == PRETOK_OK) {
-      *ids = stream->ids.data();
       *count = stream->ids.size();
+      *ids = *count != 0 ? stream->ids.data() : &NO_IDS;
     }
     return status;
   });

@@ -1,0 +1,447 @@
+// pretok for C++17: the C interface (pretok.h) with owners, views and containers. Header only.
+//
+//   #include <pretok.hpp>
+//
+//   auto loaded = pretok::Tokenizer::from_file("cl100k_base.tiktoken", "cl100k");
+//   if (!loaded) { puts(loaded.error().message.c_str()); return 1; }
+//   const pretok::Tokenizer tokenizer = std::move(*loaded);
+//   const auto ids = tokenizer.encode("Hello world!");      // Result<std::vector<uint32_t>>
+//   const auto text = tokenizer.decode(*ids);               // Result<std::string>
+//
+// What can fail returns a Result: a value, or an Error. Nothing here throws but for
+// std::bad_alloc where a result is put into a container; it compiles without exceptions and
+// without RTTI. What is said of threads in pretok.h holds here. Classes can be moved, not
+// copied; one that was moved from can only be destroyed or assigned to.
+#pragma once
+
+#include "pretok.h"
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace pretok {
+inline namespace v1 {
+
+// What is wrong.
+struct Error {
+  pretok_status status = PRETOK_OK;
+  std::size_t position = 0; // as in pretok_error
+  std::string message;
+};
+
+// A value, or what is wrong.
+template <typename T> class Result {
+public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  // Whether there is a value.
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // The value, which must be there.
+  T &operator*() & { return *std::get_if<0>(checked()); }
+  const T &operator*() const & { return *std::get_if<0>(checked()); }
+  T &&operator*() && { return std::move(*std::get_if<0>(checked())); }
+  T *operator->() { return std::get_if<0>(checked()); }
+  const T *operator->() const { return std::get_if<0>(checked()); }
+
+  // What is wrong, where there is no value.
+  const Error &error() const {
+    assert(!ok());
+    return *std::get_if<1>(&state_);
+  }
+
+private:
+  std::variant<T, Error> *checked() {
+    assert(ok());
+    return &state_;
+  }
+  const std::variant<T, Error> *checked() const {
+    assert(ok());
+    return &state_;
+  }
+
+  std::variant<T, Error> state_;
+};
+
+namespace detail {
+
+template <auto Free> struct Freeing {
+  template <typename T> void operator()(T *handle) const { Free(handle); }
+};
+template <typename T, auto Free> using Owner = std::unique_ptr<T, Freeing<Free>>;
+
+inline Error error_of(const pretok_error &error) {
+  return {error.status, error.position, error.message};
+}
+
+// A view may have no pointer; C functions want one where there is text.
+inline const char *data_of(std::string_view text) {
+  return text.data() != nullptr ? text.data() : "";
+}
+
+// NULL for "": what C calls not given.
+inline const char *or_null(const std::string &text) {
+  return text.empty() ? nullptr : text.c_str();
+}
+
+} // namespace detail
+
+// Half-open, in bytes: `start` and `end`.
+using Span = pretok_span;
+
+// What splits text into pre-tokens.
+class PreTokenizer {
+public:
+  // The pre-tokenizer of a preset, by its name or an alias; "": the preset's own Unicode.
+  static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
+    pretok_error error;
+    pretok_pre_tokenizer *made = nullptr;
+    if (pretok_pre_tokenizer_named(name.c_str(), detail::or_null(unicode), &made, &error))
+      return detail::error_of(error);
+    return PreTokenizer(made);
+  }
+
+  // That of a preset of your own: the words that `pretok program` writes.
+  static Result<PreTokenizer> from_program(const std::uint32_t *words, std::size_t count,
+                                           const std::string &unicode) {
+    pretok_error error;
+    pretok_pre_tokenizer *made = nullptr;
+    if (pretok_pre_tokenizer_from_program(words, count, unicode.c_str(), &made, &error))
+      return detail::error_of(error);
+    return PreTokenizer(made);
+  }
+
+  // The pre-tokens of a text, in order. Linear time.
+  Result<std::vector<Span>> spans(std::string_view text) const {
+    pretok_error error;
+    std::size_t count = 0;
+    if (pretok_spans(get(), detail::data_of(text), text.size(), nullptr, 0, &count, &error))
+      return detail::error_of(error);
+    std::vector<Span> found(count);
+    if (count != 0 && pretok_spans(get(), detail::data_of(text), text.size(), found.data(),
+                                   found.size(), &count, &error))
+      return detail::error_of(error);
+    return found;
+  }
+
+  // The handle, for functions of pretok.h.
+  const pretok_pre_tokenizer *get() const { return handle_.get(); }
+
+private:
+  explicit PreTokenizer(pretok_pre_tokenizer *made) : handle_(made) {}
+
+  detail::Owner<pretok_pre_tokenizer, &pretok_pre_tokenizer_free> handle_;
+};
+
+// A special token besides those of the file.
+struct SpecialToken {
+  std::string text; // UTF-8
+  std::uint32_t id;
+};
+
+// What a file does not say about a tokenizer; what is empty is left to the file.
+struct LoadOptions {
+  std::string preset;     // how text is split; a rank file of tiktoken does not say
+  std::string unicode;    // the Unicode version of that preset
+  std::string normalizer; // "NFC", for a file that has none
+  std::vector<SpecialToken> special_tokens;
+  const PreTokenizer *pre_tokenizer = nullptr; // instead of `preset`; it is copied
+};
+
+class SpecialSet;
+
+// What a special token in a text becomes, and whether the template of the file is added.
+struct EncodeOptions {
+  pretok_special special = PRETOK_SPECIAL_RAISE;
+  const SpecialSet *allowed = nullptr; // if not nullptr: instead of `special`
+  bool add_special_tokens = false;
+};
+
+// Text to ids and back. What is made from it must not outlive it.
+class Tokenizer {
+public:
+  // The tokenizer of a file; `path` is UTF-8.
+  static Result<Tokenizer> from_file(const std::string &path, const LoadOptions &options = {}) {
+    return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
+                             pretok_error *error) {
+      return pretok_tokenizer_from_file(path.c_str(), &given, made, error);
+    });
+  }
+  static Result<Tokenizer> from_file(const std::string &path, std::string preset) {
+    return from_file(path, split_by(std::move(preset)));
+  }
+
+  // The same of a file's bytes, which are not needed any more afterwards.
+  static Result<Tokenizer> from_memory(std::string_view data, const LoadOptions &options = {}) {
+    return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
+                             pretok_error *error) {
+      return pretok_tokenizer_from_memory(detail::data_of(data), data.size(), &given, made,
+                                          error);
+    });
+  }
+  static Result<Tokenizer> from_memory(std::string_view data, std::string preset) {
+    return from_memory(data, split_by(std::move(preset)));
+  }
+
+  // The name of the preset that splits; "" for one of your own.
+  const char *preset() const { return pretok_tokenizer_preset(get()); }
+  // One more than the largest id.
+  std::size_t vocab_size() const { return pretok_vocab_size(get()); }
+
+  // The bytes of a token, good as long as the tokenizer.
+  Result<std::string_view> token_bytes(std::uint32_t id) const {
+    pretok_error error;
+    const char *bytes = nullptr;
+    std::size_t size = 0;
+    if (pretok_token_bytes(get(), id, &bytes, &size, &error))
+      return detail::error_of(error);
+    return std::string_view(bytes, size);
+  }
+
+  // The id of a token: an added one by its text, any other by its bytes.
+  Result<std::uint32_t> token_id(std::string_view bytes) const {
+    pretok_error error;
+    std::uint32_t id = 0;
+    if (pretok_token_id(get(), detail::data_of(bytes), bytes.size(), &id, &error))
+      return detail::error_of(error);
+    return id;
+  }
+
+  bool is_special(std::uint32_t id) const { return pretok_is_special(get(), id); }
+
+  // The ids of a text.
+  Result<std::vector<std::uint32_t>> encode(std::string_view text,
+                                            const EncodeOptions &options = {}) const;
+
+  // How many ids those are.
+  Result<std::size_t> count(std::string_view text, const EncodeOptions &options = {}) const;
+
+  // The bytes of ids.
+  Result<std::string> decode(const std::uint32_t *ids, std::size_t count,
+                             bool skip_special = false) const {
+    pretok_error error;
+    std::size_t size = 0;
+    if (pretok_decode(get(), ids, count, skip_special, nullptr, 0, &size, &error))
+      return detail::error_of(error);
+    std::string bytes(size, '\0');
+    if (pretok_decode(get(), ids, count, skip_special, bytes.data(), size, &size, &error))
+      return detail::error_of(error);
+    return bytes;
+  }
+  Result<std::string> decode(const std::vector<std::uint32_t> &ids,
+                             bool skip_special = false) const {
+    return decode(ids.data(), ids.size(), skip_special);
+  }
+
+  // The handle, for functions of pretok.h.
+  const pretok_tokenizer *get() const { return handle_.get(); }
+
+private:
+  explicit Tokenizer(pretok_tokenizer *made) : handle_(made) {}
+
+  static LoadOptions split_by(std::string preset) {
+    LoadOptions options;
+    options.preset = std::move(preset);
+    return options;
+  }
+
+  template <typename Load>
+  static Result<Tokenizer> load(const LoadOptions &options, Load load_it) {
+    std::vector<pretok_special_token> tokens;
+    for (const SpecialToken &token : options.special_tokens)
+      tokens.push_back({token.text.data(), token.text.size(), token.id});
+    pretok_load_options given{};
+    given.struct_size = sizeof given;
+    given.preset = detail::or_null(options.preset);
+    given.unicode = detail::or_null(options.unicode);
+    given.normalizer = detail::or_null(options.normalizer);
+    given.special_tokens = tokens.data();
+    given.special_token_count = tokens.size();
+    given.pre_tokenizer = options.pre_tokenizer ? options.pre_tokenizer->get() : nullptr;
+    pretok_error error;
+    pretok_tokenizer *made = nullptr;
+    if (load_it(given, &made, &error))
+      return detail::error_of(error);
+    return Tokenizer(made);
+  }
+
+  detail::Owner<pretok_tokenizer, &pretok_tokenizer_free> handle_;
+};
+
+// Special tokens that become their ids while others are ordinary text.
+class SpecialSet {
+public:
+  static Result<SpecialSet> of(const Tokenizer &tokenizer,
+                               const std::vector<std::string_view> &texts) {
+    std::vector<const char *> data;
+    std::vector<std::size_t> sizes;
+    for (const std::string_view text : texts) {
+      data.push_back(detail::data_of(text));
+      sizes.push_back(text.size());
+    }
+    pretok_error error;
+    pretok_special_set *made = nullptr;
+    if (pretok_special_set_new(tokenizer.get(), data.data(), sizes.data(), data.size(), &made,
+                               &error))
+      return detail::error_of(error);
+    return SpecialSet(made);
+  }
+
+  // The handle, for functions of pretok.h.
+  const pretok_special_set *get() const { return handle_.get(); }
+
+private:
+  explicit SpecialSet(pretok_special_set *made) : handle_(made) {}
+
+  detail::Owner<pretok_special_set, &pretok_special_set_free> handle_;
+};
+
+namespace detail {
+
+inline pretok_encode_options given_to_c(const EncodeOptions &options) {
+  pretok_encode_options given{};
+  given.struct_size = sizeof given;
+  given.special = options.special;
+  given.allowed = options.allowed != nullptr ? options.allowed->get() : nullptr;
+  given.add_special_tokens = options.add_special_tokens;
+  return given;
+}
+
+} // namespace detail
+
+inline Result<std::vector<std::uint32_t>>
+Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
+  const pretok_encode_options given = detail::given_to_c(options);
+  pretok_error error;
+  // Most text has an id every three bytes or more.
+  std::vector<std::uint32_t> ids(text.size() / 3 + 16);
+  std::size_t count = 0;
+  pretok_status status = PRETOK_OK;
+  do {
+    status = pretok_encode(get(), detail::data_of(text), text.size(), &given, ids.data(),
+                           ids.size(), &count, &error);
+    if (status != PRETOK_OK && status != PRETOK_TOO_SMALL)
+      return detail::error_of(error);
+    ids.resize(count);
+  } while (status == PRETOK_TOO_SMALL);
+  return ids;
+}
+
+inline Result<std::size_t> Tokenizer::count(std::string_view text,
+                                            const EncodeOptions &options) const {
+  const pretok_encode_options given = detail::given_to_c(options);
+  pretok_error error;
+  std::size_t count = 0;
+  if (pretok_count(get(), detail::data_of(text), text.size(), &given, &count, &error))
+    return detail::error_of(error);
+  return count;
+}
+
+// Ids that a stream has made, good until its next call: a pair of pointers.
+class IdView {
+public:
+  IdView(const std::uint32_t *ids, std::size_t count) : ids_(ids), count_(count) {}
+
+  const std::uint32_t *data() const { return ids_; }
+  std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  const std::uint32_t *begin() const { return ids_; }
+  const std::uint32_t *end() const { return ids_ + count_; }
+  std::uint32_t operator[](std::size_t at) const { return ids_[at]; }
+
+private:
+  const std::uint32_t *ids_;
+  std::size_t count_;
+};
+
+// Encodes a text that comes in chunks, which may be cut anywhere.
+class EncodeStream {
+public:
+  static Result<EncodeStream> of(const Tokenizer &tokenizer,
+                                 const EncodeOptions &options = {}) {
+    const pretok_encode_options given = detail::given_to_c(options);
+    pretok_error error;
+    pretok_encode_stream *made = nullptr;
+    if (pretok_encode_stream_new(tokenizer.get(), &given, &made, &error))
+      return detail::error_of(error);
+    return EncodeStream(made);
+  }
+
+  // Takes a chunk; returns the ids that it completes. After an error the stream is as before.
+  Result<IdView> feed(std::string_view chunk) {
+    pretok_error error;
+    const std::uint32_t *ids = nullptr;
+    std::size_t count = 0;
+    if (pretok_encode_stream_feed(handle_.get(), detail::data_of(chunk), chunk.size(), &ids,
+                                  &count, &error))
+      return detail::error_of(error);
+    return IdView(ids, count);
+  }
+
+  // Returns the last ids of the text. Then the stream can only be destroyed.
+  Result<IdView> finish() {
+    pretok_error error;
+    const std::uint32_t *ids = nullptr;
+    std::size_t count = 0;
+    if (pretok_encode_stream_finish(handle_.get(), &ids, &count, &error))
+      return detail::error_of(error);
+    return IdView(ids, count);
+  }
+
+private:
+  explicit EncodeStream(pretok_encode_stream *made) : handle_(made) {}
+
+  detail::Owner<pretok_encode_stream, &pretok_encode_stream_free> handle_;
+};
+
+// Decodes ids as they come to UTF-8, with U+FFFD for what is none.
+class DecodeStream {
+public:
+  static Result<DecodeStream> of(const Tokenizer &tokenizer, bool skip_special = false) {
+    pretok_error error;
+    pretok_decode_stream *made = nullptr;
+    if (pretok_decode_stream_new(tokenizer.get(), skip_special, &made, &error))
+      return detail::error_of(error);
+    return DecodeStream(made);
+  }
+
+  // Takes ids; returns the text that they complete, good until the next call. After an error
+  // the stream is as before.
+  Result<std::string_view> feed(const std::uint32_t *ids, std::size_t count) {
+    pretok_error error;
+    const char *text = nullptr;
+    std::size_t size = 0;
+    if (pretok_decode_stream_feed(handle_.get(), ids, count, &text, &size, &error))
+      return detail::error_of(error);
+    return std::string_view(text, size);
+  }
+  Result<std::string_view> feed(std::uint32_t id) { return feed(&id, 1); }
+
+  // Returns what an incomplete sequence at the end becomes. Then the stream can only be
+  // destroyed.
+  Result<std::string_view> finish() {
+    pretok_error error;
+    const char *text = nullptr;
+    std::size_t size = 0;
+    if (pretok_decode_stream_finish(handle_.get(), &text, &size, &error))
+      return detail::error_of(error);
+    return std::string_view(text, size);
+  }
+
+private:
+  explicit DecodeStream(pretok_decode_stream *made) : handle_(made) {}
+
+  detail::Owner<pretok_decode_stream, &pretok_decode_stream_free> handle_;
+};
+
+} // namespace v1
+} // namespace pretok

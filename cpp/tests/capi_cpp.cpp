@@ -1,0 +1,148 @@
+// The C++ wrapper, compiled without exceptions and RTTI where the compiler can.
+#include "pretok.hpp"
+#include "small_vocabulary.h"
+
+#include <cstdio>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+int failures = 0;
+
+void check(bool condition, const char *what, int line) {
+  if (condition)
+    return;
+  std::printf("%s:%d: %s\n", __FILE__, line, what);
+  ++failures;
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static_assert(std::is_move_constructible_v<pretok::Tokenizer> &&
+              !std::is_copy_constructible_v<pretok::Tokenizer>);
+static_assert(std::is_nothrow_move_assignable_v<pretok::EncodeStream> &&
+              !std::is_copy_constructible_v<pretok::EncodeStream>);
+
+pretok::Tokenizer load() {
+  std::string file(1 << 14, '\0');
+  file.resize(write_small_vocabulary(file.data()));
+  pretok::LoadOptions options;
+  options.preset = "cl100k";
+  options.special_tokens = {{"<|end|>", 1000}, {"<|x|>", 1001}};
+  auto loaded = pretok::Tokenizer::from_memory(file, options);
+  CHECK(loaded.ok());
+  auto plain = pretok::Tokenizer::from_memory(file, "gpt2");
+  CHECK(plain && plain->vocab_size() == SMALL_COUNT);
+  CHECK(std::string(plain->preset()) == "gpt2");
+  return std::move(*loaded);
+}
+
+void test_pre_tokenizer() {
+  auto made = pretok::PreTokenizer::named("o200k");
+  CHECK(made.ok());
+  const auto spans = made->spans("Hello world!");
+  CHECK(spans && spans->size() == 3 && (*spans)[1].start == 5 && (*spans)[1].end == 11);
+  CHECK(made->spans({})->empty());
+  const auto wrong = pretok::PreTokenizer::named("o200k", "1.1");
+  CHECK(!wrong && wrong.error().status == PRETOK_UNKNOWN_NAME);
+  const std::uint32_t words[] = {1, 2, 3};
+  const auto damaged = pretok::PreTokenizer::from_program(words, 3, "16.0");
+  CHECK(!damaged && damaged.error().status == PRETOK_MALFORMED);
+  pretok::PreTokenizer moved = std::move(*made);
+  CHECK(moved.spans("a b")->size() == 2);
+}
+
+void test_tokenizer(const pretok::Tokenizer &tokenizer) {
+  CHECK(tokenizer.vocab_size() == 1002);
+  CHECK(std::string(tokenizer.preset()) == "cl100k");
+  CHECK(*tokenizer.token_bytes(1000) == "<|end|>");
+  CHECK(!tokenizer.token_bytes(500));
+  CHECK(*tokenizer.token_id("<|x|>") == 1001);
+  CHECK(tokenizer.token_id("zz").error().status == PRETOK_UNKNOWN_NAME);
+  CHECK(tokenizer.is_special(1000) && !tokenizer.is_special(0));
+
+  const std::string text("hello the\0 world", 16);
+  const auto ids = tokenizer.encode(text);
+  CHECK(ids && *tokenizer.count(text) == ids->size());
+  CHECK(*tokenizer.decode(*ids) == text);
+  CHECK(tokenizer.encode({})->empty());
+  CHECK(tokenizer.decode(std::vector<std::uint32_t>())->empty());
+  // More ids than the first buffer has room for.
+  const std::string bytes(1000, '\xFF');
+  CHECK(tokenizer.encode(bytes)->size() == 1000);
+
+  const auto refused = tokenizer.encode("a <|end|>");
+  CHECK(!refused && refused.error().status == PRETOK_SPECIAL_TOKEN);
+  CHECK(refused.error().position == 2);
+  CHECK(refused.error().message.find("<|end|>") != std::string::npos);
+  CHECK(!tokenizer.count("a <|end|>"));
+  pretok::EncodeOptions options;
+  options.special = PRETOK_SPECIAL_ALLOW;
+  options.add_special_tokens = true; // the file has no template
+  CHECK(*tokenizer.count("a<|end|>", options) == 2);
+  CHECK(*tokenizer.decode({97, 1000}, true) == "a");
+  const auto only = pretok::SpecialSet::of(tokenizer, {"<|x|>"});
+  options.allowed = &*only;
+  CHECK(tokenizer.encode("<|x|>", options)->front() == 1001);
+  CHECK(tokenizer.encode("<|end|>", options)->front() == '<');
+  CHECK(pretok::SpecialSet::of(tokenizer, {"<|y|>"}).error().status == PRETOK_UNKNOWN_NAME);
+
+  const auto unknown = tokenizer.decode({97, 999});
+  CHECK(!unknown && unknown.error().status == PRETOK_UNKNOWN_ID &&
+        unknown.error().position == 1);
+}
+
+void test_streams(const pretok::Tokenizer &tokenizer) {
+  const std::string text = "hello the world, caf\xC3\xA9 and 1234 the \xE4\xB8\xAD";
+  const auto wanted = tokenizer.encode(text);
+  for (std::size_t step = 1; step <= text.size(); ++step) {
+    auto encoder = pretok::EncodeStream::of(tokenizer);
+    auto decoder = pretok::DecodeStream::of(tokenizer);
+    CHECK(encoder && decoder);
+    std::vector<std::uint32_t> ids;
+    std::string back;
+    for (std::size_t at = 0; at < text.size(); at += step) {
+      const auto some = encoder->feed(std::string_view(text).substr(at, step));
+      CHECK(some.ok());
+      ids.insert(ids.end(), some->begin(), some->end());
+    }
+    const auto last = encoder->finish();
+    ids.insert(ids.end(), last->begin(), last->end());
+    CHECK(ids == *wanted);
+    CHECK(encoder->feed("a").error().status == PRETOK_FINISHED);
+    CHECK(encoder->finish().error().status == PRETOK_FINISHED);
+    for (const std::uint32_t id : ids)
+      back += *decoder->feed(id);
+    back += *decoder->finish();
+    CHECK(back == text);
+    CHECK(decoder->feed(97).error().status == PRETOK_FINISHED);
+    CHECK(decoder->finish().error().status == PRETOK_FINISHED);
+  }
+}
+
+void test_loading() {
+  const auto none = pretok::Tokenizer::from_file("no such file", "gpt2");
+  CHECK(!none && none.error().status == PRETOK_CANNOT_READ);
+  CHECK(!pretok::Tokenizer::from_memory({}, "gpt2"));
+  const auto split = pretok::PreTokenizer::named("llama3");
+  std::string file(1 << 14, '\0');
+  file.resize(write_small_vocabulary(file.data()));
+  pretok::LoadOptions options;
+  options.pre_tokenizer = &*split;
+  options.normalizer = "NFC";
+  const auto loaded = pretok::Tokenizer::from_memory(file, options);
+  CHECK(loaded && std::string(loaded->preset()) == "llama3");
+  CHECK(loaded->encode("e\xCC\x81")->size() == 1);
+}
+
+} // namespace
+
+int main() {
+  const pretok::Tokenizer tokenizer = load();
+  test_pre_tokenizer();
+  test_tokenizer(tokenizer);
+  test_streams(tokenizer);
+  test_loading();
+  return failures != 0;
+}
