@@ -23,7 +23,8 @@ _LEFT_ALONE = """
 
 
 @cache
-def _left_alone() -> frozenset[str]:
+def left_alone() -> frozenset[str]:
+    """Return the characters that stay as they are, and that nothing moves past."""
     ranges = [part.partition("-") for part in _LEFT_ALONE.split()]
     return frozenset(
         chr(code)
@@ -51,14 +52,14 @@ def normalize(text: str) -> str:
     if is_normal(text):
         return text
     return "".join(
-        run if run in _left_alone() else unicodedata2.normalize("NFC", run) for run in _runs(text)
+        run if run in left_alone() else unicodedata2.normalize("NFC", run) for run in _runs(text)
     )
 
 
 def _runs(text: str) -> Iterator[str]:
     """Yield `text` in runs, each of _LEFT_ALONE by itself."""
     start = 0
-    for at in [at for at, char in enumerate(text) if char in _left_alone()]:
+    for at in [at for at, char in enumerate(text) if char in left_alone()]:
         if start < at:
             yield text[start:at]
         yield text[at]

@@ -92,7 +92,9 @@ def _comment(text: str) -> str:
 def _row(preset: Preset) -> str:
     names = " ".join([preset.name, *preset.aliases])
     symbol = _symbol(preset)
-    return f'  {{" {names} ", "{preset.unicode}", {symbol}, std::size({symbol})}},\n'
+    return (
+        f'  {{"{preset.name}", " {names} ", "{preset.unicode}", {symbol}, std::size({symbol})}},\n'
+    )
 
 
 def _symbol(preset: Preset) -> str:

@@ -1,4 +1,4 @@
-"""The presets in C++, and on the page that lists them, are those of pretok/presets."""
+"""What is generated from Python for C++, and for people, is what the generators write."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def test_the_committed_file_is_what_the_generator_writes() -> None:
     assert page == generator.PAGE
     assert page.read_text(encoding="utf-8") == generator.page(), (
         f"the page of presets is stale: run `{generator.COMMAND}`"
+    )
+
+
+def test_the_committed_tables_of_nfc_are_what_the_generator_writes() -> None:
+    generator = repository_module("bpe", "generate.py")
+    wanted = REPOSITORY / "cpp" / "core" / "generated" / "nfc.inc"
+    assert wanted == generator.TARGET
+    assert wanted.read_text(encoding="ascii") == generator.render(), (
+        f"nfc.inc is stale: run `{generator.COMMAND}`"
     )
 
 

@@ -53,7 +53,8 @@ LAYERS = (
     ("bpe",),
     ("bpe.compat*",),
     ("pretok.generate", "pretok.unicode.generate", "pretok.pre_tokenizers.generate",
-     "pretok.differ", "pretok.fuzz*", "pretok.bench*", "pretok.cli*", "pretok.__main__"),
+     "bpe.generate", "pretok.differ",
+     "pretok.fuzz*", "pretok.bench*", "pretok.cli*", "pretok.__main__"),
 )  # fmt: skip
 TOP = len(LAYERS) - 1
 # Formats, as well as the parts of a drop-in, may import each other; but there is no circle.

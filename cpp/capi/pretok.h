@@ -57,13 +57,14 @@ typedef enum pretok_status {
   PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token, and none may be there */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
   PRETOK_REMOVES_TEXT = 10,    /* a preset drops text, and here all must be kept */
-  PRETOK_FINISHED = 11         /* the stream is */
+  PRETOK_FINISHED = 11,        /* the stream is */
+  PRETOK_NO_TOKEN = 12         /* the text has a byte that no token of the vocabulary has */
 } pretok_status;
 
 /* Room for what is wrong: what was given, what was expected, what to do. */
 typedef struct pretok_error {
   pretok_status status;
-  size_t position;   /* of a special token, in bytes of the text; of an id; else 0 */
+  size_t position;   /* of a special token or byte, in bytes of the text; of an id; else 0 */
   char message[240]; /* UTF-8, cut where it is too long, with a NUL at its end */
 } pretok_error;
 
@@ -116,6 +117,7 @@ typedef struct pretok_load_options {
   const char *normalizer; /* "NFC", for a file that has none, as no GGUF file does */
   const pretok_special_token *special_tokens; /* besides those of the file */
   size_t special_token_count;
+  const pretok_pre_tokenizer *pre_tokenizer; /* instead of `preset`; it is copied */
 } pretok_load_options;
 
 /* The tokenizer of a file: a rank file of tiktoken, the tokenizer section of a GGUF file (whose

@@ -8,6 +8,7 @@
 namespace pretok {
 
 struct Preset {
+  const char *name;
   const char *names; // the name and the aliases, each between two spaces
   const char *unicode;
   const std::uint32_t *words; // for read_stages

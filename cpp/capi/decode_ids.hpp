@@ -1,0 +1,42 @@
+// Ids to bytes.
+#pragma once
+
+#include "handles.hpp"
+#include "status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// Sets `size` to how many bytes the ids stand for, or says which id is no token's.
+inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
+                                 std::size_t count, bool skip_special, std::size_t &size,
+                                 pretok_error *error) {
+  size = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const TokenView token = tokenizer.vocabulary.token(ids[i]);
+    if (token.bytes == nullptr)
+      return fail_at(error, PRETOK_UNKNOWN_ID, i,
+                     "no token has id %lu, which is at place %zu; ids are below %zu",
+                     static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
+    if (!skip_special || !tokenizer.is_special(ids[i]))
+      size += token.size;
+  }
+  return PRETOK_OK;
+}
+
+// Writes those bytes.
+inline void write_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
+                      std::size_t count, bool skip_special, char *to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (skip_special && tokenizer.is_special(ids[i]))
+      continue;
+    const TokenView token = tokenizer.vocabulary.token(ids[i]);
+    std::memcpy(to, token.bytes, token.size);
+    to += token.size;
+  }
+}
+
+} // namespace pretok

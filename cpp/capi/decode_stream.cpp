@@ -1,0 +1,147 @@
+// Decoding ids as they come to UTF-8.
+#include "decode_ids.hpp"
+
+#include <string>
+
+namespace pretok {
+namespace {
+
+// What the next byte of a sequence may be.
+struct NextByte {
+  std::uint8_t first;
+  std::uint8_t last;
+
+  bool has(std::uint8_t byte) const { return byte >= first && byte <= last; }
+};
+
+constexpr std::uint8_t REPLACEMENT[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
+
+// How many bytes a sequence with this first byte has; 0: none begins with it.
+std::size_t sequence_size(std::uint8_t lead) {
+  return lead < 0x80   ? 1
+         : lead < 0xC2 ? 0
+         : lead < 0xE0 ? 2
+         : lead < 0xF0 ? 3
+         : lead < 0xF5 ? 4
+                       : 0;
+}
+
+// What the second byte may be; those behind it are any from 0x80 to 0xBF.
+NextByte second_byte(std::uint8_t lead) {
+  const std::uint8_t first = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const std::uint8_t last = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  return {first, last};
+}
+
+// Appends `data` to `text` as UTF-8, with U+FFFD for each maximal part of a sequence that is
+// not UTF-8. Returns where a sequence begins that is not there as a whole.
+std::size_t append_utf8(const std::string &data, std::string &text) {
+  std::size_t at = 0;
+  while (at < data.size()) {
+    const auto lead = static_cast<std::uint8_t>(data[at]);
+    const std::size_t wanted = sequence_size(lead);
+    std::size_t found = 1;
+    NextByte next = second_byte(lead);
+    while (found < wanted && at + found < data.size() &&
+           next.has(static_cast<std::uint8_t>(data[at + found]))) {
+      ++found;
+      next = {0x80, 0xBF};
+    }
+    if (found < wanted && at + found == data.size())
+      return at;
+    if (found == wanted)
+      text.append(data, at, found);
+    else
+      text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+    at += found;
+  }
+  return at;
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+struct pretok_decode_stream {
+  const pretok_tokenizer *tokenizer;
+  bool skip_special;
+  bool finished = false;
+  std::string held; // an incomplete sequence
+  std::string text; // what was last given out
+};
+
+pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
+                                       pretok_decode_stream **made,
+                                       pretok_error *error) noexcept {
+  if (tokenizer == nullptr)
+    return missing(error, "the tokenizer");
+  if (made == nullptr)
+    return missing(error, "made");
+  return guarded(error, [&] {
+    *made = new pretok_decode_stream{tokenizer, skip_special, false, {}, {}};
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint32_t *ids,
+                                        size_t count, const char **text, size_t *size,
+                                        pretok_error *error) noexcept {
+  if (stream == nullptr)
+    return missing(error, "the stream");
+  if (ids == nullptr && count != 0)
+    return missing(error, "ids");
+  if (text == nullptr)
+    return missing(error, "text");
+  if (size == nullptr)
+    return missing(error, "size");
+  if (stream->finished)
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+  return guarded(error, [&] {
+    std::size_t added = 0;
+    if (const pretok_status status =
+            measure_ids(*stream->tokenizer, ids, count, stream->skip_special, added, error))
+      return status;
+    std::string data;
+    data.reserve(stream->held.size() + added);
+    data = stream->held;
+    data.resize(stream->held.size() + added);
+    write_ids(*stream->tokenizer, ids, count, stream->skip_special,
+              data.data() + stream->held.size());
+    std::string made;
+    const std::size_t done = append_utf8(data, made);
+    data.erase(0, done);
+    // Nothing fails from here on.
+    stream->held.swap(data);
+    stream->text.swap(made);
+    *text = stream->text.data();
+    *size = stream->text.size();
+    return PRETOK_OK;
+  });
+}
+
+pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const char **text,
+                                          size_t *size, pretok_error *error) noexcept {
+  if (stream == nullptr)
+    return missing(error, "the stream");
+  if (text == nullptr)
+    return missing(error, "text");
+  if (size == nullptr)
+    return missing(error, "size");
+  if (stream->finished)
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+  return guarded(error, [&] {
+    // An incomplete sequence is one maximal part.
+    std::string made;
+    if (!stream->held.empty())
+      made.assign(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+    stream->text.swap(made);
+    stream->held.clear();
+    stream->finished = true;
+    *text = stream->text.data();
+    *size = stream->text.size();
+    return PRETOK_OK;
+  });
+}
+
+void pretok_decode_stream_free(pretok_decode_stream *freed) noexcept { delete freed; }

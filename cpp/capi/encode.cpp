@@ -1,0 +1,94 @@
+// Encoding and counting.
+#include "encode_call.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace pretok {
+namespace {
+
+std::size_t bound_of(const pretok_tokenizer &tokenizer, std::size_t size) {
+  // A space that is put before each text between added tokens is a byte, and there is at most
+  // one for every other byte, and one more.
+  const std::size_t factor = tokenizer.encoder->add_prefix_space() ? 2 : 1;
+  const std::size_t rest = tokenizer.before.size() + tokenizer.after.size() + factor + ID_SLACK;
+  constexpr std::size_t MOST = std::numeric_limits<std::size_t>::max();
+  return size > (MOST - rest) / factor ? MOST : size * factor + rest;
+}
+
+pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
+                          std::uint32_t *ids, std::size_t capacity, std::size_t *count,
+                          pretok_error *error) {
+  const CacheLease cache(call.tokenizer->encoder->caches());
+  // With room for all that there may be, ids go straight where the caller wants them.
+  IdBuffer made;
+  if (capacity >= bound_of(*call.tokenizer, size))
+    made = IdBuffer(ids, capacity);
+  if (call.add_special_tokens)
+    append_ids(made, call.tokenizer->before);
+  if (const pretok_status status = call.encode(text, size, 0, *cache, made, error))
+    return status;
+  if (call.add_special_tokens)
+    append_ids(made, call.tokenizer->after);
+  if (const pretok_status status = room_for(made.size(), ids, capacity, count, error))
+    return status;
+  if (made.data() != ids && made.size() != 0)
+    std::memcpy(ids, made.data(), made.size() * sizeof *ids);
+  return PRETOK_OK;
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+pretok_status pretok_encode(const pretok_tokenizer *tokenizer, const char *text, size_t size,
+                            const pretok_encode_options *options, uint32_t *ids,
+                            size_t capacity, size_t *count, pretok_error *error) noexcept {
+  if (ids == nullptr)
+    return pretok_count(tokenizer, text, size, options, count, error);
+  if (tokenizer == nullptr)
+    return missing(error, "the tokenizer");
+  if (text == nullptr && size != 0)
+    return missing(error, "text");
+  if (count == nullptr)
+    return missing(error, "count");
+  return guarded(error, [&] {
+    const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
+    EncodeCall call;
+    if (const pretok_status status = call.read(*tokenizer, options, error))
+      return status;
+    if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
+      return status;
+    return encode_into(call, bytes, size, ids, capacity, count, error);
+  });
+}
+
+size_t pretok_encode_bound(const pretok_tokenizer *tokenizer, size_t size) noexcept {
+  return tokenizer != nullptr ? bound_of(*tokenizer, size) : 0;
+}
+
+pretok_status pretok_count(const pretok_tokenizer *tokenizer, const char *text, size_t size,
+                           const pretok_encode_options *options, size_t *count,
+                           pretok_error *error) noexcept {
+  if (tokenizer == nullptr)
+    return missing(error, "the tokenizer");
+  if (text == nullptr && size != 0)
+    return missing(error, "text");
+  if (count == nullptr)
+    return missing(error, "count");
+  return guarded(error, [&] {
+    const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
+    EncodeCall call;
+    if (const pretok_status status = call.read(*tokenizer, options, error))
+      return status;
+    if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
+      return status;
+    const CacheLease cache(tokenizer->encoder->caches());
+    std::size_t found = call.added_count();
+    const pretok_status status = call.count(bytes, size, *cache, found, error);
+    if (status == PRETOK_OK)
+      *count = found;
+    return status;
+  });
+}

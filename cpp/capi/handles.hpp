@@ -1,0 +1,62 @@
+// What the handles of the C interface are.
+#pragma once
+
+#include "pretok.h"
+
+#include "added.hpp"
+#include "encoder.hpp"
+#include "pre_tokenizer.hpp"
+#include "vocabulary.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+// What finds the added tokens of a text, where each special one is treated in one way.
+struct Policy {
+  AddedTokens all;
+};
+
+// A pre-tokenizer and the name of its preset; "" for one of the user's own.
+struct NamedPreTokenizer {
+  std::string name;
+  PreTokenizer pre_tokenizer;
+};
+
+} // namespace pretok
+
+struct pretok_pre_tokenizer {
+  pretok::NamedPreTokenizer named;
+};
+
+struct pretok_tokenizer {
+  explicit pretok_tokenizer(pretok::NamedPreTokenizer split) : named(std::move(split)) {}
+  pretok_tokenizer(const pretok_tokenizer &) = delete;
+  pretok_tokenizer &operator=(const pretok_tokenizer &) = delete;
+
+  bool is_special(std::uint32_t id) const { return id < special.size() && special[id]; }
+
+  pretok::NamedPreTokenizer named;
+  pretok::Vocabulary vocabulary;
+  std::optional<pretok::Encoder> encoder; // always there, once this is made
+  std::size_t id_limit = 0;               // one more than the largest id
+  std::vector<pretok::AddedToken> added;
+  std::vector<bool> added_special;   // of each of those
+  std::vector<bool> special;         // by id
+  std::vector<std::uint32_t> before; // what add_special_tokens adds
+  std::vector<std::uint32_t> after;
+  std::vector<pretok::Policy> policies; // by pretok_special
+  std::array<bool, 256> no_token{};     // the bytes that have none
+  bool lacks_bytes = false;             // whether there are any
+};
+
+struct pretok_special_set {
+  const pretok_tokenizer *tokenizer;
+  pretok::Policy policy;
+};

@@ -1,0 +1,230 @@
+#include "load_tokenizer.hpp"
+
+#include "find_pre_tokenizer.hpp"
+#include "options.hpp"
+#include "policy.hpp"
+#include "utf8.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+namespace pretok {
+namespace {
+
+bool is_utf8(const char *text, std::size_t size) {
+  const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
+  while (size != 0) {
+    const Decoded decoded = decode_utf8(bytes, size);
+    if (decoded.width == 1 && *bytes >= 0x80)
+      return false;
+    bytes += decoded.width;
+    size -= decoded.width;
+  }
+  return true;
+}
+
+int shown(const std::string &text) {
+  return static_cast<int>(std::min<std::size_t>(text.size(), 60));
+}
+
+pretok_status choose_split(const Model &model, const pretok_load_options &options,
+                           std::optional<NamedPreTokenizer> &split, pretok_error *error) {
+  const char *const unicode = options.unicode != nullptr  ? options.unicode
+                              : options.preset != nullptr ? nullptr
+                              : !model.unicode.empty()    ? model.unicode.c_str()
+                                                          : nullptr;
+  if (options.pre_tokenizer != nullptr) {
+    if (options.preset != nullptr || options.unicode != nullptr)
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "options.pre_tokenizer is given, and so is options.%s; leave one out",
+                  options.preset != nullptr ? "preset" : "unicode");
+    split.emplace(options.pre_tokenizer->named);
+    return PRETOK_OK;
+  }
+  if (options.preset != nullptr)
+    return find_pre_tokenizer(options.preset, unicode, split, error);
+  if (!model.program.empty())
+    return read_pre_tokenizer(model.program.data(), model.program.size(),
+                              unicode != nullptr ? unicode : "", split, error);
+  if (!model.preset.empty())
+    return find_pre_tokenizer(model.preset.c_str(), unicode, split, error);
+  return fail(
+      error, PRETOK_INVALID_ARGUMENT,
+      "%s; set options.preset to the name of the split that the model was trained with, "
+      "such as \"gpt2\", \"llama3\" or \"qwen2\"",
+      model.why_no_preset.c_str());
+}
+
+// Puts the special tokens of the caller behind those of the file.
+pretok_status join_added(Model &model, const pretok_load_options &options,
+                         pretok_error *error) {
+  if (options.special_token_count != 0 && options.special_tokens == nullptr)
+    return missing(error, "options.special_tokens");
+  model.added_special.resize(model.added.size());
+  std::unordered_map<std::string, std::uint32_t> listed;
+  for (const AddedToken &token : model.added) {
+    if (token.content.empty() || !is_utf8(token.content.data(), token.content.size()))
+      return fail(error, PRETOK_MALFORMED,
+                  "added token %lu of the file is empty or not UTF-8; expected some text",
+                  static_cast<unsigned long>(token.id));
+    if (!listed.emplace(token.content, token.id).second)
+      return fail(error, PRETOK_MALFORMED, "the file lists added token \"%.*s\" twice",
+                  shown(token.content), token.content.c_str());
+  }
+  for (std::size_t i = 0; i < options.special_token_count; ++i) {
+    const pretok_special_token &given = options.special_tokens[i];
+    if (given.text == nullptr || given.size == 0 || !is_utf8(given.text, given.size))
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "options.special_tokens[%zu].text is NULL, empty or not UTF-8", i);
+    AddedToken token;
+    token.content.assign(given.text, given.size);
+    token.id = given.id;
+    const auto [known, is_new] = listed.emplace(token.content, token.id);
+    if (known->second != token.id)
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "options.special_tokens has \"%.*s\" with id %lu, but the file, or another "
+                  "there, says %lu; leave it out, or correct it",
+                  shown(token.content), token.content.c_str(),
+                  static_cast<unsigned long>(token.id),
+                  static_cast<unsigned long>(known->second));
+    if (!is_new)
+      continue;
+    model.added.push_back(std::move(token));
+    model.added_special.push_back(true);
+  }
+  return PRETOK_OK;
+}
+
+// Gives each added token bytes that it decodes to, unless the vocabulary has them.
+pretok_status place_added(Model &model, pretok_error *error) {
+  VocabularyData &data = model.vocabulary;
+  if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
+    return fail(error, PRETOK_MALFORMED, "the file has %zu ids for %zu tokens", data.ids.size(),
+                data.lengths.size());
+  constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
+  struct Place {
+    std::size_t start = NOWHERE;
+    std::size_t size = 0;
+    bool mergeable = false;
+  };
+  std::vector<Place> places;
+  const auto place_of = [&places](std::uint32_t id) -> Place & {
+    if (id >= places.size())
+      places.resize(std::size_t{id} + 1);
+    return places[id];
+  };
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < data.ids.size(); ++i) {
+    if (data.ids[i] >= ID_LIMIT || data.lengths[i] > data.bytes.size() - start)
+      return fail(
+          error, PRETOK_MALFORMED,
+          "token %zu of the file has an id that is too large, or is longer than the file", i);
+    place_of(data.ids[i]) = {start, data.lengths[i], i < data.mergeable};
+    start += data.lengths[i];
+  }
+  data.bytes.resize(start);
+  for (const AddedToken &token : model.added) {
+    if (token.id >= ID_LIMIT)
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "added token \"%.*s\" has id %lu; expected at most %lu", shown(token.content),
+                  token.content.c_str(), static_cast<unsigned long>(token.id),
+                  static_cast<unsigned long>(ID_LIMIT - 1));
+    Place &place = place_of(token.id);
+    if (place.start == NOWHERE) {
+      place = {data.bytes.size(), token.content.size(), false};
+      data.bytes.insert(data.bytes.end(), token.content.begin(), token.content.end());
+      data.lengths.push_back(static_cast<std::uint32_t>(token.content.size()));
+      data.ids.push_back(token.id);
+    } else if (place.mergeable && (place.size != token.content.size() ||
+                                   std::memcmp(data.bytes.data() + place.start,
+                                               token.content.data(), place.size) != 0)) {
+      // Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "added token \"%.*s\" has id %lu, which is that of another token; give each "
+                  "its own",
+                  shown(token.content), token.content.c_str(),
+                  static_cast<unsigned long>(token.id));
+    }
+  }
+  return PRETOK_OK;
+}
+
+void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
+  tokenizer.no_token.fill(true);
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < data.mergeable; ++i) {
+    if (data.lengths[i] == 1)
+      tokenizer.no_token[data.bytes[start]] = false;
+    start += data.lengths[i];
+  }
+  const auto &no_token = tokenizer.no_token;
+  tokenizer.lacks_bytes = std::find(no_token.begin(), no_token.end(), true) != no_token.end();
+}
+
+pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *error) {
+  for (const auto *ids : {&tokenizer.before, &tokenizer.after})
+    for (const std::uint32_t id : *ids)
+      if (tokenizer.vocabulary.token(id).bytes == nullptr)
+        return fail(error, PRETOK_MALFORMED,
+                    "the file puts token %lu around a text, and has no such token",
+                    static_cast<unsigned long>(id));
+  return PRETOK_OK;
+}
+
+} // namespace
+
+pretok_status read_load_options(const pretok_load_options *given, pretok_load_options &options,
+                                pretok_error *error) {
+  if (const pretok_status status = read_options(given, options, error))
+    return status;
+  if (options.normalizer != nullptr && std::strcmp(options.normalizer, "NFC") != 0)
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "options.normalizer is \"%.20s\"; expected NULL or \"NFC\"",
+                options.normalizer);
+  return PRETOK_OK;
+}
+
+pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
+                             std::unique_ptr<pretok_tokenizer> &made, pretok_error *error) {
+  if (model.nfc || options.normalizer != nullptr)
+    return fail(error, PRETOK_UNSUPPORTED, "text is to be normalized to NFC");
+  std::optional<NamedPreTokenizer> split;
+  if (const pretok_status status = choose_split(model, options, split, error))
+    return status;
+  if (split->pre_tokenizer.removes())
+    return fail(error, PRETOK_REMOVES_TEXT,
+                "the preset \"%s\" drops some text, and ids are to be decoded to all of it; "
+                "choose one that keeps text",
+                split->name.c_str());
+  if (const pretok_status status = join_added(model, options, error))
+    return status;
+  if (const pretok_status status = place_added(model, error))
+    return status;
+  made = std::make_unique<pretok_tokenizer>(std::move(*split));
+  pretok_tokenizer &tokenizer = *made;
+  note_bytes(model.vocabulary, tokenizer);
+  const std::vector<std::uint32_t> &ids = model.vocabulary.ids;
+  if (ids.empty())
+    return fail(error, PRETOK_MALFORMED, "the file has no tokens");
+  tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
+  if (const char *wrong = tokenizer.vocabulary.build(std::move(model.vocabulary)))
+    return fail(error, PRETOK_MALFORMED,
+                "%s; expected a byte-level vocabulary, in which each byte is a token", wrong);
+  tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
+                            model.add_prefix_space);
+  tokenizer.added = std::move(model.added);
+  tokenizer.added_special = std::move(model.added_special);
+  tokenizer.special.resize(tokenizer.id_limit);
+  for (std::size_t i = 0; i < tokenizer.added.size(); ++i)
+    if (tokenizer.added_special[i])
+      tokenizer.special[tokenizer.added[i].id] = true;
+  tokenizer.before = std::move(model.before);
+  tokenizer.after = std::move(model.after);
+  const auto all = [](const std::string &) { return true; };
+  for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
+    tokenizer.policies.push_back(make_policy(tokenizer, treatment, all));
+  return check_template(tokenizer, error);
+}
+
+} // namespace pretok

@@ -1,0 +1,130 @@
+// Tokenizers: from files and memory, and what they are asked about their tokens.
+#include "handles.hpp"
+#include "load_tokenizer.hpp"
+#include "mapped_file.hpp"
+#include "options.hpp"
+#include "read_model.hpp"
+#include "status.hpp"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace pretok {
+namespace {
+
+// `name` is "" or what messages begin with.
+pretok_status make_tokenizer(const std::uint8_t *data, std::size_t size,
+                             const std::string &name, const pretok_load_options &options,
+                             pretok_tokenizer **made, pretok_error *error) {
+  Model model;
+  if (const Fault fault = read_model(data, size, model))
+    return fail(error, fault.kind == Fault::UNSUPPORTED ? PRETOK_UNSUPPORTED : PRETOK_MALFORMED,
+                "%.100s%s", name.c_str(), fault.message.c_str());
+  std::unique_ptr<pretok_tokenizer> tokenizer;
+  const pretok_status status = load_tokenizer(std::move(model), options, tokenizer, error);
+  if (status == PRETOK_OK)
+    *made = tokenizer.release();
+  return status;
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_options *given,
+                                         pretok_tokenizer **made,
+                                         pretok_error *error) noexcept {
+  if (path == nullptr)
+    return missing(error, "path");
+  if (made == nullptr)
+    return missing(error, "made");
+  return guarded(error, [&] {
+    pretok_load_options options{};
+    if (const pretok_status status = read_load_options(given, options, error))
+      return status;
+    MappedFile file;
+    const std::string wrong = file.open(path);
+    if (!wrong.empty())
+      return fail(error, PRETOK_CANNOT_READ, "%.100s: %s", path, wrong.c_str());
+    return make_tokenizer(file.data(), file.size(), std::string(path) + ": ", options, made,
+                          error);
+  });
+}
+
+pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
+                                           const pretok_load_options *given,
+                                           pretok_tokenizer **made,
+                                           pretok_error *error) noexcept {
+  if (data == nullptr)
+    return missing(error, "data");
+  if (made == nullptr)
+    return missing(error, "made");
+  return guarded(error, [&] {
+    pretok_load_options options{};
+    if (const pretok_status status = read_load_options(given, options, error))
+      return status;
+    return make_tokenizer(static_cast<const std::uint8_t *>(data), size, "", options, made,
+                          error);
+  });
+}
+
+void pretok_tokenizer_free(pretok_tokenizer *freed) noexcept { delete freed; }
+
+const char *pretok_tokenizer_preset(const pretok_tokenizer *tokenizer) noexcept {
+  return tokenizer != nullptr ? tokenizer->named.name.c_str() : "";
+}
+
+size_t pretok_vocab_size(const pretok_tokenizer *tokenizer) noexcept {
+  return tokenizer != nullptr ? tokenizer->id_limit : 0;
+}
+
+pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
+                                 const char **bytes, size_t *size,
+                                 pretok_error *error) noexcept {
+  if (tokenizer == nullptr)
+    return missing(error, "the tokenizer");
+  if (bytes == nullptr)
+    return missing(error, "bytes");
+  if (size == nullptr)
+    return missing(error, "size");
+  const TokenView token = tokenizer->vocabulary.token(id);
+  if (token.bytes == nullptr)
+    return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
+                static_cast<unsigned long>(id), tokenizer->id_limit);
+  *bytes = reinterpret_cast<const char *>(token.bytes);
+  *size = token.size;
+  return PRETOK_OK;
+}
+
+pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
+                              uint32_t *id, pretok_error *error) noexcept {
+  if (tokenizer == nullptr)
+    return missing(error, "the tokenizer");
+  if (bytes == nullptr)
+    return missing(error, "bytes");
+  if (id == nullptr)
+    return missing(error, "id");
+  for (const AddedToken &token : tokenizer->added)
+    if (token.content.size() == size && std::memcmp(token.content.data(), bytes, size) == 0) {
+      *id = token.id;
+      return PRETOK_OK;
+    }
+  for (std::size_t known = 0; known < tokenizer->id_limit; ++known) {
+    const auto candidate = static_cast<std::uint32_t>(known);
+    const TokenView token = tokenizer->vocabulary.token(candidate);
+    if (token.bytes != nullptr && token.size == size &&
+        std::memcmp(token.bytes, bytes, size) == 0) {
+      *id = candidate;
+      return PRETOK_OK;
+    }
+  }
+  return fail(error, PRETOK_UNKNOWN_NAME,
+              "no token is \"%.*s\"; encoding may make several of it",
+              static_cast<int>(size < 100 ? size : 100), bytes);
+}
+
+bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
+  return tokenizer != nullptr && tokenizer->is_special(id);
+}
