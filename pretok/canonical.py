@@ -13,8 +13,7 @@ from itertools import pairwise, product
 from typing import TypeGuard
 
 from pretok.classes import NOTHING, WHITE_SPACE, CharSet, code_points
-from pretok.preset import Engine
-from pretok.syntax import (
+from pretok.nodes import (
     Ahead,
     Alternatives,
     Chars,
@@ -23,11 +22,10 @@ from pretok.syntax import (
     Node,
     Repeat,
     Sequence,
-    UnreadablePatternError,
     Words,
-    members,
-    read,
 )
+from pretok.preset import Engine
+from pretok.syntax import UnreadablePatternError, members, read
 
 MOST_WORDS = 256
 _SPACE = Chars(WHITE_SPACE)

@@ -15,11 +15,12 @@ from typing import TypeVar
 from pretok.behaviors import Behavior
 from pretok.canonical import canonical, covers
 from pretok.classes import ANY
+from pretok.nodes import Alternatives, Only
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
 from pretok.rules import Rule, Run
 from pretok.stage import Stage
-from pretok.syntax import Alternatives, Only, texts_of
+from pretok.syntax import texts_of
 from pretok.unicode import DEFAULT_VERSION
 
 WHOLE = Preset(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from pretok.canonical import canonical
 from pretok.errors import UnknownPatternError
+from pretok.nodes import Words
 from pretok.patterns import find, known_patterns
 from pretok.preset import ENGINES, Engine
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import find as find_preset
-from pretok.syntax import UnreadablePatternError, Words, read, texts_of
+from pretok.syntax import UnreadablePatternError, read, texts_of
 
 if TYPE_CHECKING:
     from difflib import SequenceMatcher

@@ -27,7 +27,7 @@ LAYERS = (
     ("pretok.rules*",),
     ("pretok.stage",),
     ("pretok.preset", "pretok.machine"),
-    ("pretok.staged", "pretok.stream"),
+    ("pretok.nodes", "pretok.staged", "pretok.stream"),
     ("pretok.presets*",),
     ("pretok.pretokenizer", "pretok.installed"),
     ("pretok.registry", "pretok.syntax"),

@@ -12,10 +12,12 @@ constexpr std::uint32_t MOST_RULES = 255;
 constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
 constexpr std::uint32_t LONGEST_TEXT = 255;
 
-// Hands out words; past the end it hands out zeros and remembers.
+// Hands out words; past the end it hands out zeros and remembers. Masks have none but
+// `classes`.
 class Words {
 public:
-  Words(const std::uint32_t *words, std::size_t size) : words_(words), size_(size) {}
+  Words(const std::uint32_t *words, std::size_t size, Mask classes = 0)
+      : words_(words), size_(size), classes_(classes) {}
 
   std::uint32_t next() {
     if (at_ < size_)
@@ -23,14 +25,22 @@ public:
     ran_out_ = true;
     return 0;
   }
+  Mask mask() {
+    const Mask found = next();
+    strange_ |= (found & ~classes_) != 0;
+    return found;
+  }
   std::size_t left() const { return size_ - at_; }
   bool ran_out() const { return ran_out_; }
+  bool all_is_well() const { return !ran_out_ && !strange_ && left() == 0; }
 
 private:
   const std::uint32_t *words_;
   std::size_t size_;
+  Mask classes_;
   std::size_t at_ = 0;
   bool ran_out_ = false;
+  bool strange_ = false; // whether a mask has other classes
 };
 
 bool read_text(Words &words, LiteralText &text) {
@@ -48,7 +58,7 @@ bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
 }
 
 bool read_contraction(Words &words, Contraction &rule) {
-  rule.apostrophe = words.next();
+  rule.apostrophe = words.mask();
   rule.ignore_case = words.next() != 0;
   const std::uint32_t count = words.next();
   if (count == 0 || count > MOST_RULES)
@@ -62,8 +72,8 @@ bool read_contraction(Words &words, Contraction &rule) {
 }
 
 bool read_literal(Words &words, Literal &rule) {
-  rule.begin = words.next();
-  rule.rest = words.next();
+  rule.begin = words.mask();
+  rule.rest = words.mask();
   const std::uint32_t count = words.next();
   if (count == 0 || count > MOST_RULES)
     return false;
@@ -87,9 +97,9 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::RUN: {
     Run rule;
-    rule.body = words.next();
-    rule.lead = words.next();
-    rule.tail = words.next();
+    rule.body = words.mask();
+    rule.lead = words.mask();
+    rule.tail = words.mask();
     rule.at_most = words.next();
     rule.at_least = words.next();
     rule.tail_at_most = words.next();
@@ -99,9 +109,9 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::CASED_WORD: {
     CasedWord rule;
-    rule.upper = words.next();
-    rule.lower = words.next();
-    rule.lead = words.next();
+    rule.upper = words.mask();
+    rule.lower = words.mask();
+    rule.lead = words.mask();
     if (words.left() != 0) {
       Contraction suffix;
       if (!read_contraction(words, suffix))
@@ -113,15 +123,19 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::SPACES: {
     Spaces rule;
-    rule.space = words.next();
-    rule.newline = words.next();
+    rule.space = words.mask();
+    rule.newline = words.mask();
     const std::uint32_t through = words.next();
     rule.through = static_cast<Through>(through);
     rule.at_most = words.next();
     rule.at_least = words.next();
     rules.emplace_back(rule);
+    // Only what takes white space whatever follows can have a limit.
+    const bool has_limit = rule.at_most != 0 || rule.at_least != 1;
     return through <= static_cast<std::uint32_t>(Through::ALL) &&
-           are_counts(rule.at_most, rule.at_least);
+           (rule.newline & ~rule.space) == 0 &&
+           (!has_limit || (rule.through >= Through::ALL_BUT_LAST && rule.at_most != 0 &&
+                           are_counts(rule.at_most, rule.at_least)));
   }
   case Kind::LITERAL: {
     Literal rule;
@@ -132,9 +146,9 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::ENCLOSED: {
     Enclosed rule;
-    rule.begin = words.next();
-    rule.rest = words.next();
-    rule.body = words.next();
+    rule.begin = words.mask();
+    rule.rest = words.mask();
+    rule.body = words.mask();
     rule.at_most = words.next();
     rule.at_least = words.next();
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
@@ -147,8 +161,8 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::GROUPS: {
     Groups rule;
-    rule.body = words.next();
-    rule.stop = words.next();
+    rule.body = words.mask();
+    rule.stop = words.mask();
     rule.size = words.next();
     rule.at_least = words.next();
     rules.emplace_back(rule);
@@ -156,10 +170,10 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::PHRASE: {
     Phrase rule;
-    rule.begin = words.next();
-    rule.word = words.next();
-    rule.joint = words.next();
-    rule.lead = words.next();
+    rule.begin = words.mask();
+    rule.word = words.mask();
+    rule.joint = words.mask();
+    rule.lead = words.mask();
     rules.emplace_back(rule);
     return (rule.begin & ~rule.word) == 0 && (rule.joint & rule.word) == 0 &&
            (rule.lead & rule.begin) == 0;
@@ -168,8 +182,8 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   return false;
 }
 
-bool read_alphabet(Words &words, Alphabet &alphabet) {
-  const std::uint32_t class_count = words.next();
+bool read_alphabet(Words &words, Alphabet &alphabet, std::uint32_t &class_count) {
+  class_count = words.next();
   const std::uint32_t count = words.next();
   if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
     return false;
@@ -191,7 +205,8 @@ bool read_alphabet(Words &words, Alphabet &alphabet) {
 }
 
 const char *read_program(Words &source, const std::uint32_t *end, Program &program) {
-  if (!read_alphabet(source, program.alphabet))
+  std::uint32_t class_count = 0;
+  if (!read_alphabet(source, program.alphabet, class_count))
     return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
   if (rule_count == 0 || rule_count > MOST_RULES)
@@ -201,8 +216,8 @@ const char *read_program(Words &source, const std::uint32_t *end, Program &progr
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
       return "a stage is cut short";
-    Words record(end - source.left(), length);
-    if (!read_rule(record, program.rules) || record.ran_out() || record.left() != 0)
+    Words record(end - source.left(), length, (Mask{1} << class_count) - 1);
+    if (!read_rule(record, program.rules) || !record.all_is_well())
       return "a rule of a stage is malformed";
     groups += std::holds_alternative<Groups>(program.rules.back()) ? 1U : 0U;
     for (std::uint32_t j = 0; j < length; ++j)
@@ -210,7 +225,7 @@ const char *read_program(Words &source, const std::uint32_t *end, Program &progr
   }
   if (groups > 1)
     return "a stage has two rules for groups";
-  return source.ran_out() || source.left() != 0 ? "a stage has the wrong length" : nullptr;
+  return source.all_is_well() ? nullptr : "a stage has the wrong length";
 }
 
 } // namespace
@@ -239,7 +254,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
       source.next();
     stages.push_back(std::move(stage));
   }
-  return source.ran_out() || source.left() != 0 ? "the stages have the wrong length" : nullptr;
+  return source.all_is_well() ? nullptr : "the stages have the wrong length";
 }
 
 } // namespace pretok

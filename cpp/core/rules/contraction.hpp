@@ -23,8 +23,9 @@ inline std::uint32_t fold(std::uint32_t code_point) {
 
 // '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
 struct Contraction {
+  // Machine finds these:
   Mask apostrophe = 0;
-  Mask letters = 0; // the classes of the code points that suffixes match; Machine finds them
+  Mask letters = 0; // the classes of the code points that suffixes match
   std::vector<std::vector<std::uint32_t>> suffixes;
   bool ignore_case = false;
 

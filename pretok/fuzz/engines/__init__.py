@@ -1,0 +1,34 @@
+"""The engines that presets are tested against: what each can express, and how it splits."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pretok.fuzz.engines.base import Ask, Comparison, Engine, EngineError
+from pretok.fuzz.engines.huggingface import HuggingFaceEngine
+from pretok.fuzz.engines.python import PythonEngine
+from pretok.fuzz.engines.regex import RegexEngine
+from pretok.fuzz.engines.tiktoken import TiktokenEngine
+
+__all__ = [
+    "ENGINES",
+    "Ask",
+    "Comparison",
+    "Engine",
+    "EngineError",
+    "HuggingFaceEngine",
+    "PythonEngine",
+    "RegexEngine",
+    "TiktokenEngine",
+    "engine",
+]
+
+ENGINES: dict[str, type[Engine]] = {
+    kind.name: kind for kind in (RegexEngine, TiktokenEngine, HuggingFaceEngine, PythonEngine)
+}
+
+
+@cache
+def engine(name: str) -> Engine:
+    """Return the engine of this name, one of ENGINES; raises EngineError if it is not installed."""
+    return ENGINES[name]()

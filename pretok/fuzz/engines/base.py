@@ -1,0 +1,154 @@
+"""What an engine that presets are tested against can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import version as distribution_version
+from typing import Any, ClassVar, NamedTuple
+
+from pretok.classes import CASELESS, CONTROL, DIGIT, LOWER, MARK, NUMBER, PUNCTUATION, SYMBOL, UPPER
+from pretok.classes import WHITE_SPACE as SPACES
+from pretok.errors import PretokError
+from pretok.fuzz.dialect import ENGINE_SPECIFIC, constructs
+from pretok.fuzz.text import changed_runs
+from pretok.preset import Preset
+from pretok.pretokenizer import PreTokenizer
+from pretok.rules import Run
+from pretok.stage import Stage
+from pretok.unicode import VERSIONS
+
+Ask = Callable[[Sequence[str]], list[list[Any]]]
+"""Answers about texts: for each text one item per pre-token, in order."""
+
+
+class EngineError(PretokError, RuntimeError):
+    """An engine is missing, cannot do what is asked, or is not understood."""
+
+
+class Comparison(NamedTuple):
+    """Two answers that must be equal for every text, and what they are about."""
+
+    what: str
+    ours: Ask
+    theirs: Ask
+
+
+class Engine(ABC):
+    """Something to compare splits with. `longest` and `surrogates` limit the texts it can take."""
+
+    name: ClassVar[str]
+    longest: ClassVar[int] = 400
+    surrogates: ClassVar[bool] = True
+    batch: ClassVar[int] = 512
+    """How many texts to ask about at once."""
+
+    _module_name: ClassVar[str]
+    _reads_like: ClassVar[tuple[str, ...]]
+    """The engines of presets whose dialect this one shares, ENGINE_SPECIFIC included."""
+
+    def __init__(self) -> None:
+        self._module = self._load()
+
+    def _load(self) -> Any:
+        try:
+            return import_module(self._module_name)
+        except ModuleNotFoundError as error:
+            if error.name != self._module_name:
+                raise
+            raise EngineError(
+                f"comparing with {self.name} needs the 'fuzz' extra: pip install 'pretok[fuzz]' "
+                f"(no module named {self._module_name!r})"
+            ) from None
+
+    @property
+    def module(self) -> Any:
+        """The library itself."""
+        return self._module
+
+    @property
+    def version(self) -> str:
+        """Name and release of the library."""
+        return f"{self._module_name} {distribution_version(self._module_name)}"
+
+    def refuses(self, preset: Preset) -> str:
+        """Return why the engine cannot express the patterns of `preset`, or "" if it can."""
+        for number, stage in enumerate(preset.stages, 1):
+            if not stage.pattern and not stage.huggingface:
+                raise EngineError(
+                    f"preset {preset.name!r} has no pattern, so there is nothing to compare it "
+                    "with; give Preset(pattern=...) the regex that its rules stand for"
+                )
+            refusal = self._refuses_stage(preset, stage)
+            if refusal:
+                return f"stage {number}: {refusal}" if len(preset.stages) > 1 else refusal
+        return ""
+
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        if not stage.pattern:
+            return "it is no regex, but a pre_tokenizer of its own kind"
+        found = constructs(stage.pattern)
+        if preset.engine not in self._reads_like and found & ENGINE_SPECIFIC:
+            what = ", ".join(sorted(found & ENGINE_SPECIFIC))
+            return f"its pattern has {what}, which {self.name} reads otherwise than {preset.engine}"
+        return ""
+
+    def unicode(self, preset: Preset) -> str:
+        """Return the Unicode version in which `preset` must split as the engine does."""
+        return self._probed
+
+    @cached_property
+    def _probed(self) -> str:
+        """The version in which code points that changed join their neighbours as in the engine."""
+        probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
+        texts = [char.join(_ONE_OF_EACH) for char in probes]
+        theirs = self.comparisons(PreTokenizer(_PROBE))[0].theirs(texts)
+        wrong: dict[str, list[str]] = {}
+        for version in VERSIONS:
+            split = PreTokenizer(_PROBE, version).split
+            wrong[version] = [
+                char
+                for char, text, answer in zip(probes, texts, theirs, strict=True)
+                if split(text) != answer
+            ]
+            if not wrong[version]:
+                return version
+        nearest = min(VERSIONS, key=lambda version: len(wrong[version]))
+        named = " ".join(f"U+{ord(char):04X}" for char in wrong[nearest][:20])
+        raise EngineError(
+            f"{self.version} implements none of the Unicode versions {', '.join(VERSIONS)}; "
+            f"{nearest} is nearest, where {len(wrong[nearest])} of {len(probes)} code points "
+            f"tried differ: {named}"
+        )
+
+    @abstractmethod
+    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        """Return what to compare between `tokenizer` and the engine, its own split first."""
+
+    def _compile(self, preset: Preset, compile_pattern: Callable[[str], Any], pattern: str) -> Any:
+        try:
+            return compile_pattern(pattern)
+        except Exception as error:  # each engine has its own
+            raise EngineError(
+                f"{self.name} cannot compile the pattern of preset {preset.name!r}: {error}"
+            ) from error
+
+
+def compared(tokenizer: PreTokenizer, theirs: Ask, what: str = "split") -> Comparison:
+    """Return what compares all that `tokenizer` splits texts into with `theirs`."""
+    split = tokenizer.split
+    return Comparison(what, lambda texts: [split(text) for text in texts], theirs)
+
+
+# For the probes: a code point joins exactly its own kind, so that its class shows.
+_KINDS = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
+          CONTROL)  # fmt: skip
+_PROBE = Preset(
+    "probe",
+    rules=tuple(map(Run, _KINDS)),
+    pattern=r"[\p{Lu}\p{Lt}]+|\p{Ll}+|[\p{Lm}\p{Lo}]+|\p{M}+|\p{Nd}+|[\p{Nl}\p{No}]+|\s+|\p{P}+"
+    r"|\p{S}+|\p{C}+",
+)
+_ONE_OF_EACH = ("A", "a", "\u05d0", "\u0301", "1", "\u00bd", " ", "!", "+", "\x01")

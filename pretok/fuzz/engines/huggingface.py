@@ -1,0 +1,58 @@
+"""Hugging Face tokenizers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pretok.fuzz.engines.base import Ask, Comparison, Engine, compared
+from pretok.preset import Preset
+from pretok.presets import GPT2
+from pretok.pretokenizer import PreTokenizer
+from pretok.stage import Stage
+
+
+class HuggingFaceEngine(Engine):
+    """Hugging Face tokenizers: `Split`, its other pre_tokenizers, and `ByteLevel` for GPT-2."""
+
+    name = "hf"
+    _module_name = "tokenizers"
+    _reads_like = ("hf",)
+    surrogates = False
+
+    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        preset, kinds = tokenizer.preset, self._module.pre_tokenizers
+        sequence = kinds.Sequence([self._stage(preset, stage) for stage in preset.stages])
+        found = [compared(tokenizer, _by_offsets(sequence))]
+        if preset.pattern == GPT2.pattern:
+            byte_level = kinds.ByteLevel(add_prefix_space=False, use_regex=True)
+            found.append(compared(tokenizer, _by_offsets(byte_level), "split (ByteLevel)"))
+        return found
+
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        return "" if stage.huggingface else super()._refuses_stage(preset, stage)
+
+    def _stage(self, preset: Preset, stage: Stage) -> Any:
+        if stage.huggingface:
+            model = {"type": "BPE", "vocab": {}, "merges": []}
+            file = {
+                "version": "1.0",
+                "model": model,
+                "pre_tokenizer": json.loads(stage.huggingface),
+            }
+            return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+
+        def splitter(pattern: str) -> Any:
+            regex = self._module.Regex(pattern)
+            return self._module.pre_tokenizers.Split(regex, stage.behavior, stage.invert)
+
+        return self._compile(preset, splitter, stage.pattern)
+
+
+def _by_offsets(pre_tokenizer: Any) -> Ask:
+    def split(text: str) -> list[str]:
+        spans = (span for _, span in pre_tokenizer.pre_tokenize_str(text))
+        return [text[start:end] for start, end in spans]
+
+    return lambda texts: [split(text) for text in texts]

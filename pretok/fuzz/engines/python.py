@@ -1,0 +1,124 @@
+"""pretok's Python backend, which the native one is compared with."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from pretok.fuzz.engines.base import Comparison, Engine, EngineError
+from pretok.machine import ESCAPE
+from pretok.preset import Preset
+from pretok.pretokenizer import PreTokenizer, choose_backend
+
+
+class PythonEngine(Engine):
+    """pretok's own Python backend, asked in every way that there is."""
+
+    name = "python"
+    version = "the Python backend"
+
+    def _load(self) -> None: ...
+
+    def refuses(self, preset: Preset) -> str:
+        """Return "": the Python backend can express every preset."""
+        return ""
+
+    def unicode(self, preset: Preset) -> str:
+        """Return the preset's own version, which both backends take from one table."""
+        return preset.unicode
+
+    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        if tokenizer.backend == "python":
+            choose_backend("native")  # says so if it was not built
+            raise EngineError(
+                "both sides would be the Python backend; compare the native one with it, or "
+                "choose another engine"
+            )
+        python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
+
+        def same(what: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> Comparison:
+            return Comparison(
+                what,
+                lambda texts: [ask(tokenizer, text) for text in texts],
+                lambda texts: [ask(python, text) for text in texts],
+            )
+
+        def streamed(one: PreTokenizer, other: PreTokenizer, name: str) -> Comparison:
+            return Comparison(
+                f"{name} stream",
+                lambda texts: [_streamed(one, text) for text in texts],
+                lambda texts: [other.split(text) for text in texts],
+            )
+
+        offsets = (
+            []
+            if tokenizer.preset.removes
+            else [
+                same(
+                    "offsets (char)", lambda tok, text: _spans(tok.offsets(text, "char").tolist())
+                ),
+                same(
+                    "offsets (byte)", lambda tok, text: _spans(tok.offsets(text, "byte").tolist())
+                ),
+                same(
+                    "offsets (utf16)", lambda tok, text: _spans(tok.offsets(text, "utf16").tolist())
+                ),
+                same(
+                    "byte offsets", lambda tok, text: _spans(tok.offsets(_damaged(text)).tolist())
+                ),
+            ]
+        )
+        return [
+            same("split", lambda tok, text: tok.split(text)),
+            *offsets,
+            same("rules", lambda tok, text: [tuple(step) for step in tok.explain(text)]),
+            same("split_bytes", lambda tok, text: tok.split_bytes(_damaged(text))),
+            same("count", lambda tok, text: [None] * tok.count(text)),
+            streamed(tokenizer, python, "native"),
+            streamed(python, tokenizer, "python"),
+            Comparison(
+                "native stream of bytes",
+                lambda texts: [_streamed(tokenizer, _damaged(text)) for text in texts],
+                lambda texts: [
+                    [part.decode("utf-8", ESCAPE) for part in python.split_bytes(_damaged(text))]
+                    for text in texts
+                ],
+            ),
+        ]
+
+
+def _spans(bounds: list[int]) -> list[tuple[int, int]]:
+    return list(pairwise(bounds))
+
+
+def _rng(data: str | bytes) -> random.Random:
+    """Return a random source that depends on `data` only, or minimising would be a lottery."""
+    encoded = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    return random.Random(zlib.crc32(encoded))
+
+
+def _damaged(text: str) -> bytes:
+    """Return the UTF-8 of `text`; in half of the texts one byte is lost or changed."""
+    data = text.encode("utf-8", "surrogatepass")
+    rng = _rng(data)
+    if not data or rng.random() < 0.5:
+        return data
+    at = rng.randrange(len(data))
+    return data[:at] + rng.randbytes(rng.randrange(2)) + data[at + 1 :]
+
+
+def _streamed(tokenizer: PreTokenizer, data: str | bytes) -> list[str]:
+    """Return the pre-tokens of `data` fed in chunks of random size, empty ones included."""
+    stream = tokenizer.stream()
+    rng = _rng(data)
+    found: list[str] = []
+    start = 0
+    while start < len(data):
+        end = start + rng.choice((0, 1, 1, 1, 2, 3, 5, 9))
+        found += stream.feed(data[start:end])
+        start = end
+    return found + stream.finish()

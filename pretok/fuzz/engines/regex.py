@@ -1,0 +1,60 @@
+"""The Python package `regex`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pretok.behaviors import applied
+from pretok.fuzz.dialect import CLASS_ALGEBRA, constructs, with_text_anchors
+from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.preset import Preset
+from pretok.pretokenizer import PreTokenizer
+from pretok.stage import Stage
+
+
+class RegexEngine(Engine):
+    """The Python package `regex`; text that it does not match is kept, as pretok keeps it."""
+
+    name = _module_name = "regex"
+    _reads_like = ("tiktoken",)
+
+    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+        return super()._refuses_stage(preset, stage) or "".join(
+            f"its pattern has {what}, which regex reads otherwise"
+            for what in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
+        )
+
+    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        splits = [
+            self._splitter(tokenizer.preset, stage, with_text_anchors(stage.pattern))
+            for stage in tokenizer.preset.stages
+        ]
+
+        def split(text: str) -> list[str]:
+            pieces = [text] if text else []
+            for cut in splits:
+                pieces = [part for piece in pieces for part in cut(piece)]
+            return pieces
+
+        return [compared(tokenizer, lambda texts: [split(text) for text in texts])]
+
+    def _splitter(self, preset: Preset, stage: Stage, pattern: str) -> Callable[[str], list[str]]:
+        compiled = self._compile(preset, self._module.compile, pattern)
+
+        def split(text: str) -> list[str]:
+            if not compiled.groups and stage.behavior == "isolated":
+                found: list[str] = compiled.findall(text)
+                if sum(map(len, found)) == len(text) and "" not in found:
+                    return found
+            spans, end = [], 0
+            for match in compiled.finditer(text):
+                spans += [(end, match.start(), False), (*match.span(), True)]
+                end = match.end()
+            spans.append((end, len(text), False))
+            # Where nothing is between two matches there is no part that could be joined.
+            parts = (span for span in spans if span[2] or span[0] < span[1])
+            kept = applied(parts, stage.behavior, stage.invert)
+            return [text[start:end] for start, end, _ in kept]
+
+        return split

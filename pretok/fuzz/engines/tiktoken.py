@@ -1,0 +1,70 @@
+"""tiktoken, which encodes with what it splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.preset import Preset
+from pretok.pretokenizer import PreTokenizer
+from pretok.program import compile_rules
+from pretok.text import Classifier
+
+
+class TiktokenEngine(Engine):
+    """tiktoken, made to show its pre-tokens: every substring of the texts is a token."""
+
+    name = _module_name = "tiktoken"
+    _reads_like = ("tiktoken",)
+    longest = 24
+    surrogates = False
+
+    def refuses(self, preset: Preset) -> str:
+        """Return why the engine cannot express the pattern of `preset`, or "" if it can."""
+        found = super().refuses(preset)
+        if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
+            return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
+        if not found and preset.engine != "tiktoken" and _leaves_gaps(preset):
+            return "tiktoken drops what no alternative matches"
+        return found
+
+    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        """Return what to compare between `tokenizer` and the engine, its own split first."""
+
+        pattern = tokenizer.preset.pattern
+
+        def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
+            return self._module.Encoding(
+                "pretok-fuzz", pat_str=pattern, mergeable_ranks=vocabulary, special_tokens={}
+            )
+
+        def split_all(texts: Sequence[str]) -> list[list[str]]:
+            tokens = {bytes([byte]) for byte in range(256)}
+            for text in texts:
+                data = text.encode()
+                cuts = [0]
+                for char in text:
+                    cuts.append(cuts[-1] + len(char.encode()))
+                tokens.update(data[a:b] for i, a in enumerate(cuts) for b in cuts[i + 1 :])
+            ordered = sorted(tokens)
+            shown = [token.decode("utf-8", "backslashreplace") for token in ordered]
+            encode = encoding(pattern, {token: i for i, token in enumerate(ordered)})
+            return [[shown[i] for i in encode.encode_ordinary(text)] for text in texts]
+
+        preset = tokenizer.preset
+        bare = {bytes([byte]): byte for byte in range(256)}
+        self._compile(preset, lambda pattern: encoding(pattern, bare), pattern)
+        return [compared(tokenizer, split_all)]
+
+
+@cache
+def _leaves_gaps(preset: Preset) -> bool:
+    """Return whether there is a code point that no rule matches where it stands alone."""
+    tokenizer = PreTokenizer(preset)
+    classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
+    found = np.unique(classes, return_index=True)[1].tolist()
+    return any(step.rule is None for point in found for step in tokenizer.explain(chr(point)))
