@@ -37,15 +37,15 @@ def load(
 
     The format is told from the content: tokenizer.json, a rank file of tiktoken, vocab.json with
     its merges.txt (give one, or both as a tuple), a minbpe .model, a GGUF file, of which only the
-    metadata is read, or a .pretok file, which `Tokenizer.save` writes and which loads fastest; a folder may hold a tokenizer.json, or those two. What is no path is a
-    name, such as "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where
-    `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub; never on the
-    network.
+    metadata is read, or a .pretok file, which `Tokenizer.save` writes and which loads fastest; a
+    folder may hold a tokenizer.json, or those two. What is no path is a name, such as
+    "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where `pretok fetch` puts
+    files, and in the caches of tiktoken and huggingface_hub; never on the network.
 
     `preset` says how text is split; by default the file does, or what is known of the name of a
     published file. `special_tokens` are added to those that a tokenizer.json, .model, GGUF or
-    .pretok file lists; for other files they replace what is known of the name. `normalizer` is for a file
-    that has none, as no GGUF file does.
+    .pretok file lists; for other files they replace what is known of the name. `normalizer` is for
+    a file that has none, as no GGUF file does.
 
     Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
     does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is

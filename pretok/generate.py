@@ -65,7 +65,9 @@ def _type_row(pre: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    assert text.isascii() and text.isprintable() and not set(text) & set('"\\?')
+    assert text.isascii()
+    assert text.isprintable()
+    assert not set(text) & set('"\\?')
     return f'"{text}"'
 
 

@@ -119,8 +119,8 @@ def _line_format(text: bytes) -> Format:
         return "merges"
     raise VocabularyError(
         f"the file begins with {text[:24]!r}, which is no vocabulary that bpe knows: expected a "
-        "tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, or a "
-        "GGUF or .pretok file"
+        "tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, a "
+        "GGUF or a .pretok file"
     )
 
 

@@ -20,9 +20,9 @@ A head of 16 bytes: b"\x89PRETOK\n", the version (1) and the CRC-32 of all that 
 
 Numbers without a width are LEB128, a text is its size in bytes and its UTF-8. The place of a token
 is its index: literals come first, then what merges make, in order of rank. A merge names only
-tokens that come before; what it makes has 255 bytes at most, so that the file says how much room
-its tokens take. With ranks, merges only say what tokens are made of, each once; ids are what counts,
-and nothing depends on whether the merges are those that follow from them.
+tokens that come before; what it makes has 255 bytes at most, so that the tokens of a file take no
+more room than its size allows. With ranks, merges only say what tokens are made of, each once: ids
+are what counts, and nothing depends on whether the merges are those that follow from them.
 
 A tokenizer is always written alike, and no byte is without meaning.
 """
@@ -184,10 +184,10 @@ def _vocabulary(reader: _Reader, from_ranks: bool, ignore_merges: bool) -> Vocab
         from pretok import _core
 
         try:
-            *packed, merges = _core.read_compact_tokens(reader.data, reader.at, from_ranks)
+            found = _core.read_compact_tokens(reader.data, reader.at, from_ranks)
         except ValueError as error:
             raise VocabularyError(str(error)) from None
-        return Vocabulary.of_packed(Packed(*packed), merges, from_ranks, ignore_merges)
+        return Vocabulary.of_packed(Packed(*found[:3]), found[3], from_ranks, ignore_merges)
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
