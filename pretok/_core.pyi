@@ -98,6 +98,9 @@ def read_compact_tokens(
     Raises ValueError for what is malformed.
     """
 
+def read_model(data: bytes) -> dict[str, Any]:
+    """Return all that C++ reads in a file of a tokenizer, for tests."""
+
 class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""
 
