@@ -36,12 +36,13 @@ def make_encoder(
         from pretok import _core
 
         known = pre_tokenizer if isinstance(pre_tokenizer, PreTokenizer) else None
-        packed, merges = vocabulary.packed, vocabulary.merges
+        packed = vocabulary.packed
         native = _core.Encoder(
             cast(_core.Machine, native_machine(known)) if known is not None else None,
             *packed.and_also(added),
             len(packed.ids),
-            None if merges is None else np.array(merges, np.uint32).reshape(-1, 3),
+            vocabulary.merge_rows,
+            vocabulary.from_ranks,
             vocabulary.ignore_merges,
             add_prefix_space,
         )

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from bpe import names, search
 from bpe.backends import SupportsOffsets
 from bpe.errors import VocabularyError
-from bpe.formats import Format, detect, gguf, gpt2, huggingface, minbpe, tiktoken
+from bpe.formats import Format, compact, detect, gguf, gpt2, huggingface, minbpe, tiktoken
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read
 from bpe.formats.gguf_metadata import is_gguf
@@ -19,6 +19,7 @@ from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
+from pretok.registry import get
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
@@ -35,16 +36,16 @@ def load(
     """Return the tokenizer that a vocabulary file holds, or one that this machine has by name.
 
     The format is told from the content: tokenizer.json, a rank file of tiktoken, vocab.json with
-    its merges.txt (give one, or both as a tuple), a minbpe .model, or a GGUF file, of which only
-    the metadata is read; a folder may hold a tokenizer.json, or those two. What is no path is a
-    name, such as "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where
-    `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub; never on the
-    network.
+    its merges.txt (give one, or both as a tuple), a minbpe .model, a GGUF file, of which only the
+    metadata is read, or a .pretok file, which `Tokenizer.save` writes and which loads fastest; a
+    folder may hold a tokenizer.json, or those two. What is no path is a name, such as
+    "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where `pretok fetch` puts
+    files, and in the caches of tiktoken and huggingface_hub; never on the network.
 
     `preset` says how text is split; by default the file does, or what is known of the name of a
-    published file. `special_tokens` are added to those that a tokenizer.json, .model or GGUF
-    file lists; for other files they replace what is known of the name. `normalizer` is for a file
-    that has none, as no GGUF file does.
+    published file. `special_tokens` are added to those that a tokenizer.json, .model, GGUF or
+    .pretok file lists; for other files they replace what is known of the name. `normalizer` is for
+    a file that has none, as no GGUF file does.
 
     Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
     does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
@@ -78,13 +79,16 @@ def load(
         elif format == "gguf":
             contents = gguf.load(paths[0])
             added = _joined(contents.added_tokens, added)
+        elif format == "pretok":
+            contents = compact.parse(data)
+            added = _joined(contents.added_tokens, added)
         elif format == "tiktoken":
             contents = tiktoken.parse(data)
     if format in ("vocab", "merges"):
         vocab_path, merges_path = paths
         contents = gpt2.load(vocab_path, merges_path, None if special_tokens is None else added)
         added = contents.added_tokens
-    split = _split(preset, contents, known, paths[0])
+    split = _split(preset, contents, known, paths[0], backend)
     with named(paths[0]):
         return Tokenizer(
             contents.vocabulary,
@@ -147,10 +151,19 @@ def _published(known: Known | None, paths: tuple[Path, ...], needed: bool) -> Kn
     )
 
 
-def _split(preset: Split | None, contents: Contents, known: Known | None, path: Path) -> Split:
-    split = preset if preset is not None else contents.preset
-    if split is not None:
-        return split
+def _split(
+    preset: Split | None,
+    contents: Contents,
+    known: Known | None,
+    path: Path,
+    backend: BackendName | None,
+) -> Split:
+    if preset is not None:
+        return preset
+    if contents.preset is not None and contents.unicode is not None:
+        return get(contents.preset, contents.unicode, backend)
+    if contents.preset is not None:
+        return contents.preset
     if known is not None:
         return known.preset
     raise VocabularyError(

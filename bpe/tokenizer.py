@@ -378,7 +378,8 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to `path`, in the format of its suffix, whole or not at all.
 
-        ".json" is a tokenizer.json of Hugging Face and keeps everything; ".tiktoken" has the
+        ".pretok" keeps everything but the name, in little space, for this library and its C API;
+        ".json" is a tokenizer.json of Hugging Face and keeps everything too; ".tiktoken" has the
         tokens and their ranks only, ".model" (minbpe) has no normalizer. Raises VocabularyError if
         the format cannot hold this vocabulary, ValueError for another suffix.
         """

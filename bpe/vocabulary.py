@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from bpe.once import once
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
+Rows: TypeAlias = NDArray[np.uint32]
+"""Merges, one a row."""
 
 ID_LIMIT = 1 << 24
 """Ids are below this: tables have room for each id up to the largest."""
@@ -86,6 +88,8 @@ class Vocabulary:
         self._token_bytes: dict[int, bytes] | None = dict(token_bytes)
         self._packed: Packed | None = None
         self._merges = None if merges is None else _triples(merges)
+        self._merge_rows: Rows | None = None
+        self._from_ranks = merges is None
         self._ignore_merges = bool(ignore_merges) or merges is None
         self._check_tokens()
         self._check_merges()
@@ -100,7 +104,8 @@ class Vocabulary:
         """Return the vocabulary of what was made to be right: nothing is checked nor copied."""
         made = cls.__new__(cls)
         made._token_bytes, made._packed = token_bytes, None
-        made._merges, made._ignore_merges = merges, ignore_merges or merges is None
+        made._merges, made._merge_rows, made._from_ranks = merges, None, merges is None
+        made._ignore_merges = ignore_merges or merges is None
         return made
 
     @classmethod
@@ -115,9 +120,29 @@ class Vocabulary:
     @classmethod
     def of_ranks(cls, packed: Packed) -> Vocabulary:
         """Return the vocabulary of ranks that are known to fulfil all that __init__ checks."""
+        return cls._of_packed(packed, None, True, True)
+
+    @classmethod
+    def of_packed(
+        cls, packed: Packed, merges: Rows, from_ranks: bool, ignore_merges: bool
+    ) -> Vocabulary:
+        """Return the vocabulary of tokens and merges that are known to fit each other.
+
+        With `from_ranks` no two tokens are alike, and `merges` are what likely follows from the
+        ids: to know them makes an Encoder faster. Raises VocabularyError if a byte has no token.
+        """
+        made = cls._of_packed(packed, merges, from_ranks, ignore_merges)
+        made._check_bytes()
+        return made
+
+    @classmethod
+    def _of_packed(
+        cls, packed: Packed, merges: Rows | None, from_ranks: bool, ignore_merges: bool
+    ) -> Vocabulary:
         made = cls.__new__(cls)
         made._token_bytes, made._packed = None, packed
-        made._merges, made._ignore_merges = None, True
+        made._merges, made._merge_rows, made._from_ranks = None, merges, from_ranks
+        made._ignore_merges = ignore_merges
         return made
 
     @property
@@ -143,7 +168,25 @@ class Vocabulary:
     @property
     def merges(self) -> tuple[Merge, ...] | None:
         """The merges in order of rank; None if they follow from the ids."""
+        if self._merges is None and not self._from_ranks:
+            assert self._merge_rows is not None
+            self._merges = tuple(map(tuple, self._merge_rows.tolist()))
         return self._merges
+
+    @property
+    def merge_rows(self) -> Rows | None:
+        """The merges as an array of shape (n, 3).
+
+        Where they follow from the ids they are what likely follows, or None if that is not known.
+        """
+        if self._merge_rows is None and self._merges is not None:
+            return np.array(self._merges, np.uint32).reshape(-1, 3)
+        return self._merge_rows
+
+    @property
+    def from_ranks(self) -> bool:
+        """Whether the merges follow from the ids."""
+        return self._from_ranks
 
     @property
     def ignore_merges(self) -> bool:
@@ -164,7 +207,10 @@ class Vocabulary:
     def missing_bytes(self) -> tuple[int, ...]:
         """The bytes that have no token, all of them in NOT_IN_UTF8 or UNASSIGNED."""
         if self._packed is not None:
-            return ()
+            data, lengths, _ = self._packed
+            ends = np.cumsum(lengths, dtype=np.int64)[lengths == 1]
+            single = set(np.frombuffer(data, np.uint8)[ends - 1].tolist())
+            return tuple(byte for byte in range(256) if byte not in single)
         tokens = frozenset(self.token_bytes.values())
         return tuple(byte for byte in range(256) if bytes([byte]) not in tokens)
 
@@ -185,7 +231,17 @@ class Vocabulary:
                 )
             if type(token) is not bytes or not token:
                 raise VocabularyError(f"token {id} is {token!r}; expected bytes, at least one")
-        may_miss = frozenset() if self._merges is None else NOT_IN_UTF8 | UNASSIGNED
+        self._check_bytes()
+        if self._from_ranks and len(self.ids) != self._count:
+            for id, token in self.token_bytes.items():
+                if self.ids[token] != id:
+                    raise VocabularyError(
+                        f"token {token!r} has two ids, {self.ids[token]} and {id}; expected one "
+                        "rank for each token"
+                    )
+
+    def _check_bytes(self) -> None:
+        may_miss = frozenset() if self._from_ranks else NOT_IN_UTF8 | UNASSIGNED
         missing = [byte for byte in self.missing_bytes if byte not in may_miss]
         if missing:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
@@ -194,13 +250,6 @@ class Vocabulary:
                 f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, in which "
                 "each byte is a token"
             )
-        if self._merges is None and len(self.ids) != self._count:
-            for id, token in self.token_bytes.items():
-                if self.ids[token] != id:
-                    raise VocabularyError(
-                        f"token {token!r} has two ids, {self.ids[token]} and {id}; expected one "
-                        "rank for each token"
-                    )
 
     def _check_merges(self) -> None:
         tokens = self.token_bytes
@@ -218,18 +267,18 @@ class Vocabulary:
         return self is other or (
             self._ignore_merges == other._ignore_merges
             and self.token_bytes == other.token_bytes
-            and self._merges == other._merges
+            and self.merges == other.merges
         )
 
     def __hash__(self) -> int:
-        return hash((self._count, self._ignore_merges, self._merges is None))
+        return hash((self._count, self._ignore_merges, self._from_ranks))
 
     def __repr__(self) -> str:
-        how = "ranks" if self._merges is None else f"{len(self._merges)} merges"
+        how = "ranks" if self.merges is None else f"{len(self.merges)} merges"
         return f"<Vocabulary of {self._count} tokens, {how}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Vocabulary, (self.token_bytes, self._merges, self._ignore_merges)
+        return Vocabulary, (self.token_bytes, self.merges, self._ignore_merges)
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:

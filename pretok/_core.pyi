@@ -44,6 +44,7 @@ class Encoder:
         ids: NDArray[np.uint32],
         mergeable: int,
         merges: NDArray[np.uint32] | None,
+        from_ranks: bool,
         ignore_merges: bool,
         add_prefix_space: bool,
     ) -> None: ...
@@ -88,6 +89,17 @@ def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return the tokens of a rank file, joined, their lengths and ranks; None: see bpe.formats."""
+
+def read_compact_tokens(
+    data: bytes, at: int, from_ranks: bool
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the tokens of a .pretok file from offset `at` on, as `read_ranks` does, and merges.
+
+    Raises ValueError for what is malformed.
+    """
+
+def read_model(data: bytes) -> dict[str, Any]:
+    """Return all that C++ reads in a file of a tokenizer, for tests."""
 
 class WordCounts:
     """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""

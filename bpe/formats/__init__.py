@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import json_value
+from bpe.formats import compact, json_value
 from bpe.formats.files import named, utf8_text, write_atomically
 from bpe.formats.json_value import Value
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
 
-Format: TypeAlias = Literal["tiktoken", "minbpe", "merges", "vocab", "huggingface", "gguf"]
+Format: TypeAlias = Literal[
+    "tiktoken", "minbpe", "merges", "vocab", "huggingface", "gguf", "pretok"
+]
 
 _OTHERS = (
     (b"PK\x03\x04", "a zip archive, such as a PyTorch checkpoint"),
@@ -41,10 +43,12 @@ def detect(data: bytes) -> tuple[Format, Value | None]:
     """
     if not data.strip():
         raise VocabularyError("the file is empty; expected a vocabulary")
+    if data.startswith(compact.MAGIC):
+        return "pretok", None
     for start, what in _OTHERS:
         if data.startswith(start):
             raise UnsupportedError(f"this is {what}")
-    if data[0] == 0x80 and data[1] in range(2, 6):
+    if data[0] == 0x80 and 2 <= int.from_bytes(data[1:2], "big") < 6:
         raise UnsupportedError("this is a pickle; bpe does not run what a file says")
     if _is_sentencepiece(data):
         raise UnsupportedError(
@@ -70,13 +74,14 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
         ".json": huggingface_out.dump,
         ".tiktoken": tiktoken.dump,
         ".model": minbpe.dump,
+        ".pretok": compact.dump,
     }
     target = Path(path)
     dump = dumps.get(target.suffix.lower())
     if dump is None:
         raise ValueError(
-            f"{target}: suffix {target.suffix!r}; expected .json (tokenizer.json), .tiktoken or "
-            ".model (minbpe)"
+            f"{target}: suffix {target.suffix!r}; expected .pretok, .json (tokenizer.json), "
+            ".tiktoken or .model (minbpe)"
         )
     with named(target):
         data = dump(tokenizer)
@@ -114,7 +119,8 @@ def _line_format(text: bytes) -> Format:
         return "merges"
     raise VocabularyError(
         f"the file begins with {text[:24]!r}, which is no vocabulary that bpe knows: expected a "
-        "tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, or a minbpe .model"
+        "tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, a "
+        "GGUF or a .pretok file"
     )
 
 

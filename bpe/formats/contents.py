@@ -26,3 +26,5 @@ class Contents:
     normalizer: Literal["NFC"] | None = None
     add_prefix_space: bool = False
     template: Template = field(default_factory=Template)
+    unicode: str | None = None
+    """The Unicode version that the preset is for, if it is not the preset's own."""

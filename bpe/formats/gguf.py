@@ -25,7 +25,7 @@ _MODEL, _PRE, _TOKENS, _TYPES, _MERGES, _BOS, _EOS, _ADD_BOS, _ADD_EOS, _ADD_SPA
                  "add_bos_token", "add_eos_token", "add_space_prefix")
 )  # fmt: skip
 
-_OTHER_MODELS = {
+OTHER_MODELS = {
     "llama": "SentencePiece BPE",
     "gemma4": "SentencePiece BPE",
     "bert": "WordPiece",
@@ -35,8 +35,10 @@ _OTHER_MODELS = {
     "none": "no vocabulary at all",
     "no_vocab": "no vocabulary at all",
 }
+"""Values of tokenizer.ggml.model that are not read, and what they are."""
 
-# What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say.
+# What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say. C++ has it
+# from here: `python -m pretok.generate`.
 _LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
            "jina-v5-nano")  # fmt: skip
 IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})
@@ -113,7 +115,7 @@ def _contents(file: Value) -> Contents:
 def _check_model(model: Value, pre: str) -> None:
     name = model.text()
     if name != "gpt2":
-        kind = _OTHER_MODELS.get(name)
+        kind = OTHER_MODELS.get(name)
         raise model.unsupported(
             f'that is {kind}; bpe reads byte-level BPE, "gpt2"'
             if kind

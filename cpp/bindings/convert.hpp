@@ -4,6 +4,7 @@
 #include "sources.hpp"
 #include "text.hpp"
 #include "transcode.hpp"
+#include "vocabulary.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -150,6 +151,16 @@ py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
   auto *owned = new Values(std::move(values));
   const py::capsule owner(owned, [](void *p) { delete static_cast<Values *>(p); });
   return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
+}
+
+// Merges, one a row.
+inline py::array_t<std::uint32_t> as_rows(const std::vector<Merge> &merges) {
+  py::array_t<std::uint32_t> result({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}});
+  std::uint32_t *to = result.mutable_data();
+  for (const Merge &merge : merges)
+    for (const std::uint32_t id : {merge.left, merge.right, merge.id})
+      *to++ = id;
+  return result;
 }
 
 } // namespace pretok

@@ -46,7 +46,7 @@ public:
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
-                bool ignore_merges, bool add_prefix_space)
+                bool from_ranks, bool ignore_merges, bool add_prefix_space)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -56,10 +56,11 @@ public:
     if (!data.ids.empty())
       limit_ = *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
     data.mergeable = mergeable;
-    data.from_ranks = !merges.has_value();
+    data.from_ranks = from_ranks;
     data.ignore_merges = ignore_merges;
     if (merges) {
       const std::uint32_t *at = merges->data();
+      data.merges.reserve(static_cast<std::size_t>(merges->size()) / 3);
       for (py::ssize_t i = 0; i + 2 < merges->size(); i += 3)
         data.merges.push_back({at[i], at[i + 1], at[i + 2]});
     }
@@ -161,12 +162,7 @@ public:
   py::array_t<std::uint32_t> merges() const {
     std::vector<Merge> found;
     unlocked(WORTH_RELEASING, [&] { found = vocabulary_.merges(); });
-    py::array_t<std::uint32_t> result({static_cast<py::ssize_t>(found.size()), py::ssize_t{3}});
-    std::uint32_t *to = result.mutable_data();
-    for (const Merge &merge : found)
-      for (const std::uint32_t id : {merge.left, merge.right, merge.id})
-        *to++ = id;
-    return result;
+    return as_rows(found);
   }
 
 private:
@@ -232,10 +228,10 @@ void bind_encoder(py::module_ &module) {
   py::class_<NativeEncoder>(module, "Encoder")
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
-                    const std::optional<Array<std::uint32_t>> &, bool, bool>(),
+                    const std::optional<Array<std::uint32_t>> &, bool, bool, bool>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
-           py::arg("ignore_merges"), py::arg("add_prefix_space"))
+           py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"))
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),

@@ -24,38 +24,6 @@ constexpr std::array<std::uint8_t, 256> make_values() {
 }
 constexpr std::array<std::uint8_t, 256> VALUES = make_values();
 
-// Decodes base64 up to `end`, to where there is room; returns how many bytes that are, or 0 if
-// they are none, or not written as they are to be.
-std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::uint8_t *to) {
-  if (at == end || (end - at) % 4 != 0)
-    return 0;
-  const std::uint8_t *const first = to;
-  const std::uint8_t *const last = end - 4;
-  unsigned wrong = 0;
-  const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
-  for (; at != last; at += 4, to += 3) {
-    const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];
-    wrong |= a | b | c | d;
-    to[0] = byte(a << 2 | b >> 4);
-    to[1] = byte(b << 4 | c >> 2);
-    to[2] = byte(c << 6 | d);
-  }
-  const unsigned a = VALUES[at[0]], b = VALUES[at[1]];
-  const unsigned c = at[2] == '=' && at[3] == '=' ? 0 : VALUES[at[2]];
-  const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
-  wrong |= a | b | c | d;
-  const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
-  // Bits that stand for nothing have to be 0.
-  if (wrong >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
-    return 0;
-  *to++ = byte(a << 2 | b >> 4);
-  if (size > 1)
-    *to++ = byte(b << 4 | c >> 2);
-  if (size > 2)
-    *to++ = byte(c << 6 | d);
-  return static_cast<std::size_t>(to - first);
-}
-
 bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
   file.bytes.resize(static_cast<std::size_t>(end - at));
   file.lengths.reserve(static_cast<std::size_t>(end - at) / 16);
@@ -100,17 +68,55 @@ bool ids_differ(const RankFile &file) {
   return true;
 }
 
-bool tokens_differ(const RankFile &file) {
+bool has_all_bytes(const RankFile &file) {
+  // Of tokens that differ.
+  return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
+}
+
+} // namespace
+
+std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::uint8_t *to) {
+  if (at == end || (end - at) % 4 != 0)
+    return 0;
+  const std::uint8_t *const first = to;
+  const std::uint8_t *const last = end - 4;
+  unsigned wrong = 0;
+  const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
+  for (; at != last; at += 4, to += 3) {
+    const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];
+    wrong |= a | b | c | d;
+    to[0] = byte(a << 2 | b >> 4);
+    to[1] = byte(b << 4 | c >> 2);
+    to[2] = byte(c << 6 | d);
+  }
+  const unsigned a = VALUES[at[0]], b = VALUES[at[1]];
+  const unsigned c = at[2] == '=' && at[3] == '=' ? 0 : VALUES[at[2]];
+  const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
+  wrong |= a | b | c | d;
+  const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
+  // Bits that stand for nothing have to be 0.
+  if (wrong >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
+    return 0;
+  *to++ = byte(a << 2 | b >> 4);
+  if (size > 1)
+    *to++ = byte(b << 4 | c >> 2);
+  if (size > 2)
+    *to++ = byte(c << 6 | d);
+  return static_cast<std::size_t>(to - first);
+}
+
+bool tokens_differ(const std::vector<std::uint8_t> &tokens,
+                   const std::vector<std::uint32_t> &lengths) {
   constexpr std::size_t AHEAD = 16;
-  const std::size_t count = file.ids.size();
+  const std::size_t count = lengths.size();
   std::vector<std::uint32_t> starts(count);
   std::vector<std::uint64_t> hashes(count);
   std::uint32_t start = 0;
-  const std::uint8_t *const bytes = file.bytes.data();
-  const std::uint8_t *const end = bytes + file.bytes.size();
+  const std::uint8_t *const bytes = tokens.data();
+  const std::uint8_t *const end = bytes + tokens.size();
   for (std::size_t i = 0; i < count; ++i) {
     starts[i] = start;
-    const std::uint32_t size = file.lengths[i];
+    const std::uint32_t size = lengths[i];
     hashes[i] = size <= ShortBytes::MOST ? ShortBytes::load(bytes + start, size, end).hash(size)
                                          : hash_long(bytes + start, size);
     start += size;
@@ -124,8 +130,8 @@ bool tokens_differ(const RankFile &file) {
     places *= 2;
   std::vector<Seen> seen(places);
   const auto same = [&](std::size_t a, std::size_t b) {
-    return hashes[a] == hashes[b] && file.lengths[a] == file.lengths[b] &&
-           std::memcmp(bytes + starts[a], bytes + starts[b], file.lengths[a]) == 0;
+    return hashes[a] == hashes[b] && lengths[a] == lengths[b] &&
+           std::memcmp(bytes + starts[a], bytes + starts[b], lengths[a]) == 0;
   };
   for (std::size_t i = 0; i < count; ++i) {
     if (i + AHEAD < count)
@@ -140,16 +146,9 @@ bool tokens_differ(const RankFile &file) {
   return true;
 }
 
-bool has_all_bytes(const RankFile &file) {
-  // Of tokens that differ.
-  return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
-}
-
-} // namespace
-
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file) {
   return size < 0xFFFFFFFF && read_lines(data, data + size, file) && ids_differ(file) &&
-         has_all_bytes(file) && tokens_differ(file);
+         has_all_bytes(file) && tokens_differ(file.bytes, file.lengths);
 }
 
 } // namespace pretok

@@ -19,4 +19,12 @@ struct RankFile {
 // with it.
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file);
 
+// Decodes base64 up to `end`, to where there is room; returns how many bytes that are, or 0 if
+// they are none, or not written as they are to be.
+std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::uint8_t *to);
+
+// Whether no two tokens are alike; `bytes` has them one behind the other, fewer than 4 GiB.
+bool tokens_differ(const std::vector<std::uint8_t> &bytes,
+                   const std::vector<std::uint32_t> &lengths);
+
 } // namespace pretok

@@ -86,13 +86,14 @@ const char *Vocabulary::build(VocabularyData &&data) {
   bytes_ = std::move(data.bytes);
   if (const char *wrong = place_tokens(data))
     return wrong;
-  if (const char *wrong = check(data.merges))
+  if (const char *wrong = data.from_ranks ? nullptr : check(data.merges))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
   whole_.reset(data.mergeable);
   if (data.from_ranks || data.ignore_merges)
     place_whole(ids);
-  in_order_ = data.from_ranks ? order_ranks(ids) : order_merges(data.merges);
+  in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
+                              : order_merges(data.merges);
   if (in_order_) {
     joints_.build(merges_,
                   [this](std::uint32_t symbol) { return tokens_[merges_.id(symbol)]; });

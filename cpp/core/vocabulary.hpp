@@ -33,6 +33,8 @@ struct VocabularyData {
   std::vector<std::uint32_t> ids;     // of each
   std::size_t mergeable = 0;
   bool from_ranks = true; // a merge's rank is the id of its result; else its place in `merges`
+  // With ranks, what likely follows from them, in order, or nothing: that it does follow takes
+  // less time to see than to find out.
   std::vector<Merge> merges;
   bool ignore_merges = true; // a pre-token that is a token as a whole is not merged
 };
@@ -93,6 +95,7 @@ private:
   const char *check(const std::vector<Merge> &merges) const;
   // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
   bool order_ranks(const std::vector<std::uint32_t> &ids);
+  bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);
   bool merges_fit() const;
   bool order_merges(const std::vector<Merge> &merges);
   void pairs_from_ranks(const std::vector<std::uint32_t> &ids);

@@ -152,6 +152,62 @@ bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
   return merges_fit();
 }
 
+// The same where it is known what tokens are likely made of. Returns false also if they are
+// not: each token has to be made of the parts that are named, or, where none are, of what its
+// bytes merge into.
+bool Vocabulary::order_likely(const std::vector<std::uint32_t> &ids,
+                              const std::vector<Merge> &likely) {
+  constexpr std::uint32_t NONE = OrderedMerges::NONE;
+  const auto is_token = [&](std::uint32_t id) { return id < tokens_.size(); };
+  if (likely.empty() || !std::all_of(likely.begin(), likely.end(), [&](const Merge &merge) {
+        return is_token(merge.left) && is_token(merge.right);
+      }))
+    return false;
+  merges_.reset(byte_ids_, ids.size());
+  std::vector<std::uint32_t> symbols(tokens_.size(), NONE); // by id
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
+    symbols[byte_ids_[byte]] = byte;
+  LikelyParts batch(merges_);
+  std::vector<std::uint32_t> merged;
+  auto next = likely.begin();
+  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+    batch.clear();
+    auto named = next;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_named = named != likely.end() && named->id == ids[first + i];
+      batch.add(is_named ? Parts{symbols[named->left], symbols[named->right]} : NO_PARTS);
+      named += is_named ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      const TokenView token = tokens_[id];
+      Parts parts = batch.sure(i);
+      if (next != likely.end() && next->id == id) {
+        if (!are_known(parts)) { // made by what this batch has added, or of too many parts
+          parts = {symbols[next->left], symbols[next->right]};
+          if (!are_known(parts) || !merges_.stay_apart(parts.left, parts.right))
+            return false;
+        }
+        ++next;
+      } else if (token.size > 1) {
+        Merge merge{};
+        merged.resize(token.size);
+        if (merge_ordered(token.bytes, token.size, merged.data()) == 2)
+          parts = {symbols[merged[0]], symbols[merged[1]]};
+        else if (makes_from_higher(id, merge))
+          return false;
+      }
+      if (are_known(parts)) {
+        symbols[id] = merges_.add(parts.left, parts.right, id);
+        if (symbols[id] == NONE)
+          return false;
+      }
+    }
+  }
+  return next == likely.end() && merges_fit();
+}
+
 // Whether each symbol has the bytes of its parts, one behind the other.
 bool Vocabulary::merges_fit() const {
   constexpr std::uint32_t AHEAD = 16;

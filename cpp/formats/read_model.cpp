@@ -1,21 +1,197 @@
 #include "read_model.hpp"
 
-#include "rank_file.hpp"
+#include "compact.hpp"
+#include "faults.hpp"
+#include "gguf.hpp"
+#include "tiktoken.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace pretok {
+namespace {
+
+constexpr std::size_t MOST_FILE_BYTES = std::size_t{1} << 29;
+
+struct OtherFormat {
+  std::string_view start;
+  const char *what;
+};
+// bpe/formats/__init__.py has the same.
+constexpr OtherFormat OTHER_FORMATS[] = {
+    {"PK\x03\x04", "a zip archive, such as a PyTorch checkpoint"},
+    {"\x1f\x8b", "compressed with gzip; unpack it first"},
+    {"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"},
+    {"version https://git-lfs",
+     "only the pointer of Git LFS; get the file with `git lfs pull`"},
+    {"<!DOCTYPE", "a web page; download the file itself"},
+    {"<!doctype", "a web page; download the file itself"},
+    {"<html", "a web page; download the file itself"},
+    {"\x80\x02", "a pickle, which may say anything; nothing of it is run"},
+    {"\x80\x03", "a pickle, which may say anything; nothing of it is run"},
+    {"\x80\x04", "a pickle, which may say anything; nothing of it is run"},
+    {"\x80\x05", "a pickle, which may say anything; nothing of it is run"},
+};
+constexpr char WRITE_COMPACT[] =
+    "; with Python's bpe, bpe.load(path).save(\"name.pretok\") makes a file that is";
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// A protobuf message that begins with a piece: text, then score.
+bool is_sentencepiece(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.size() < 5 || text[0] != '\n' || text[2] != '\n')
+    return false;
+  const std::size_t end = std::size_t{4} + at(3);
+  return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
+}
+
+// Whether the first lines are two texts each.
+bool looks_like_merges(std::string_view text) {
+  int seen = 0;
+  bool is_header = false;
+  while (!text.empty() && seen < 3) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r')
+      line.remove_suffix(1);
+    if (line.empty())
+      continue;
+    if (std::any_of(line.begin(), line.end(),
+                    [](char each) { return static_cast<unsigned char>(each) < 0x20; }))
+      return false;
+    is_header = is_header || (seen == 0 && starts_with(line, "#version"));
+    if (!is_header && std::count(line.begin(), line.end(), ' ') != 1)
+      return false;
+    ++seen;
+  }
+  return seen != 0;
+}
+
+Fault read_json(std::string_view, Model &) {
+  return unsupported(std::string("this is JSON, which pretok reads only if a JSON library was "
+                                 "there when it was built") +
+                     WRITE_COMPACT);
+}
+
+Fault read_any(std::string_view data, Model &model) {
+  const auto *bytes = reinterpret_cast<const std::uint8_t *>(data.data());
+  if (is_gguf(bytes, data.size()))
+    return read_gguf(bytes, data.size(), model);
+  if (data.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos)
+    return malformed("the file is empty; expected a vocabulary");
+  if (data.size() > MOST_FILE_BYTES)
+    return malformed("the file has " + std::to_string(data.size()) +
+                     " bytes; a vocabulary file has " + std::to_string(MOST_FILE_BYTES) +
+                     " at most, so this is something else");
+  if (is_compact(bytes, data.size()))
+    return read_compact(bytes, data.size(), model);
+  for (const OtherFormat &each : OTHER_FORMATS)
+    if (starts_with(data, each.start))
+      return unsupported(std::string("this is ") + each.what);
+  if (is_sentencepiece(data))
+    return unsupported("this is a SentencePiece model, which is not read; for a byte-level "
+                       "vocabulary take its tokenizer.json");
+  const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
+  const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
+  if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
+    return read_json(data, model);
+  if (starts_with(text, "minbpe v"))
+    return unsupported(std::string("this is a minbpe .model, which is not read") +
+                       WRITE_COMPACT);
+  if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
+    return read_tiktoken(bytes, data.size(), model);
+  if (looks_like_merges(text))
+    return unsupported(std::string("this is a merges.txt, which is not read") + WRITE_COMPACT);
+  return malformed(
+      "the file begins with " + shown(data.substr(0, 24)) +
+      ", which is no vocabulary that is known: expected a rank file of tiktoken, a "
+      "GGUF file or a .pretok file");
+}
+
+// Trainers that see only text may leave out bytes that it never has, where there are merges.
+bool may_be_missing(std::size_t byte) {
+  return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
+}
+
+Fault check_bytes(const VocabularyData &data) {
+  std::array<bool, 256> has{};
+  std::size_t start = 0;
+  for (const std::uint32_t length : data.lengths) {
+    if (length == 1)
+      has[data.bytes[start]] = true;
+    start += length;
+  }
+  std::size_t missing = 0;
+  std::size_t first = 0;
+  for (std::size_t byte = 256; byte-- > 0;) {
+    if (has[byte] || (!data.from_ranks && may_be_missing(byte)))
+      continue;
+    ++missing;
+    first = byte;
+  }
+  if (missing == 0)
+    return {};
+  return malformed("the vocabulary has no token for " + std::to_string(missing) +
+                   " of the 256 bytes, the first of them " + std::to_string(first) +
+                   "; expected a byte-level vocabulary, in which each byte is a token");
+}
+
+} // namespace
+
+Fault check_added(const Model &model) {
+  struct Entry {
+    std::string_view content;
+    std::uint32_t id;
+    bool operator<(const Entry &other) const { return content < other.content; }
+  };
+  std::vector<Entry> entries;
+  for (const AddedToken &token : model.added)
+    entries.push_back({token.content, token.id});
+  std::sort(entries.begin(), entries.end());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].content.empty() || !is_utf8(entries[i].content))
+      return malformed("added token " + std::to_string(entries[i].id) + " is " +
+                       shown(entries[i].content) + "; expected some text");
+    if (entries[i].id >= ID_LIMIT)
+      return malformed("added token " + shown(entries[i].content) + " has id " +
+                       std::to_string(entries[i].id) + "; expected a number from 0 to " +
+                       std::to_string(ID_LIMIT - 1));
+    if (i != 0 && entries[i].content == entries[i - 1].content)
+      return malformed("added token " + shown(entries[i].content) + " is listed twice");
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry &a, const Entry &b) { return a.id < b.id; });
+  std::size_t start = 0;
+  const auto *bytes = reinterpret_cast<const char *>(model.vocabulary.bytes.data());
+  for (std::size_t i = 0; i < model.vocabulary.ids.size(); ++i) {
+    const std::uint32_t id = model.vocabulary.ids[i];
+    const std::string_view token(bytes + start, model.vocabulary.lengths[i]);
+    start += token.size();
+    const auto first =
+        std::lower_bound(entries.begin(), entries.end(), id,
+                         [](const Entry &entry, std::uint32_t of) { return entry.id < of; });
+    for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
+      if (entry->content != token)
+        return malformed("added token " + shown(entry->content) + " has id " +
+                         std::to_string(id) + ", which is that of " + shown(token) +
+                         "; give each its own");
+  }
+  return {};
+}
 
 Fault read_model(const std::uint8_t *data, std::size_t size, Model &model) {
-  RankFile file;
-  if (!read_rank_file(data, size, file))
-    return {Fault::MALFORMED, "this is no rank file of tiktoken, or a damaged one"};
-  model.vocabulary.mergeable = file.ids.size();
-  model.vocabulary.bytes = std::move(file.bytes);
-  model.vocabulary.lengths = std::move(file.lengths);
-  model.vocabulary.ids = std::move(file.ids);
-  model.why_no_preset = "a rank file does not say how to split text";
-  return {};
+  if (Fault fault = read_any({reinterpret_cast<const char *>(data), size}, model))
+    return fault;
+  if (Fault fault = check_bytes(model.vocabulary))
+    return fault;
+  return check_added(model);
 }
 
 } // namespace pretok

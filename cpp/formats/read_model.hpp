@@ -1,4 +1,4 @@
-// A file of a tokenizer, of any format that is known.
+// Reading a file of a tokenizer, whatever its format.
 #pragma once
 
 #include "model.hpp"
@@ -8,7 +8,14 @@
 
 namespace pretok {
 
-// Reads a file's bytes into `model`, which is empty. The format is told from the content.
+// Reads the tokenizer that a file of `size` bytes holds. Formats are told apart by content: a
+// rank file of tiktoken, a GGUF file, a file that Tokenizer.save("….pretok") wrote, or, where
+// there is a JSON library, a tokenizer.json. Time and space are linear in the size; nothing of
+// `data` is needed afterwards. All ids are below ID_LIMIT; no two tokens have one; each byte
+// that a text can have is a token; added tokens differ, and have their own ids.
 Fault read_model(const std::uint8_t *data, std::size_t size, Model &model);
+
+// What is wrong with the added tokens of a model, that may have got some more.
+Fault check_added(const Model &model);
 
 } // namespace pretok

@@ -1,0 +1,74 @@
+#include "byte_level.hpp"
+
+#include "utf8.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace pretok {
+namespace {
+
+// Printable bytes of Latin-1 stand for themselves, the others for characters from 256 on.
+struct Characters {
+  static constexpr std::size_t COUNT = 256 + 68;
+  static constexpr std::uint16_t NO_BYTE = 256;
+
+  std::array<std::uint16_t, 256> of_bytes{};
+  std::array<std::uint16_t, COUNT> bytes{}; // by character
+};
+
+constexpr bool is_itself(unsigned byte) {
+  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
+}
+
+constexpr Characters make_characters() {
+  Characters made;
+  for (std::size_t i = 0; i < Characters::COUNT; ++i)
+    made.bytes[i] = Characters::NO_BYTE;
+  std::uint16_t next = 256;
+  for (std::uint16_t byte = 0; byte < 256; ++byte) {
+    const std::uint16_t character = is_itself(byte) ? byte : next++;
+    made.of_bytes[byte] = character;
+    made.bytes[character] = byte;
+  }
+  return made;
+}
+
+constexpr Characters CHARACTERS = make_characters();
+
+} // namespace
+
+bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
+  const std::size_t before = to.size();
+  const auto *at = reinterpret_cast<const std::uint8_t *>(text.data());
+  const std::uint8_t *const end = at + text.size();
+  while (at != end) {
+    const Decoded decoded = decode_utf8(at, static_cast<std::size_t>(end - at));
+    const std::uint16_t byte = decoded.code_point < Characters::COUNT
+                                   ? CHARACTERS.bytes[decoded.code_point]
+                                   : Characters::NO_BYTE;
+    if (byte == Characters::NO_BYTE) {
+      to.resize(before);
+      return false;
+    }
+    to.push_back(static_cast<std::uint8_t>(byte));
+    at += decoded.width;
+  }
+  return true;
+}
+
+std::string byte_characters(std::string_view token) {
+  std::string text;
+  for (const char each : token) {
+    const std::uint16_t character = CHARACTERS.of_bytes[static_cast<unsigned char>(each)];
+    if (character < 0x80) {
+      text += static_cast<char>(character);
+    } else {
+      text += static_cast<char>(0xC0 | character >> 6);
+      text += static_cast<char>(0x80 | (character & 0x3F));
+    }
+  }
+  return text;
+}
+
+} // namespace pretok

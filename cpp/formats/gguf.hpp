@@ -1,0 +1,18 @@
+// GGUF, llama.cpp's files of models: the byte-level BPE vocabulary that one holds.
+// bpe/formats/gguf.py is the twin.
+#pragma once
+
+#include "model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+bool is_gguf(const std::uint8_t *data, std::size_t size);
+
+// Reads the tokenizer of a GGUF file. Only the metadata is read, which comes before the
+// tensors: `data` may end behind it. Linear time and space in the size of the metadata.
+Fault read_gguf(const std::uint8_t *data, std::size_t size, Model &model);
+
+} // namespace pretok

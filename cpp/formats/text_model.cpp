@@ -1,0 +1,186 @@
+#include "text_model.hpp"
+
+#include "byte_level.hpp"
+#include "faults.hpp"
+#include "token_table.hpp"
+
+#include <algorithm>
+
+namespace pretok {
+namespace {
+
+const std::uint8_t *bytes_of(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t *>(text.data());
+}
+
+// The tokens of a model, by the place of their texts.
+class Tokens {
+public:
+  Tokens(const TextModel &source, const TextPlaces &places) : source_(source), places_(places) {
+    std::size_t size = 0;
+    for (const std::string_view text : source.texts)
+      size += text.size();
+    bytes_.reserve(size);
+    views_.reserve(source.texts.size());
+    inert_.resize(source.texts.size());
+    for (std::size_t place = 0; place < source.texts.size(); ++place) {
+      const std::string_view text = source.texts[place];
+      const std::size_t start = bytes_.size();
+      if (!append_bytes(text, bytes_)) {
+        // Not in GPT-2's characters: stands for its UTF-8, and no text is ever merged to it.
+        bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
+        inert_[place] = has_inert_ = true;
+      }
+      views_.push_back({start, bytes_.size() - start});
+    }
+  }
+
+  Fault add_merges() {
+    merges_.reserve(source_.merges.size());
+    in_merges_.resize(source_.texts.size());
+    std::string both;
+    for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
+      const auto &[left, right] = source_.merges[rank];
+      both.assign(left).append(right);
+      std::uint32_t at[3];
+      int count = 0;
+      for (const std::string_view part : {left, right, std::string_view(both)}) {
+        at[count] = places_.find(part);
+        if (at[count++] == TextPlaces::NONE)
+          return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
+                           ", but the vocabulary has no token " + shown(part) +
+                           "; the two do not belong together, or are damaged");
+      }
+      if (has_inert_ && (inert_[at[0]] || inert_[at[1]] || inert_[at[2]]))
+        continue;
+      if (left.empty() || right.empty())
+        return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
+                         "; expected two tokens of at least one byte");
+      for (const std::uint32_t place : at)
+        in_merges_[place] = true;
+      merges_.push_back({source_.ids[at[0]], source_.ids[at[1]], source_.ids[at[2]]});
+    }
+    return {};
+  }
+
+  // Removes what only an added token becomes.
+  void drop_added(const Model &model) {
+    for (std::size_t i = 0; i < model.added.size(); ++i) {
+      const std::uint32_t place = places_.find(model.added[i].content);
+      if (place == TextPlaces::NONE || source_.ids[place] != model.added[i].id ||
+          views_[place].size < 2 || in_merges_[place])
+        continue;
+      // A pre-token that is looked up whole may be one that is not found as an added token, for
+      // it is no single word; a special one must not come of ordinary text.
+      if (model.added_special[i] || !source_.ignore_merges)
+        views_[place].size = 0;
+    }
+  }
+
+  void drop_loose() {
+    for (std::size_t place = 0; place < source_.loose.size(); ++place)
+      if (source_.loose[place] && !in_merges_[place] &&
+          !(views_[place].size == 1 && bytes_[views_[place].start] < 0x80))
+        views_[place].size = 0;
+  }
+
+  // Removes or refuses entries that would be mistaken for those of the same bytes.
+  Fault drop_inert() {
+    for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
+      if (!inert_[place] || views_[place].size == 0)
+        continue;
+      const std::string_view text = source_.texts[place];
+      const std::uint32_t twin = places_.find(byte_characters(text));
+      const bool has_twin = twin != TextPlaces::NONE && views_[twin].size != 0;
+      if (source_.ignore_merges || (has_twin && source_.ids[place] < source_.ids[twin]))
+        return unsupported(
+            "the vocabulary has an entry " + shown(text) + " (id " +
+            std::to_string(source_.ids[place]) +
+            "), which is not in the characters that stand for bytes, so that no text becomes "
+            "it; it cannot be told from " +
+            (has_twin ? "token " + std::to_string(source_.ids[twin]) + " of the same bytes"
+                      : std::string("the text of its bytes")) +
+            "; remove it, or list it among the added tokens");
+      if (!has_twin && views_[place].size == 1)
+        views_[place].size = 0;
+    }
+    return {};
+  }
+
+  void move_to(VocabularyData &data) {
+    std::size_t end = 0;
+    for (std::size_t place = 0; place < views_.size(); ++place) {
+      const auto [start, size] = views_[place];
+      if (size == 0)
+        continue;
+      const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(start);
+      std::copy(from, from + static_cast<std::ptrdiff_t>(size),
+                bytes_.begin() + static_cast<std::ptrdiff_t>(end));
+      end += size;
+      data.lengths.push_back(static_cast<std::uint32_t>(size));
+      data.ids.push_back(source_.ids[place]);
+    }
+    bytes_.resize(end);
+    data.bytes = std::move(bytes_);
+    data.mergeable = data.ids.size();
+    data.from_ranks = false;
+    data.merges = std::move(merges_);
+    data.ignore_merges = source_.ignore_merges;
+  }
+
+private:
+  struct View {
+    std::size_t start;
+    std::size_t size; // 0: no token
+  };
+
+  std::string name(std::size_t rank) const {
+    return source_.merges_at + ("[" + std::to_string(rank) + "]");
+  }
+
+  const TextModel &source_;
+  const TextPlaces &places_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<View> views_;
+  std::vector<bool> inert_;
+  bool has_inert_ = false;
+  std::vector<Merge> merges_;
+  std::vector<bool> in_merges_;
+};
+
+} // namespace
+
+TextPlaces::TextPlaces(const std::vector<std::string_view> &texts) : texts_(texts) {
+  std::size_t count = 16;
+  while (count < 2 * texts.size())
+    count *= 2;
+  slots_.assign(count, NONE);
+  for (std::size_t place = 0; place < texts.size(); ++place)
+    slots_[slot_of(texts[place])] = static_cast<std::uint32_t>(place);
+}
+
+std::uint32_t TextPlaces::find(std::string_view text) const { return slots_[slot_of(text)]; }
+
+// Where the text is, or is to be.
+std::size_t TextPlaces::slot_of(std::string_view text) const {
+  const std::uint64_t hash = hash_long(bytes_of(text), text.size());
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots_[slot] != NONE && texts_[slots_[slot]] != text)
+    slot = (slot + 1) & mask;
+  return slot;
+}
+
+Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model) {
+  Tokens tokens(source, places);
+  if (Fault fault = tokens.add_merges())
+    return fault;
+  tokens.drop_added(model);
+  tokens.drop_loose();
+  if (Fault fault = tokens.drop_inert())
+    return fault;
+  tokens.move_to(model.vocabulary);
+  return {};
+}
+
+} // namespace pretok

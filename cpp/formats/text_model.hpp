@@ -1,0 +1,53 @@
+// The texts with their ids and merges of texts that GGUF and tokenizer.json have, as a
+// vocabulary. bpe/formats/bpe_model.py is the twin.
+#pragma once
+
+#include "model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pretok {
+
+// The place of each of some texts.
+class TextPlaces {
+public:
+  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+
+  // `texts` must outlive this and stay where they are. Of equal ones the last counts.
+  explicit TextPlaces(const std::vector<std::string_view> &texts);
+
+  // Where in `texts` this is, or NONE.
+  std::uint32_t find(std::string_view text) const;
+
+private:
+  std::size_t slot_of(std::string_view text) const;
+
+  const std::vector<std::string_view> &texts_;
+  std::vector<std::uint32_t> slots_; // places; NONE: free
+};
+
+struct TextMerge {
+  std::string_view left;
+  std::string_view right;
+};
+
+// What stands in a file, in its own bytes, all of it UTF-8.
+struct TextModel {
+  std::vector<std::string_view> texts; // none twice, but for empty ones
+  std::vector<std::uint32_t> ids;      // of each, none twice, all below ID_LIMIT
+  std::vector<TextMerge> merges;
+  const char *merges_at = ""; // the name of the merges in the file
+  bool ignore_merges = false;
+  std::vector<bool> loose; // of each text: no token but where a merge names it; or empty
+};
+
+// Fills model.vocabulary. An entry that is one of the added tokens of `model` only, which
+// nothing merges to, is not part of it; nor is one that is loose, but for those that a merge
+// names and bytes of ASCII.
+Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model);
+
+} // namespace pretok

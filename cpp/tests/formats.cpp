@@ -1,0 +1,357 @@
+// Small files of each format: what they say is read, and cut off or changed anywhere they are
+// a fault, or a tokenizer that works. No reader takes more memory than a file is worth.
+#include "crc32.hpp"
+#include "presets.hpp"
+#include "read_model.hpp"
+#include "vocabulary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+static std::size_t allocated = 0; // since it was last set to 0
+
+void *operator new(std::size_t size) {
+  allocated += size;
+  if (void *made = std::malloc(size != 0 ? size : 1))
+    return made;
+  std::abort();
+}
+void operator delete(void *what) noexcept { std::free(what); }
+void operator delete(void *what, std::size_t) noexcept { std::free(what); }
+
+namespace {
+
+using namespace pretok;
+
+using Ids = std::vector<std::uint32_t>;
+
+int passed = 0;
+int failed = 0;
+
+void expect(bool good, const std::string &what) {
+  (good ? passed : failed) += 1;
+  if (!good)
+    std::printf("failed: %s\n", what.c_str());
+}
+
+const std::uint8_t *bytes_of(const std::string &text) {
+  return reinterpret_cast<const std::uint8_t *>(text.data());
+}
+
+Fault read(const std::string &file, Model &model) {
+  return read_model(bytes_of(file), file.size(), model);
+}
+
+// The ids of text that is one pre-token; none if the vocabulary cannot be built.
+Ids encoded(VocabularyData data, const std::string &text) {
+  Vocabulary vocabulary;
+  if (vocabulary.build(std::move(data)) != nullptr)
+    return {};
+  Ids ids(text.size());
+  ids.resize(
+      vocabulary.encode(bytes_of(text), text.size(), bytes_of(text) + text.size(), ids.data()));
+  return ids;
+}
+
+// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>"
+// --------------------
+
+const std::string TEXT = "abcab\xC3\xA9";
+const Ids IDS = {257, 256, 0xC3, 0xA9};
+
+std::string base64(const std::string &bytes) {
+  constexpr char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned bits = 0;
+    for (std::size_t j = i; j < i + 3; ++j)
+      bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j)
+      text += i + j <= bytes.size() ? DIGITS[bits >> (18 - 6 * j) & 63] : '=';
+  }
+  return text;
+}
+
+std::string tiktoken_file(const std::string &end_of_line = "\n") {
+  std::string file;
+  for (int byte = 0; byte < 256; ++byte)
+    file += base64(std::string(1, static_cast<char>(byte))) + " " + std::to_string(byte) +
+            end_of_line;
+  return file + base64("ab") + " 256" + end_of_line + base64("abc") + " 257" + end_of_line;
+}
+
+std::string number(std::uint64_t value, std::size_t width, bool big_endian) {
+  std::string bytes;
+  for (std::size_t i = 0; i < width; ++i)
+    bytes += static_cast<char>(value >> 8 * (big_endian ? width - 1 - i : i) & 0xFF);
+  return bytes;
+}
+
+struct GgufFile {
+  bool big_endian = false;
+  std::uint32_t version = 3;
+  std::string entries = {};
+  std::uint64_t count = 0;
+
+  std::string text(const std::string &value) const {
+    return number(value.size(), 8, big_endian) + value;
+  }
+  void add(const std::string &key, std::uint32_t kind, const std::string &value) {
+    entries += text("tokenizer.ggml." + key) + number(kind, 4, big_endian) + value;
+    ++count;
+  }
+  void add_texts(const std::string &key, const std::vector<std::string> &texts) {
+    std::string value = number(8, 4, big_endian) + number(texts.size(), 8, big_endian);
+    for (const std::string &each : texts)
+      value += text(each);
+    add(key, 9, value);
+  }
+  std::string file() const {
+    return "GGUF" + number(version, 4, big_endian) + number(0, 8, big_endian) +
+           number(count, 8, big_endian) + entries;
+  }
+};
+
+std::string byte_character(unsigned byte) {
+  const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
+  unsigned character = byte;
+  if (!is_itself)
+    character = byte <= 0x20 ? 256 + byte : byte <= 0xA0 ? 256 + 33 + byte - 0x7F : 256 + 67;
+  if (character < 0x80)
+    return std::string(1, static_cast<char>(character));
+  return {static_cast<char>(0xC0 | character >> 6),
+          static_cast<char>(0x80 | (character & 0x3F))};
+}
+
+std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
+                      const std::string &model = "gpt2", const std::string &pre = "llama-bpe") {
+  GgufFile file{big_endian, version};
+  std::vector<std::string> tokens;
+  for (unsigned byte = 0; byte < 256; ++byte)
+    tokens.push_back(byte_character(byte));
+  for (const char *token : {"ab", "abc", "<end>"})
+    tokens.push_back(token);
+  file.add("model", 8, file.text(model));
+  if (!pre.empty())
+    file.add("pre", 8, file.text(pre));
+  file.add_texts("tokens", tokens);
+  std::string types = number(5, 4, big_endian) + number(259, 8, big_endian);
+  for (int i = 0; i < 259; ++i)
+    types += number(i == 258 ? 3 : 1, 4, big_endian);
+  file.add("token_type", 9, types);
+  file.add_texts("merges", {"a b", "ab c"});
+  file.add("bos_token_id", 4, number(258, 4, big_endian));
+  file.add("add_eos_token", 7, std::string(1, '\0'));
+  return file.file();
+}
+
+std::string with_sum(const std::string &body, std::uint32_t version = 1) {
+  return "\x89PRETOK\n" + number(version, 4, false) +
+         number(crc32(bytes_of(body), body.size()), 4, false) + body;
+}
+
+// Seven bits in each byte, the lowest first.
+std::string varint(std::uint32_t value) {
+  std::string bytes;
+  for (; value > 0x7F; value >>= 7)
+    bytes += static_cast<char>(0x80 | (value & 0x7F));
+  return bytes + static_cast<char>(value);
+}
+
+constexpr std::uint32_t OWN_PRESET = 16;
+
+// What is before the tokens in the body of a .pretok file.
+std::string compact_head(std::uint32_t flags, const std::string &preset) {
+  std::string body = varint(flags) + varint(static_cast<std::uint32_t>(preset.size())) + preset;
+  body += "\x04" + std::string("16.0");
+  if ((flags & OWN_PRESET) != 0) {
+    const Preset &words = *find_preset("qwen2");
+    body += varint(static_cast<std::uint32_t>(words.word_count));
+    for (std::size_t i = 0; i < words.word_count; ++i)
+      body += varint(words.words[i]);
+  }
+  body += varint(1) + varint(258) + varint(0); // before a text, and behind it
+  return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
+}
+
+std::string compact_literals() {
+  std::string body = varint(256) + std::string(256, '\1');
+  for (int byte = 0; byte < 256; ++byte)
+    body += static_cast<char>(byte);
+  return body;
+}
+
+std::string compact_body(std::uint32_t flags, const std::string &preset = "gpt2") {
+  std::string body = compact_head(flags, preset) + compact_literals() + varint(2) + varint(0);
+  for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
+    body += number(place, 2, false);
+  return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
+}
+
+// ---- Tests
+// -----------------------------------------------------------------------------------
+
+void reads(const std::string &name, const std::string &file, bool has_end) {
+  Model model;
+  const Fault fault = read(file, model);
+  expect(!fault, name + " is read: " + fault.message);
+  expect(encoded(model.vocabulary, TEXT) == IDS, name + " has its ids");
+  expect(model.added.size() == (has_end ? 1U : 0U) &&
+             (!has_end || (model.added[0].content == "<end>" && model.added[0].id == 258 &&
+                           model.added_special[0])),
+         name + " has its added tokens");
+  expect(model.before == (has_end ? Ids{258} : Ids{}) && model.after.empty(),
+         name + " has its template");
+}
+
+void refuses(const std::string &name, const std::string &file, Fault::Kind kind,
+             const std::string &part) {
+  Model model;
+  const Fault fault = read(file, model);
+  expect(fault.kind == kind && fault.message.find(part) != std::string::npos,
+         name + " is refused: " + fault.message);
+}
+
+// Whether a file, whatever it is, is a fault that says what is wrong, or a tokenizer that
+// works, and took no more memory than it may.
+bool is_safe(const std::string &file, int &faults) {
+  Model model;
+  allocated = 0;
+  const Fault fault = read(file, model);
+  if (allocated > 64 * file.size() + (std::size_t{64} << 20))
+    return false;
+  if (fault) {
+    ++faults;
+    return !fault.message.empty() && fault.message.size() < 1000;
+  }
+  const auto &ids = model.vocabulary.ids;
+  if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
+    return true; // its tables are large, and take long to make
+  return !encoded(std::move(model.vocabulary), TEXT).empty();
+}
+
+void survives_damage(const std::string &name, const std::string &file,
+                     std::string (*mended)(std::string)) {
+  int faults = 0;
+  bool good = true;
+  for (std::size_t size = 0; good && size < file.size(); ++size)
+    good = is_safe(mended(file.substr(0, size)), faults);
+  expect(good, name + ", cut off");
+  expect(faults > 0, name + ", cut off: some faults");
+  for (std::size_t at = 0; good && at < file.size(); ++at)
+    for (unsigned bit = 0; good && bit < 8; ++bit) {
+      std::string changed = file;
+      changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
+      good = is_safe(mended(changed), faults);
+    }
+  expect(good, name + ", with a bit changed");
+}
+
+std::string as_it_is(std::string file) { return file; }
+
+// With the right CRC-32, as a liar would write it.
+std::string summed(std::string file) {
+  return file.size() < 16 || file[0] != '\x89' ? file : with_sum(file.substr(16));
+}
+
+void test_reading() {
+  reads("a rank file", tiktoken_file(), false);
+  reads("a rank file of Windows", tiktoken_file("\r\n"), false);
+  reads("a rank file with empty lines", "\n" + tiktoken_file("\n\n"), false);
+  reads("a rank file with a line for no bytes", "= 300\n" + tiktoken_file(), false);
+  reads("a GGUF file", gguf_file(), true);
+  reads("a GGUF file of version 2", gguf_file(false, 2), true);
+  reads("a big-endian GGUF file", gguf_file(true), true);
+  reads("a GGUF file with weights", gguf_file() + std::string(100, '\xFF'), true);
+  reads("a .pretok file of ranks", with_sum(compact_body(3)), true);
+  reads("a .pretok file of merges", with_sum(compact_body(0)), true);
+  Model model;
+  expect(!read(gguf_file(), model) && model.preset == "llama3" && model.why_no_preset.empty(),
+         "a GGUF file says how to split, by the name of a preset");
+  model = {};
+  expect(!read(gguf_file(false, 3, "gpt2", ""), model) && model.preset.empty() &&
+             model.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
+         "a GGUF file that does not say how to split");
+  model = {};
+  expect(!read(with_sum(compact_body(15)), model) && model.nfc && model.add_prefix_space &&
+             model.vocabulary.from_ranks && model.preset == "gpt2" && model.unicode == "16.0",
+         "the flags of a .pretok file");
+  model = {};
+  expect(!read(with_sum(compact_body(0, "new")), model) && model.preset.empty() &&
+             model.why_no_preset.find("preset \"new\"") != std::string::npos,
+         "a .pretok file with a preset that is not there");
+  model = {};
+  expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), model) && model.preset.empty() &&
+             model.program.size() == find_preset("qwen2")->word_count,
+         "a .pretok file with a preset of its own");
+}
+
+void test_refusing() {
+  const auto unsupported = Fault::UNSUPPORTED;
+  const auto malformed = Fault::MALFORMED;
+  refuses("nothing", "", malformed, "the file is empty");
+  refuses("white space", " \r\n\t", malformed, "the file is empty");
+  refuses("a zip archive", "PK\3\4abc", unsupported, "a zip archive");
+  refuses("gzip", "\x1f\x8b\x08", unsupported, "gzip");
+  refuses("a pickle", "\x80\x04\x95", unsupported, "a pickle");
+  refuses("half a pickle", "\x80", malformed, "begins with \"\\x80\"");
+  refuses("a pointer", "version https://git-lfs.github.com/spec/v1", unsupported, "Git LFS");
+  refuses("a web page", "<!DOCTYPE html>", unsupported, "a web page");
+  refuses("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0", 14), unsupported,
+          "SentencePiece");
+  refuses("JSON", " {\"a\": 1}", unsupported, "");
+  refuses("merges.txt", "#version: 0.2\na b\n", unsupported, "merges.txt");
+  refuses("merges without a head", "a b\nab c\n", unsupported, "merges.txt");
+  refuses("minbpe", "minbpe v1\n", unsupported, "minbpe");
+  refuses("text", "what is this", malformed, "begins with \"what is this\"");
+  const std::string ranks = tiktoken_file();
+  refuses("a rank twice", ranks + "eHk= 7\n", malformed, "line 259: rank 7 is that of line 8");
+  refuses("a token twice", ranks + "YWI= 300\n", malformed,
+          "line 259: token \"ab\" is that of");
+  refuses("no base64", ranks + "YWI 300\n", malformed, "line 259: \"YWI\" is not base64");
+  refuses("no rank", ranks + "eHk=\n", malformed, "line 259: \"eHk=\" has no rank");
+  refuses("a large rank", ranks + "eHk= 16777216\n", malformed, "expected a number from 0 to");
+  refuses("a missing byte", ranks.substr(7), malformed, "no token for 1 of the 256 bytes");
+  refuses("llama", gguf_file(false, 3, "llama"), unsupported, "SentencePiece BPE");
+  refuses("gemma4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported, "text, not bytes");
+  refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
+  refuses("GGUF, cut off", gguf_file().substr(0, 3000), malformed, "the end of the file is at");
+  refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "version 2");
+  refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
+  refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "behind its end");
+  std::string damaged = with_sum(compact_body(3));
+  damaged.back() ^= 1;
+  refuses(".pretok, damaged", damaged, malformed, "CRC-32");
+}
+
+// A file of a few bytes that says that its tokens double each time.
+void test_growth() {
+  constexpr std::uint32_t COUNT = 40;
+  std::string body = compact_head(0, "gpt2") + compact_literals() + varint(COUNT) + varint(0);
+  for (std::uint32_t i = 0; i < COUNT; ++i) {
+    const std::uint32_t part = i == 0 ? 97 : 255 + i;
+    body += number(part, 2, false) + number(part, 2, false);
+  }
+  body += varint(1) + varint(0) + varint(256 + COUNT);
+  refuses("tokens that double", with_sum(body), Fault::MALFORMED, "too long");
+}
+
+} // namespace
+
+int main() {
+  test_reading();
+  test_refusing();
+  test_growth();
+  survives_damage("a rank file", tiktoken_file(), as_it_is);
+  survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), as_it_is);
+  survives_damage("a GGUF file", gguf_file(), as_it_is);
+  survives_damage("a .pretok file", with_sum(compact_body(3)), as_it_is);
+  survives_damage("a .pretok file with its CRC-32", with_sum(compact_body(3)), summed);
+  survives_damage("one of merges, and a preset", with_sum(compact_body(OWN_PRESET)), summed);
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
