@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+from c_library import CLibrary, build
 from command_line import Call, caller, small_tokenizer
 from pretok import registry
 from pretok.cli import input as cli_input
@@ -58,6 +61,15 @@ def given(vocab: str, backend: BackendName) -> list[str]:
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read so few bytes at a time that blocks end inside lines and UTF-8 sequences."""
     monkeypatch.setattr(cli_input, "BLOCK", request.param)
+
+
+@pytest.fixture(scope="session")
+def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
+    """The C library, built once for all processes of a run; skipped where it cannot be."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    return CLibrary(build(folder / "c_library"))
 
 
 @pytest.fixture

@@ -63,15 +63,8 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
     return missing(error, "options.special_tokens");
   model.added_special.resize(model.added.size());
   std::unordered_map<std::string, std::uint32_t> listed;
-  for (const AddedToken &token : model.added) {
-    if (token.content.empty() || !is_utf8(token.content.data(), token.content.size()))
-      return fail(error, PRETOK_MALFORMED,
-                  "added token %lu of the file is empty or not UTF-8; expected some text",
-                  static_cast<unsigned long>(token.id));
-    if (!listed.emplace(token.content, token.id).second)
-      return fail(error, PRETOK_MALFORMED, "the file lists added token \"%.*s\" twice",
-                  shown(token.content), token.content.c_str());
-  }
+  for (const AddedToken &token : model.added)
+    listed.emplace(token.content, token.id);
   for (std::size_t i = 0; i < options.special_token_count; ++i) {
     const pretok_special_token &given = options.special_tokens[i];
     if (given.text == nullptr || given.size == 0 || !is_utf8(given.text, given.size))
@@ -99,9 +92,6 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
 // Gives each added token bytes that it decodes to, unless the vocabulary has them.
 pretok_status place_added(Model &model, pretok_error *error) {
   VocabularyData &data = model.vocabulary;
-  if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
-    return fail(error, PRETOK_MALFORMED, "the file has %zu ids for %zu tokens", data.ids.size(),
-                data.lengths.size());
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
   struct Place {
     std::size_t start = NOWHERE;
@@ -116,14 +106,9 @@ pretok_status place_added(Model &model, pretok_error *error) {
   };
   std::size_t start = 0;
   for (std::size_t i = 0; i < data.ids.size(); ++i) {
-    if (data.ids[i] >= ID_LIMIT || data.lengths[i] > data.bytes.size() - start)
-      return fail(
-          error, PRETOK_MALFORMED,
-          "token %zu of the file has an id that is too large, or is longer than the file", i);
     place_of(data.ids[i]) = {start, data.lengths[i], i < data.mergeable};
     start += data.lengths[i];
   }
-  data.bytes.resize(start);
   for (const AddedToken &token : model.added) {
     if (token.id >= ID_LIMIT)
       return fail(error, PRETOK_INVALID_ARGUMENT,
@@ -203,8 +188,6 @@ pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
   pretok_tokenizer &tokenizer = *made;
   note_bytes(model.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = model.vocabulary.ids;
-  if (ids.empty())
-    return fail(error, PRETOK_MALFORMED, "the file has no tokens");
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   if (const char *wrong = tokenizer.vocabulary.build(std::move(model.vocabulary)))
     return fail(error, PRETOK_MALFORMED,

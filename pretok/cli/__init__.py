@@ -1,5 +1,5 @@
-"""The command line: `pretok split`, `explain`, `presets`, `identify`, `diff`, `fuzz` and `bench`;
-and, over vocabularies, `encode`, `decode`, `count`, `train`, `inspect` and `fetch`.
+"""The command line: `pretok split`, `explain`, `presets`, `identify`, `diff`, `program`, `fuzz` and
+`bench`; and, over vocabularies, `encode`, `decode`, `count`, `train`, `inspect` and `fetch`.
 
 Every error is one line on standard error and exit status 2, whatever raised it; `main` sees to it.
 """
@@ -135,6 +135,7 @@ for _command in (
     Later("inspect", "pretok.cli.inspect:inspect_command", "Show what is in a vocabulary."),
     Later("fetch", "pretok.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     Later("identify", "pretok.cli.identify:identify_command", "Say which preset something is."),
+    Later("program", "pretok.cli.program:program_command", "Write a preset for the C library."),
     Later("fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."),
     Later("bench", "pretok.cli.bench:bench_command", "Measure speed against that of peers."),
 ):

@@ -1,0 +1,405 @@
+// Every allocation of the library fails, one after the other: each call then gives PRETOK_OK or
+// PRETOK_OUT_OF_MEMORY, nothing leaks, and what was made before can be used as before.
+#include "pretok.h"
+#include "small_vocabulary.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+// ---- Memory that can be made to run out. On glibc malloc itself, else what C++ has of it.
+
+namespace {
+
+bool counting = false;
+long long until_failure = -1; // allocations; negative: none fails
+bool stays_out = false;       // whether all that come after the one that fails do
+bool failed = false;          // whether one did
+long long made = 0;           // while counting
+long long live = 0;           // blocks that were made while counting and are not freed
+
+// Whether this allocation is to fail.
+bool fails() {
+  if (!counting)
+    return false;
+  ++made;
+  if (until_failure < 0 || until_failure-- != 0)
+    return false;
+  if (stays_out)
+    until_failure = 0;
+  return failed = true;
+}
+
+} // namespace
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                     \
+    __has_feature(memory_sanitizer)
+#define PRETOK_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PRETOK_SANITIZED
+#endif
+
+#if defined(__GLIBC__) && !defined(PRETOK_SANITIZED)
+#define PRETOK_COUNTS_MALLOC
+extern "C" {
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void __libc_free(void *);
+
+void *malloc(size_t size) {
+  if (fails())
+    return nullptr;
+  void *const block = __libc_malloc(size);
+  live += counting && block != nullptr;
+  return block;
+}
+void *calloc(size_t count, size_t size) {
+  if (fails())
+    return nullptr;
+  void *const block = __libc_calloc(count, size);
+  live += counting && block != nullptr;
+  return block;
+}
+void *realloc(void *before, size_t size) {
+  if (fails())
+    return nullptr;
+  void *const block = __libc_realloc(before, size);
+  live += counting && before == nullptr && block != nullptr;
+  return block;
+}
+void free(void *block) {
+  live -= counting && block != nullptr;
+  __libc_free(block);
+}
+}
+#else
+void *operator new(std::size_t size) {
+  void *const block = fails() ? nullptr : std::malloc(size != 0 ? size : 1);
+  if (block == nullptr)
+    throw std::bad_alloc();
+  live += counting;
+  return block;
+}
+void operator delete(void *block) noexcept {
+  live -= counting && block != nullptr;
+  std::free(block);
+}
+void operator delete(void *block, std::size_t) noexcept { operator delete(block); }
+#endif
+
+namespace {
+
+int failures = 0;
+
+void check(bool condition, const char *what, int line) {
+  if (condition)
+    return;
+  counting = false;
+  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, made);
+  if (++failures > 20)
+    std::exit(1);
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+pretok_error error;
+char file[1 << 14];
+std::size_t file_size;
+std::string text; // with long words, and many that differ
+std::vector<std::uint32_t> wanted;
+
+const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
+
+// What a call gave: the memory ran out, or not.
+bool is_made(pretok_status status) {
+  const bool ok = status == PRETOK_OK || status == PRETOK_OUT_OF_MEMORY;
+  if (!ok)
+    std::printf("%s\n", error.message);
+  CHECK(ok);
+  CHECK(status == PRETOK_OK || error.status == PRETOK_OUT_OF_MEMORY);
+  return status == PRETOK_OK;
+}
+
+pretok_load_options load_options(const char *normalizer) {
+  pretok_load_options options{};
+  options.struct_size = sizeof options;
+  options.preset = "cl100k";
+  options.normalizer = normalizer;
+  options.special_tokens = SPECIAL;
+  options.special_token_count = 2;
+  return options;
+}
+
+pretok_encode_options allowing() {
+  pretok_encode_options options{};
+  options.struct_size = sizeof options;
+  options.special = PRETOK_SPECIAL_ALLOW;
+  return options;
+}
+
+// Runs `work`, which returns whether all went well, until it does: each time one allocation
+// more is allowed. What it makes it frees. Says how many there were.
+void run_out(const char *what, const std::function<bool()> &work) {
+  for (long long allowed = 0;; ++allowed) {
+    made = live = 0;
+    failed = false;
+    until_failure = allowed;
+    counting = true;
+    const bool ok = work();
+    counting = false;
+    if (!failed) {
+      CHECK(ok);
+      std::printf("%s: %lld allocations\n", what, made);
+      return;
+    }
+    if (allowed > 200000) {
+      CHECK(!"it never goes well");
+      return;
+    }
+  }
+}
+
+bool load_and_free(const char *normalizer) {
+  const pretok_load_options options = load_options(normalizer);
+  pretok_tokenizer *tokenizer = nullptr;
+  const bool ok =
+      is_made(pretok_tokenizer_from_memory(file, file_size, &options, &tokenizer, &error));
+  CHECK(ok == (tokenizer != nullptr));
+  pretok_tokenizer_free(tokenizer);
+  CHECK(live == 0);
+  return ok;
+}
+
+bool load_file(const char *path) {
+  const pretok_load_options options = load_options(nullptr);
+  pretok_tokenizer *tokenizer = nullptr;
+  const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
+  pretok_tokenizer_free(tokenizer);
+  CHECK(live == 0);
+  // To open a file takes memory too, and its failure is the system's.
+  if (status == PRETOK_CANNOT_READ) {
+    CHECK(failed);
+    return false;
+  }
+  return is_made(status);
+}
+
+std::vector<pretok_span> spans;
+
+bool split(const char *preset) {
+  pretok_pre_tokenizer *made_one = nullptr;
+  bool ok = is_made(pretok_pre_tokenizer_named(preset, nullptr, &made_one, &error));
+  if (ok) {
+    std::size_t count = 0;
+    ok = is_made(pretok_spans(made_one, text.data(), text.size(), spans.data(), spans.size(),
+                              &count, &error));
+  }
+  pretok_pre_tokenizer_free(made_one);
+  CHECK(live == 0);
+  return ok;
+}
+
+std::vector<std::uint32_t> room;
+
+bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
+  const pretok_encode_options options = allowing();
+  std::size_t count = 0;
+  const bool ok =
+      is_made(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(),
+                            much_room ? room.size() : wanted.size(), &count, &error));
+  CHECK(!ok || (count == wanted.size() &&
+                std::memcmp(room.data(), wanted.data(), count * sizeof room[0]) == 0));
+  return ok;
+}
+
+bool count(const pretok_tokenizer *tokenizer) {
+  const pretok_encode_options options = allowing();
+  std::size_t found = 0;
+  const bool ok =
+      is_made(pretok_count(tokenizer, text.data(), text.size(), &options, &found, &error));
+  CHECK(!ok || found == wanted.size());
+  return ok;
+}
+
+bool make_set(const pretok_tokenizer *tokenizer) {
+  const char *const texts[] = {"<|x|>"};
+  const std::size_t sizes[] = {5};
+  pretok_special_set *set = nullptr;
+  const bool ok = is_made(pretok_special_set_new(tokenizer, texts, sizes, 1, &set, &error));
+  pretok_special_set_free(set);
+  CHECK(live == 0);
+  return ok;
+}
+
+// A chunk that fails is given again, as often as it takes: the stream is as before.
+bool stream_ids(const pretok_tokenizer *tokenizer) {
+  const pretok_encode_options options = allowing();
+  pretok_encode_stream *stream = nullptr;
+  if (!is_made(pretok_encode_stream_new(tokenizer, &options, &stream, &error)))
+    return false;
+  bool all_ok = true;
+  std::size_t total = 0;
+  const auto add = [&](const auto &next) {
+    const std::uint32_t *ids = nullptr;
+    std::size_t found = 0;
+    while (!is_made(next(&ids, &found)))
+      all_ok = false;
+    if (found != 0)
+      std::memcpy(room.data() + total, ids, found * sizeof *ids);
+    total += found;
+  };
+  constexpr std::size_t CHUNK = 700;
+  for (std::size_t at = 0; at < text.size(); at += CHUNK)
+    add([&](const std::uint32_t **ids, std::size_t *found) {
+      return pretok_encode_stream_feed(stream, text.data() + at,
+                                       std::min(CHUNK, text.size() - at), ids, found, &error);
+    });
+  add([&](const std::uint32_t **ids, std::size_t *found) {
+    return pretok_encode_stream_finish(stream, ids, found, &error);
+  });
+  CHECK(total == wanted.size() &&
+        std::memcmp(room.data(), wanted.data(), total * sizeof room[0]) == 0);
+  pretok_encode_stream_free(stream);
+  return all_ok;
+}
+
+char decoded[1 << 17];
+
+bool decode(const pretok_tokenizer *tokenizer) {
+  std::size_t size = 0;
+  const bool ok = is_made(pretok_decode(tokenizer, wanted.data(), wanted.size(), false, decoded,
+                                        sizeof decoded, &size, &error));
+  CHECK(ok && size == text.size() && std::memcmp(decoded, text.data(), size) == 0);
+  return ok;
+}
+
+bool stream_text(const pretok_tokenizer *tokenizer) {
+  pretok_decode_stream *stream = nullptr;
+  if (!is_made(pretok_decode_stream_new(tokenizer, false, &stream, &error)))
+    return false;
+  bool all_ok = true;
+  std::size_t total = 0;
+  for (std::size_t at = 0; at <= wanted.size(); at += 50) {
+    const char *some = nullptr;
+    std::size_t size = 0;
+    while (!is_made(pretok_decode_stream_feed(stream, wanted.data() + at,
+                                              std::min<std::size_t>(50, wanted.size() - at),
+                                              &some, &size, &error)))
+      all_ok = false;
+    std::memcpy(decoded + total, some, size);
+    total += size;
+  }
+  const char *some = nullptr;
+  std::size_t size = 0;
+  while (!is_made(pretok_decode_stream_finish(stream, &some, &size, &error)))
+    all_ok = false;
+  CHECK(size == 0 && total == text.size() && std::memcmp(decoded, text.data(), total) == 0);
+  pretok_decode_stream_free(stream);
+  CHECK(live == 0);
+  return all_ok;
+}
+
+pretok_tokenizer *load(const char *normalizer) {
+  const pretok_load_options options = load_options(normalizer);
+  pretok_tokenizer *tokenizer = nullptr;
+  CHECK(pretok_tokenizer_from_memory(file, file_size, &options, &tokenizer, &error) ==
+        PRETOK_OK);
+  return tokenizer;
+}
+
+// What was encoded by a tokenizer that never ran out of memory.
+void set_wanted(const char *normalizer) {
+  pretok_tokenizer *const tokenizer = load(normalizer);
+  const pretok_encode_options options = allowing();
+  std::size_t found = 0;
+  room.resize(pretok_encode_bound(tokenizer, text.size()));
+  CHECK(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(), room.size(),
+                      &found, &error) == PRETOK_OK);
+  wanted.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
+  pretok_tokenizer_free(tokenizer);
+}
+
+// Of one tokenizer whose caches grow meanwhile, and of a new one each time.
+void run_all(const char *normalizer) {
+  set_wanted(normalizer);
+  pretok_tokenizer *tokenizer = nullptr;
+  const auto fresh = [&] {
+    counting = false;
+    pretok_tokenizer_free(tokenizer);
+    tokenizer = load(normalizer);
+    live = 0;
+    counting = true;
+  };
+  const std::vector<std::pair<const char *, std::function<bool()>>> calls = {
+      {"encode", [&] { return encode(tokenizer, false); }},
+      {"encode with much room", [&] { return encode(tokenizer, true); }},
+      {"count", [&] { return count(tokenizer); }},
+      {"encode stream", [&] { return stream_ids(tokenizer); }}};
+  for (const auto &[what, call] : calls) {
+    tokenizer = load(normalizer);
+    run_out(what, [&, &work = call] {
+      fresh();
+      return work();
+    });
+    for (const auto &[name, other] : calls) // it can still be used
+      CHECK(other());
+    pretok_tokenizer_free(tokenizer);
+    tokenizer = load(normalizer);
+    run_out("the same with one tokenizer", call);
+    CHECK(call());
+    pretok_tokenizer_free(tokenizer);
+  }
+  tokenizer = load(normalizer);
+  run_out("special set", [&] { return make_set(tokenizer); });
+  if (normalizer == nullptr) {
+    run_out("decode", [&] { return decode(tokenizer); });
+    run_out("decode stream", [&] { return stream_text(tokenizer); });
+  }
+  pretok_tokenizer_free(tokenizer);
+}
+
+} // namespace
+
+int main() {
+  file_size = write_small_vocabulary(file);
+  for (int i = 0; i < 400; ++i)
+    text += (i % 7 == 0   ? " hello"
+             : i % 5 == 0 ? " the world"
+                          : " \xE4\xB8\xAD") +
+            std::to_string(i * 7919) + (i % 11 == 0 ? "caf\xC3\xA9s and others<|x|>" : ".");
+  text += std::string(2000, 'a') + " e" + std::string(600, '=') + "\n\n";
+  std::printf("%zu bytes\n", text.size());
+#if !defined(PRETOK_COUNTS_MALLOC)
+  std::printf("only operator new can fail here\n");
+#endif
+  static const char PATH[] = "allocation_test.tiktoken";
+  std::FILE *const to = std::fopen(PATH, "wb");
+  CHECK(to != nullptr && std::fwrite(file, 1, file_size, to) == file_size);
+  if (to != nullptr)
+    std::fclose(to);
+  spans.resize(text.size());
+  set_wanted(nullptr); // what the processor can do is looked up once, and kept
+  for (const bool forever : {false, true}) {
+    stays_out = forever;
+    run_out("load", [] { return load_and_free(nullptr); });
+    run_out("load with NFC", [] { return load_and_free("NFC"); });
+    run_out("load from a file", [] { return load_file(PATH); });
+    for (const char *preset : {"gpt2", "o200k", "deepseek-v3"})
+      run_out(preset, [preset] { return split(preset); });
+  }
+  stays_out = false;
+  std::remove(PATH);
+  run_all(nullptr);
+  text += "e\xCC\x81 \xE1\x84\x80\xE1\x85\xA1 o\xCC\x81<|x|>";
+  run_all("NFC");
+  return failures != 0;
+}

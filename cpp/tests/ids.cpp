@@ -1,0 +1,45 @@
+// Writes the ids of the text on standard input: 32 bits each, as the processor has them. That
+// is encoded at once and as it comes, and decoded.
+#include "pretok.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+template <typename T> T expect(pretok::Result<T> result) {
+  if (!result) {
+    std::fprintf(stderr, "%s\n", result.error().message.c_str());
+    std::exit(1);
+  }
+  return std::move(*result);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: ids FILE PRESET\n");
+    return 2;
+  }
+  const auto tokenizer = expect(pretok::Tokenizer::from_file(arguments[1], arguments[2]));
+  std::string text;
+  std::vector<std::uint32_t> streamed;
+  auto stream = expect(pretok::EncodeStream::of(tokenizer));
+  char block[1000];
+  while (const std::size_t size = std::fread(block, 1, sizeof block, stdin)) {
+    text.append(block, size);
+    const auto ids = expect(stream.feed({block, size}));
+    streamed.insert(streamed.end(), ids.begin(), ids.end());
+  }
+  const auto last = expect(stream.finish());
+  streamed.insert(streamed.end(), last.begin(), last.end());
+  const auto ids = expect(tokenizer.encode(text));
+  if (ids != streamed || expect(tokenizer.decode(ids)) != text) {
+    std::fprintf(stderr, "the ways do not give the same\n");
+    return 1;
+  }
+  return std::fwrite(ids.data(), sizeof ids[0], ids.size(), stdout) == ids.size() ? 0 : 1;
+}
