@@ -202,7 +202,7 @@ class CTokenizer:
         bound = self.library.bound(self.handle, c.c_size_t(len(data)))
         room = (c.c_uint32 * bound)()
         self.library.call("encode", *given, room, c.c_size_t(bound), c.byref(count))
-        found = room[: count.value]
+        found: list[int] = room[: count.value]
         self.library.call("count", *given, c.byref(count))
         assert count.value == len(found)
         exact = (c.c_uint32 * len(found))()
@@ -244,15 +244,15 @@ class CTokenizer:
     def decode_stream(self, chunks: Iterable[Sequence[int]], skip_special: bool) -> list[str]:
         """Return what each of some ids, and then the end, completes."""
         made = self.library.made("decode_stream_new", self.handle, c.c_bool(skip_special))
-        text, size = c.POINTER(c.c_char)(), c.c_size_t()
+        text, size = c.c_void_p(), c.c_size_t()
         found: list[str] = []
         try:
             for ids in chunks:
                 given = (made, (c.c_uint32 * len(ids))(*ids), c.c_size_t(len(ids)))
                 self.library.call("decode_stream_feed", *given, c.byref(text), c.byref(size))
-                found.append(text[: size.value].decode())
+                found.append(_bytes(text, size).decode())
             self.library.call("decode_stream_finish", made, c.byref(text), c.byref(size))
-            return [*found, text[: size.value].decode()]
+            return [*found, _bytes(text, size).decode()]
         finally:
             self.library.free("decode_stream", made)
 
@@ -264,10 +264,14 @@ class CTokenizer:
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of a token."""
-        data, size = c.POINTER(c.c_char)(), c.c_size_t()
+        data, size = c.c_void_p(), c.c_size_t()
         given = (self.handle, c.c_uint32(id))
         self.library.call("token_bytes", *given, c.byref(data), c.byref(size))
-        return data[: size.value]
+        return _bytes(data, size)
+
+
+def _bytes(at: c.c_void_p, size: c.c_size_t) -> bytes:
+    return c.string_at(at, size.value) if size.value else b""
 
 
 def build(folder: Path) -> Path:
@@ -295,7 +299,7 @@ def build(folder: Path) -> Path:
         options = ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1"]
         make = ["cmake", "--build", folder, "--target", "pretok", "--parallel", "2"]
         for command in ([*configure, *options], make):
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            run = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
             if run.returncode != 0:
                 done.write_text(run.stdout[-4000:] + run.stderr[-4000:])
                 break

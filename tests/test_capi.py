@@ -60,7 +60,7 @@ def merges_of(source: random.Random) -> Vocabulary:
     """Return a vocabulary of merges; sometimes bytes that no text has are no tokens."""
     missing = {0xC0, 0xF2, 0xFF} if source.random() < 0.5 else set()
     tokens = {byte: bytes([byte]) for byte in range(256) if byte not in missing}
-    merges = []
+    merges: list[tuple[int, int, int]] = []
     for _ in range(20):
         letters = [b"h", b"e", b"l", b"o", b" ", b"1", b"\xc3", b"\xa9", b"w"]
         left, right = source.choices([*letters, *list(tokens.values())[-6:]], k=2)
@@ -101,7 +101,7 @@ def random_tokenizer(source: random.Random) -> Tokenizer:
 def wanted(tok: Tokenizer, data: bytes, special: str, template: bool) -> list[int] | CError:
     """Return what Python gives, or the error as C has it."""
     try:
-        return tok.encode(data, special, add_special_tokens=template)  # type: ignore[arg-type]
+        return tok.encode(data, special, add_special_tokens=template)
     except SpecialTokenError as error:
         return CError(8, error.position, "")
     except UnknownTokenError:
