@@ -42,7 +42,7 @@ def test_engines_split_as_the_cases_say(preset: str) -> None:
     cases = {name: case for name, case in CASES_OF[preset].items() if stable(case.text)}
     assert len(cases) > len(CASES_OF[preset]) * 0.9, "few depend on the Unicode version"
     texts = [case.text for case in cases.values()]
-    found = {find(preset).engine: engine_splits(find(preset), texts)}
+    found: dict[str, list[list[str]]] = {find(preset).engine: engine_splits(find(preset), texts)}
     if preset in CORE_NAMES:
         found["regex"] = [regex_split(find(preset).pattern, text) for text in texts]
     wrong = {
