@@ -9,9 +9,8 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.encoder import Backend, Encoder
+from bpe.encoder import ESCAPE, Backend, Encoder, as_text
 from bpe.merge import Merger
-from bpe.normal_parts import ESCAPE, as_text
 from bpe.special import AddedToken, AddedTokens, Ranges
 from bpe.vocabulary import Vocabulary
 from pretok.pretokenizer import BackendName, PreTokenizer, native_machine

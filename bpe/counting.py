@@ -10,8 +10,7 @@ from typing import Protocol, cast
 
 from bpe import sources
 from bpe.backends import SupportsOffsets, splitter
-from bpe.encoder import utf8
-from bpe.normal_parts import ESCAPE
+from bpe.encoder import ESCAPE, utf8
 from bpe.sources import Text
 from bpe.trainer import Words
 from pretok.pretokenizer import BackendName, PreTokenizer, native_machine

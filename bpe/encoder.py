@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.errors import SpecialTokenError, UnknownTokenError, UnsupportedError
+from bpe.normalize import is_normal, normalize
 from bpe.special import AddedTokens
 
 Data: TypeAlias = str | bytes
 Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
+
+ESCAPE = "surrogateescape"
 
 
 def check_keeps_all(pre_tokenizer: object) -> None:
@@ -56,6 +59,12 @@ class Backend(Protocol):
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if one of them is not an int or no token's."""
+
+    def is_normal(self, text: Data) -> bool:
+        """Return whether `text` is surely in NFC."""
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return UTF-8 in NFC; bytes that are no UTF-8 stay, and nothing moves past them."""
 
 
 class Encoder:
@@ -152,6 +161,19 @@ class Encoder:
         except (KeyError, TypeError):
             return None
 
+    @staticmethod
+    def is_normal(text: Data) -> bool:
+        """Return whether `text` is surely in NFC."""
+        if isinstance(text, bytes):
+            return is_normal(as_text(text))
+        # What surrogates in pairs stand for may be composed.
+        return is_normal(text) and not has_surrogates(text)
+
+    @staticmethod
+    def normalized(data: bytes) -> bytes:
+        """Return UTF-8 in NFC; bytes that are no UTF-8 stay, and nothing moves past them."""
+        return normalize(as_text(data)).encode("utf-8", ESCAPE)
+
 
 def unknown_id(
     ids: Sequence[int] | NDArray[np.integer], tokens: Mapping[int, bytes]
@@ -178,6 +200,11 @@ def utf8(text: Data) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return join_surrogates(text).encode()
+
+
+def as_text(data: bytes) -> str:
+    """Return UTF-8 as a str, with each byte that is no UTF-8 as a lone surrogate."""
+    return data.decode("utf-8", ESCAPE)
 
 
 def has_surrogates(text: str) -> bool:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
 import numpy as np
 
-from bpe.encoder import Backend, Ids, Offsets
+from bpe.encoder import ESCAPE, Backend, Data, Ids, Offsets, as_text
 from bpe.errors import SpecialTokenError
-from bpe.normalize import alignment, normalize
+from bpe.normalize import alignment
 from bpe.places import Places
 from bpe.special import AddedTokens, Segment
 
-ESCAPE = "surrogateescape"
-
-
-def as_text(data: bytes) -> str:
-    """Return UTF-8 as a str, with each byte that is no UTF-8 as a lone surrogate."""
-    return data.decode("utf-8", ESCAPE)
+Result = TypeVar("Result")
+Work: TypeAlias = Callable[[Data, AddedTokens], Result]
+Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
 
 
 class NormalPart:
@@ -23,23 +23,20 @@ class NormalPart:
 
     def __init__(self, data: bytes, segment: Segment, encoder: Backend, added: AddedTokens) -> None:
         self._start, self._end, self._token = segment
-        self._text = as_text(data[self._start : self._end])
+        self._data = data[self._start : self._end]
         self._encoder = encoder
         self._added = added
 
-    def ids(self) -> list[int]:
-        """Return the ids of the part."""
+    def encoded(self, encode: Work[Result], of_id: Callable[[int], Result]) -> Result:
+        """Return what `encode` makes of the part in NFC, or `of_id` of an added token's id."""
         if self._token is not None:
-            return [self._token.id]
+            return of_id(self._token.id)
         try:
-            return self._encoder.encode(normalize(self._text).encode("utf-8", ESCAPE), self._added)
+            return encode(self._encoder.normalized(self._data), self._added)
         except SpecialTokenError as error:
-            _, origins, widths = self._aligned()
-            place = np.searchsorted(widths, error.position, side="right") - 1
-            at = self._start + int(self._bytes_before(origins[place : place + 1, 0])[0])
-            raise SpecialTokenError(error.token, at) from None
+            raise self._located(error) from None
 
-    def spans(self) -> tuple[Ids, Offsets, Offsets]:
+    def spans(self, spans: Work[Spans]) -> Spans:
         """Return the ids, and the start and end of each in bytes of the whole text."""
         if self._token is not None:
             return (
@@ -49,10 +46,9 @@ class NormalPart:
             )
         try:
             normal, origins, _ = self._aligned()
-            ids, starts, ends = self._encoder.spans(normal.encode("utf-8", ESCAPE), self._added)
-        except SpecialTokenError:
-            self.ids()
-            raise
+            ids, starts, ends = spans(normal.encode("utf-8", ESCAPE), self._added)
+        except SpecialTokenError as error:
+            raise self._located(error) from None
         places = Places(normal, ESCAPE)
         # A token has at least one byte, so there is a code point at its start and before its end;
         # but for a space that was put before the text.
@@ -62,11 +58,18 @@ class NormalPart:
         ends = self._start + self._bytes_before(origins[last, 1])
         return ids, starts, np.maximum(starts, ends)
 
+    def _located(self, error: SpecialTokenError) -> SpecialTokenError:
+        """Return `error` with the offset in bytes of the whole text, as it was given."""
+        _, origins, widths = self._aligned()
+        place = np.searchsorted(widths, error.position, side="right") - 1
+        at = self._start + int(self._bytes_before(origins[place : place + 1, 0])[0])
+        return SpecialTokenError(error.token, at)
+
     def _aligned(self) -> tuple[str, Offsets, Offsets]:
         """Return the normal text, the span of each of its code points, and where its bytes are."""
-        normal, spans = alignment(self._text)
+        normal, spans = alignment(as_text(self._data))
         return normal, np.array(spans, np.int64).reshape(-1, 2), Places.bytes_of(normal)
 
     def _bytes_before(self, chars: Offsets) -> Offsets:
         """Return the offsets in bytes of those in code points of the part."""
-        return Places.bytes_of(self._text)[chars]
+        return Places.bytes_of(as_text(self._data))[chars]

@@ -96,7 +96,12 @@ def _joins(char: str) -> bool:
 def _joining_starters() -> frozenset[str]:
     found = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
     for code in range(0x110000):
-        parts = unicodedata2.decomposition(chr(code)).split()
-        if len(parts) == 2 and not parts[0].startswith("<"):
-            found.add(chr(int(parts[1], 16)))
+        text = unicodedata2.decomposition(chr(code))
+        if not text or text.startswith("<"):
+            continue
+        first, *others = (chr(int(part, 16)) for part in text.split())
+        found.update(others)
+        # Three Tibetan vowels are of class 0, and decompose to two that are not.
+        if unicodedata2.combining(first) != 0:
+            found.add(chr(code))
     return frozenset(found)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Literal, TypeAlias, TypeVar
+from functools import lru_cache, partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from bpe.backends import make_added
-from bpe.encoder import Backend, Data, Ids, Offsets, has_surrogates, utf8
+from bpe.encoder import Backend, Data, Ids, Offsets, utf8
 from bpe.errors import SpecialTokenError
 from bpe.merge import no_token
-from bpe.normal_parts import NormalPart, as_text
-from bpe.normalize import is_normal, normalize
+from bpe.normal_parts import NormalPart, Result, Spans, Work
+from bpe.normalize import normalize
 from bpe.places import Places
 from bpe.special import AddedToken, AddedTokens, word_ranges
 from bpe.vocabulary import UNASSIGNED
@@ -25,8 +25,6 @@ Normalizer: TypeAlias = Literal["NFC"]
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
 """Which added tokens: all, those found in text as it is, or those found once it is normalized."""
 
-Result = TypeVar("Result")
-Work: TypeAlias = Callable[[Data, AddedTokens], Result]
 Call: TypeAlias = Callable[[Data, Special, Errors], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 
@@ -94,11 +92,9 @@ class Pipeline:
             count = _on(self.encoder.count, threads)
         return self._run(text, special, errors, count, _count)
 
-    def spans(
-        self, text: Data, special: Special, errors: str, threads: int | None = None
-    ) -> tuple[Ids, Offsets, Offsets]:
+    def spans(self, text: Data, special: Special, errors: str, threads: int | None = None) -> Spans:
         """Return the ids, and the start and end of each in what `text` counts."""
-        spans: Work[tuple[Ids, Offsets, Offsets]] = self.encoder.spans
+        spans: Work[Spans] = self.encoder.spans
         if threads is not None:
             spans = _on(self.encoder.spans, threads)
         ids, starts, ends = self._run(text, special, errors, spans, _joined)
@@ -150,13 +146,13 @@ class Pipeline:
         special: Special,
         errors: str,
         whole: Work[Result],
-        parted: Callable[[Iterable[NormalPart]], Result],
+        parted: Callable[[Iterable[NormalPart], Work[Result]], Result],
     ) -> Result:
         """Return what `whole` makes of the text, or `parted` if it is to be normalized first."""
         try:
             data = self._checked(encodable(text, errors))
             if self._needs_normalizing(data):
-                return parted(self._normal_parts(data, special))
+                return parted(self._normal_parts(data, special), whole)
             return whole(data, self._added_for(special))
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
@@ -174,10 +170,9 @@ class Pipeline:
                 data[index] = b""
         return data, odd
 
-    def _only(self) -> tuple[bool, bool]:
-        """Return whether the backend may take only str, and only ASCII, with nothing else done."""
-        only_ascii = self._normalizer is not None or bool(self._missing_in_str)
-        return bool(self._missing_bytes), only_ascii
+    def _only(self) -> tuple[bool, bool, bool]:
+        """Return whether the backend may take only str, ASCII, and NFC, with nothing else done."""
+        return bool(self._missing_bytes), bool(self._missing_in_str), self._normalizer is not None
 
     def _checked(self, data: Data) -> Data:
         missing: Sequence[int] = self._missing_bytes
@@ -190,12 +185,7 @@ class Pipeline:
         return data
 
     def _needs_normalizing(self, data: Data) -> bool:
-        if self._normalizer is None:
-            return False
-        if isinstance(data, bytes):
-            return not is_normal(as_text(data))
-        # What surrogates in pairs stand for may be composed.
-        return not is_normal(data) or has_surrogates(data)
+        return self._normalizer is not None and not self.encoder.is_normal(data)
 
     def _normal_parts(self, data: Data, special: Special) -> Iterator[NormalPart]:
         """Yield the parts of a text that is to be normalized, each of which is by itself."""
@@ -279,20 +269,21 @@ def flat(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
     return np.fromiter((id for row in rows for id in row), np.uint32, int(offsets[-1])), offsets
 
 
-def _ids(parts: Iterable[NormalPart]) -> list[int]:
-    return [id for part in parts for id in part.ids()]
+def _ids(parts: Iterable[NormalPart], encode: Work[list[int]]) -> list[int]:
+    return [id for part in parts for id in part.encoded(encode, lambda id: [id])]
 
 
-def _array(parts: Iterable[NormalPart]) -> Ids:
-    return np.array(_ids(parts), np.uint32)
+def _array(parts: Iterable[NormalPart], encode: Work[Ids]) -> Ids:
+    one = partial(np.array, ndmin=1, dtype=np.uint32)
+    return np.concatenate([part.encoded(encode, one) for part in parts])
 
 
-def _count(parts: Iterable[NormalPart]) -> int:
-    return sum(len(part.ids()) for part in parts)
+def _count(parts: Iterable[NormalPart], count: Work[int]) -> int:
+    return sum(part.encoded(count, lambda id: 1) for part in parts)
 
 
-def _joined(parts: Iterable[NormalPart]) -> tuple[Ids, Offsets, Offsets]:
-    ids, starts, ends = zip(*[part.spans() for part in parts], strict=True)
+def _joined(parts: Iterable[NormalPart], spans: Work[Spans]) -> Spans:
+    ids, starts, ends = zip(*[part.spans(spans) for part in parts], strict=True)
     return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)
 
 

@@ -60,8 +60,15 @@ class Encoder:
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     @staticmethod
-    def all_usual(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
-        """Return whether each is a str or bytes, no str that is not ASCII, no bytes, as asked."""
+    def all_usual(
+        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return whether each is a str or bytes; none is bytes, not ASCII, not NFC, as asked."""
+
+    @staticmethod
+    def is_normal(text: str | bytes) -> bool: ...
+    @staticmethod
+    def normalized(data: bytes) -> bytes: ...
 
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
@@ -74,6 +81,7 @@ class Encoder:
         others: tuple[object, object, object],
         only_str: bool,
         only_ascii: bool,
+        only_normal: bool,
     ) -> tuple[object, object, object]: ...
     def decode_calls(
         self, special: Sequence[int], others: tuple[object, object]

@@ -17,16 +17,11 @@ Data: TypeAlias = str | bytes | bytearray | memoryview
 """A text, or bytes that hold UTF-8."""
 
 
-class _Part(NamedTuple):
-    """Some of a pre-token, from code point `start` of the text on; with `done`, the last of it.
+_Part: TypeAlias = tuple[str, int, int, bool]
+"""Some of a pre-token: text, first code point, rule, and whether it is the last of the pre-token.
 
-    Only of a gap is there more than one.
-    """
-
-    text: str
-    start: int
-    rule: int
-    done: bool
+Only of a gap is there more than one. A plain tuple, as a stream makes one for each pre-token.
+"""
 
 
 class Stream:
@@ -114,12 +109,15 @@ class Stream:
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
-        parts: Iterable[_Part] = [_Part(chars, self._read, GAP, last)]
+        parts: Iterable[_Part] = [(chars, self._read, GAP, last)]
         self._read += len(chars)
         for stage in self._stages:
             parts = [found for part in parts for found in stage.cut(part)]
         steps: list[tuple[int, str, int]] = []
         for text, start, rule, done in parts:
+            if done and text and not self._begun:
+                steps.append((start, text, rule))
+                continue
             self._begun.append(text)
             if done:
                 whole = "".join(self._begun)
@@ -149,35 +147,38 @@ class _StageStream:
 
     def cut(self, part: _Part) -> list[_Part]:
         """Return what is decided of the piece that `part` belongs to, and was not before."""
-        if self._open and not part.done:
-            inside = self._backend.run_length(part.text, self._open)
-            if inside == len(part.text) < self._room:
-                self._held.append(part.text)
+        piece, begin, outer, last = part
+        if self._open and not last:
+            inside = self._backend.run_length(piece, self._open)
+            if inside == len(piece) < self._room:
+                self._held.append(piece)
                 self._room -= inside
                 return []
-        found = self._advance(part)
+        found = self._advance(piece, begin, last)
         if not self._whole:
-            found = self._settled(found, last=part.done)
-        if part.done:
+            found = self._settled(found, last)
+        if last:
             self._start()
+        if outer == GAP and not self._before:
+            return found
         return [
-            _Part(text, start, part.rule if rule == GAP else self._before + rule, done)
+            (text, start, outer if rule == GAP else self._before + rule, done)
             for text, start, rule, done in found
         ]
 
-    def _advance(self, part: _Part) -> list[_Part]:
-        text = "".join([*self._held, part.text])
-        before = part.start + len(part.text) - len(text)  # a piece has no gap in it
+    def _advance(self, piece: str, begin: int, last: bool) -> list[_Part]:
+        text = "".join([*self._held, piece])
+        before = begin + len(piece) - len(text)  # a piece has no gap in it
         ends, rules, resume, in_gap, self._room, self._open = self._backend.advance(
-            text, not part.done, self._in_gap
+            text, not last, self._in_gap
         )
         parts: list[_Part] = []
         start = 0
         for end, rule in zip(ends, rules, strict=True):
-            parts.append(_Part(text[start:end], before + start, rule, True))
+            parts.append((text[start:end], before + start, rule, True))
             start = end
         if in_gap and start < resume:
-            parts.append(_Part(text[start:resume], before + start, GAP, False))
+            parts.append((text[start:resume], before + start, GAP, False))
         self._in_gap = in_gap
         self._held = [text[resume:]] if resume < len(text) else []
         return parts
@@ -227,4 +228,4 @@ class _Pending(NamedTuple):
 def _joined(pending: Sequence[_Pending]) -> _Part:
     text = "".join(text for each in pending for text in each.texts)
     rule = next((each.rule for each in pending if each.rule != GAP), GAP)
-    return _Part(text, pending[0].start, rule, True)
+    return text, pending[0].start, rule, True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,9 +75,11 @@ def _case(entry: dict[str, Any], kind: str) -> Case:
     return Case(entry["name"], entry["text"], presets, pre_tokens, entry.get("why", ""))
 
 
-def all_cases() -> Iterator[tuple[str, Case, str]]:
-    """Yield (file, case, preset) for every answer in every file."""
+def cases_by_preset() -> dict[str, dict[str, Case]]:
+    """Return for each preset that has cases all of them, by "file: name"."""
+    found: dict[str, dict[str, Case]] = {}
     for path in [*sorted(CASES.glob("*.toml")), REGRESSIONS]:
         for case in load(path):
             for preset in case.presets:
-                yield path.stem, case, preset
+                found.setdefault(preset, {})[f"{path.stem}: {case.name}"] = case
+    return found

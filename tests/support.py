@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import pretok
 from pretok.classes import CharSet
 from pretok.fuzz import exhaustive
-from pretok.fuzz.engines import engine
+from pretok.fuzz.engines import Ask, engine
 from pretok.preset import Preset
 from pretok.rules import Rule
 from pretok.unicode import CODE_POINTS, VERSIONS, table
@@ -123,13 +123,25 @@ def changed(
     )
 
 
-def engine_split(preset: Preset, text: str) -> list[str]:
-    """Return what the engine that `preset` names makes of `text`; skip where it is missing."""
+@lru_cache(100)
+def _ask_engine_of(preset: Preset) -> Ask:
     pytest.importorskip(
         "tokenizers" if preset.engine == "hf" else "tiktoken", reason="the engine is not installed"
     )
-    comparison = engine(preset.engine).comparisons(pretok.get(preset))[0]
-    return comparison.theirs([text])[0]
+    return engine(preset.engine).comparisons(pretok.get(preset))[0].theirs
+
+
+def engine_splits(preset: Preset, texts: Sequence[str]) -> list[list[str]]:
+    """Return what the engine that `preset` names makes of each text; skip where it is missing.
+
+    tiktoken gets a vocabulary for each call, so that one call with many texts is faster.
+    """
+    return _ask_engine_of(preset)(texts)
+
+
+def engine_split(preset: Preset, text: str) -> list[str]:
+    """Return what the engine that `preset` names makes of `text`; skip where it is missing."""
+    return engine_splits(preset, [text])[0]
 
 
 def atoms_by_code_point(version: str) -> NDArray[np.uint8]:

@@ -204,7 +204,7 @@ class Shrinks:
         ids.clear()
         ids.extend(range(98, 98 + int(sys.argv[2])))
         return 97
-for turn in range(200):
+for turn in range(int(sys.argv[3])):
     ids = [Shrinks() for _ in range(1000)]
     try:
         text = tok.decode_bytes(ids)
@@ -215,9 +215,9 @@ print("done")
 """
 
 
-@pytest.mark.parametrize("size", ["0", "20", "5000"])
-def test_a_list_that_changes_meanwhile(backend: BackendName, size: str) -> None:
-    done = run_python(CHANGING, backend, size)
+@pytest.mark.parametrize(("size", "turns"), [("0", "200"), ("20", "200"), ("5000", "20")])
+def test_a_list_that_changes_meanwhile(backend: BackendName, size: str, turns: str) -> None:
+    done = run_python(CHANGING, backend, size, turns)
     assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr
 
 

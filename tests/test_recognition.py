@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -16,7 +15,7 @@ from pretok.preset import ENGINES, Engine
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.pretokenizer import BackendName
 from pretok.recognition import difference_of
-from support import engine_split, max_examples, stable
+from support import engine_split, engine_splits, max_examples, stable
 
 CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 PARTED = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
@@ -53,9 +52,8 @@ def _cases() -> list[tuple[str, str, Engine]]:
     return [(pattern, name, engine) for pattern, name, engines in SPELLINGS for engine in engines]
 
 
-def _engine_split(pattern: str, engine: Engine) -> Callable[[str], list[str]]:
-    preset = pretok.Preset("spelt", GPT2.rules, engine=engine, pattern=pattern)
-    return lambda text: engine_split(preset, text)
+def _spelt(pattern: str, engine: Engine) -> pretok.Preset:
+    return pretok.Preset("spelt", GPT2.rules, engine=engine, pattern=pattern)
 
 
 @pytest.mark.parametrize(("pattern", "name", "engine"), _cases())
@@ -64,10 +62,10 @@ def test_the_split_is_the_engines(
 ) -> None:
     tokenizer = from_pattern(pattern, engine, backend=backend)
     assert (tokenizer.preset.name, tokenizer.backend) == (name, backend)
-    ask = _engine_split(pattern, engine)
-    every = 1 if engine == "hf" else 23  # a vocabulary is made for each text
-    for text in (*TEXTS[::every], *LONGER):
-        assert tokenizer.split(text) == ask(text), text
+    texts = [*TEXTS, *LONGER]
+    theirs = engine_splits(_spelt(pattern, engine), texts)
+    for text, split in zip(texts, theirs, strict=True):
+        assert tokenizer.split(text) == split, text
 
 
 @pytest.mark.parametrize(("pattern", "name"), sorted({(case[0], case[1]) for case in _cases()}))
@@ -76,7 +74,7 @@ def test_the_split_is_the_engines(
 def test_any_text_is_split_as_hugging_face_does(pattern: str, name: str, text: str) -> None:
     if pattern == CL100K.pattern or r"\s+$" in pattern:  # which it reads otherwise
         return
-    assert from_pattern(pattern, "hf").split(text) == _engine_split(pattern, "hf")(text)
+    assert from_pattern(pattern, "hf").split(text) == engine_split(_spelt(pattern, "hf"), text)
 
 
 def test_arguments() -> None:
@@ -131,7 +129,7 @@ def test_the_same_text_may_be_another_split() -> None:
         r"+ \p{N}{1,3}+  as Hugging Face tokenizers reads it",
     ]
     # It would be wrong: no limit of three digits there.
-    assert _engine_split(CL100K.pattern, "hf")("12345") == ["12345"]
+    assert engine_split(_spelt(CL100K.pattern, "hf"), "12345") == ["12345"]
 
 
 def test_the_long_s_is_shown() -> None:
@@ -140,7 +138,7 @@ def test_the_long_s_is_shown() -> None:
     assert raised.value.difference.splitlines()[:4] == [
         f"- {CI}", f"+ {PARTED}", "    ^", r"""  only - matches "'\u017f\"""".replace('\\"', '"'),
     ]  # fmt: skip
-    assert _engine_split(f"{PARTED}|.", "hf")("'\u017f") == ["'", "\u017f"]
+    assert engine_split(_spelt(f"{PARTED}|.", "hf"), "'\u017f") == ["'", "\u017f"]
 
 
 @pytest.mark.parametrize(

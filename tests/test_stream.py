@@ -188,9 +188,11 @@ def test_code_points_one_by_one_take_linear_time(backend: BackendName, unit: str
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k"])
 def test_blocks_take_linear_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
-    size = 500_000 if backend == "native" else 65_536
     for unit in ("a", " ", "!", "\u4e2d", "A\u0301"):
         block = (unit * 65536)[:65536]
+        # Blocks of one run each are cheap, and must not be joined again and again.
+        one = backend == "native" and len(tok.split(block)) == 1
+        size = 500_000 if one else 65_536
 
         def work(count: int, block: str = block) -> None:
             stream = tok.stream()
@@ -201,13 +203,13 @@ def test_blocks_take_linear_time(backend: BackendName, name: str) -> None:
         assert growth(work, size) < TOO_MUCH, unit
 
 
-def test_two_million_letters_one_by_one(native: BackendName) -> None:
+def test_half_a_million_letters_one_by_one(native: BackendName) -> None:
     stream = pretok.get("gpt2", backend=native).stream()
     found: list[str] = []
-    for _ in range(2_000_000):
+    for _ in range(500_000):
         found += stream.feed("x")
     assert found == []
-    assert stream.finish() == ["x" * 2_000_000]
+    assert stream.finish() == ["x" * 500_000]
 
 
 def test_chunks_of_one_type_only(backend: BackendName) -> None:

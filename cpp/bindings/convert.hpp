@@ -61,6 +61,9 @@ public:
 
   bool is_ascii() const { return width_ == 1 && is_utf8(); }
 
+  // Whether each code point is known to be below U+0100.
+  bool is_below_100() const { return width_ == 1; }
+
   // In code points of a str, in bytes of bytes.
   std::size_t size() const { return size_; }
 

@@ -3,6 +3,8 @@
 #include "convert.hpp"
 #include "fast_method.hpp"
 
+#include "nfc.hpp"
+
 #include <pybind11/numpy.h>
 
 #include <array>
@@ -27,6 +29,7 @@ struct DirectCalls {
   IdObjects *objects;
   bool only_str;
   bool only_ascii;
+  bool only_normal;
   std::array<py::object, POLICIES> names; // interned, as are the strings in Python's code
   py::object replace;
   // Made when they are first asked for. What is behind them is in `kept`.
@@ -84,7 +87,8 @@ template <typename Work> PyObject *attempt(PyObject *self, PyObject *const *args
     const CacheLease cache(calls.encoder->caches());
     Scratch scratch;
     return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-      return work(calls, data, size, *added, *cache);
+      const bool usual = !calls.only_normal || view.is_below_100() || is_nfc(data, size);
+      return usual ? work(calls, data, size, *added, *cache) : nullptr;
     });
   } catch (py::error_already_set &error) {
     error.restore();
@@ -146,7 +150,7 @@ PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 
 py::tuple make_direct_calls(const py::object &owner, const Encoder &encoder, IdObjects &objects,
                             const py::object &added, const py::tuple &others, bool only_str,
-                            bool only_ascii) {
+                            bool only_ascii, bool only_normal) {
   static std::array<PyMethodDef, 3> methods{fast_method<encode>("encode"),
                                             fast_method<encode_array>("encode_array"),
                                             fast_method<count_ids>("count")};
@@ -155,6 +159,7 @@ py::tuple make_direct_calls(const py::object &owner, const Encoder &encoder, IdO
   calls->objects = &objects;
   calls->only_str = only_str;
   calls->only_ascii = only_ascii;
+  calls->only_normal = only_normal;
   calls->names = {interned("raise"), interned("text"), interned("allow")};
   calls->replace = interned("replace");
   const py::capsule capsule(calls.release(),

@@ -6,6 +6,7 @@
 #include "direct_calls.hpp"
 #include "id_objects.hpp"
 #include "native_machine.hpp"
+#include "normal_text.hpp"
 #include "pulse.hpp"
 #include "results.hpp"
 #include "texts.hpp"
@@ -143,12 +144,20 @@ public:
     return py::bytes(bytes);
   }
 
+  static bool is_normal_text(const py::object &text) {
+    const TextView view(text);
+    bool found = false;
+    unlocked(view.size(), [&] { found = is_normal(view); });
+    return found;
+  }
+
   // See make_direct_calls.
   static py::tuple direct_calls(const py::object &self, const py::object &added,
-                                const py::tuple &others, bool only_str, bool only_ascii) {
+                                const py::tuple &others, bool only_str, bool only_ascii,
+                                bool only_normal) {
     const auto &native = py::cast<const NativeEncoder &>(self);
     return make_direct_calls(self, native.encoder(), *native.id_objects_, added, others,
-                             only_str, only_ascii);
+                             only_str, only_ascii, only_normal);
   }
 
   // See make_decode_calls.
@@ -247,9 +256,11 @@ void bind_encoder(py::module_ &module) {
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def_static("all_usual", &are_all_usual, py::arg("texts"), py::arg("only_str"),
-                  py::arg("only_ascii"))
+                  py::arg("only_ascii"), py::arg("only_normal"))
+      .def_static("is_normal", &NativeEncoder::is_normal_text, py::arg("text"))
+      .def_static("normalized", &normalized, py::arg("data"))
       .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
-           py::arg("only_str"), py::arg("only_ascii"))
+           py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
       .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"), py::arg("others"))
       .def("merges", &NativeEncoder::merges);
   module.def("set_task_size", &set_task_size, py::arg("size"));

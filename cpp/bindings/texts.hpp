@@ -2,6 +2,7 @@
 #pragma once
 
 #include "convert.hpp"
+#include "normal_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,14 +27,24 @@ struct Texts {
 };
 
 // Whether a backend may take these as they are: others need something done first. Bytes are
-// usual without `only_str` and `only_ascii`.
-inline bool are_all_usual(const py::list &texts, bool only_str, bool only_ascii) {
-  return std::all_of(texts.begin(), texts.end(), [&](const py::handle text) {
+// usual without `only_str` and `only_ascii`. With `only_normal` all are in NFC.
+inline bool are_all_usual(const py::list &texts, bool only_str, bool only_ascii,
+                          bool only_normal) {
+  const auto is_usual = [&](const py::handle text) {
     PyObject *object = text.ptr();
     return PyUnicode_CheckExact(object)
                ? !only_ascii || PyUnicode_IS_ASCII(object)
                : PyBytes_CheckExact(object) && !only_str && !only_ascii;
-  });
+  };
+  if (!std::all_of(texts.begin(), texts.end(), is_usual))
+    return false;
+  if (!only_normal)
+    return true;
+  const Texts kept(texts);
+  bool all = true;
+  unlocked(kept.size,
+           [&] { all = std::all_of(kept.views.begin(), kept.views.end(), is_normal); });
+  return all;
 }
 
 } // namespace pretok

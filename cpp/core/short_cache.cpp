@@ -19,7 +19,7 @@ template <typename T> T *aligned(void *memory, std::size_t size) {
 
 ShortCache::ShortCache(unsigned most_bits) : most_bits_(most_bits) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
-  allocate(FIRST_BITS);
+  allocate(FIRST_SLOTS);
   // What nothing was written to is only addresses.
   const std::size_t size = sizeof(Entry) << most_bits;
   entry_memory_ = std::malloc(size + 64);
@@ -35,12 +35,12 @@ ShortCache::~ShortCache() {
   std::free(entry_memory_);
 }
 
-void ShortCache::allocate(unsigned bits) {
-  const std::size_t size = BUCKET * sizeof *slots_ << bits;
+void ShortCache::allocate(std::size_t count) {
+  const std::size_t size = sizeof *slots_ * count;
   void *const memory = std::calloc(1, size + 64);
   slots_ = aligned<std::uint32_t>(memory, size);
   slot_memory_ = memory;
-  shift_ = 64 - bits;
+  bucket_mask_ = count - BUCKET;
 }
 
 const ShortCache::Entry *ShortCache::find(const ShortKey &key, std::uint64_t hash) const {
@@ -61,7 +61,7 @@ const ShortCache::Entry *ShortCache::find(const ShortKey &key, std::uint64_t has
 
 void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
                         std::size_t count) {
-  if (count > MOST_IDS || look(hash)->key == key)
+  if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
   if ((1U << most_bits_) - used_ < places(count))
     clear();
@@ -91,7 +91,7 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
 // To twice the slots.
 void ShortCache::grow() {
   void *const before = slot_memory_;
-  allocate(64 - shift_ + 1);
+  allocate(2 * slot_count());
   std::free(before);
   // In the order in which they came: what is early is mostly frequent, and gets its own bucket.
   constexpr std::size_t AHEAD = 16;

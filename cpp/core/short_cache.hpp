@@ -4,6 +4,7 @@
 // dropped.
 #pragma once
 
+#include "bits.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
@@ -41,10 +42,22 @@ public:
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
-    // Only a slot with this tag leaves no more than a place.
+    // Only a slot with this tag leaves no more than a place. Two such slots are as good as
+    // none.
+#if PRETOK_SSE2
+    const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
+                                       _mm_set1_epi32(static_cast<int>(tag)));
+    const __m128i is_place =
+        _mm_cmpeq_epi32(_mm_srli_epi32(left, PLACE_BITS), _mm_setzero_si128());
+    __m128i place = _mm_and_si128(left, is_place);
+    place = _mm_or_si128(place, _mm_shuffle_epi32(place, 0x4E));
+    place = _mm_or_si128(place, _mm_shuffle_epi32(place, 0xB1));
+    return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(place));
+#else
     const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
                                          std::min(slots[2] ^ tag, slots[3] ^ tag));
     return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MOST)));
+#endif
   }
 
   // What is kept of `key`, or nullptr.
@@ -65,9 +78,8 @@ public:
 
 private:
   static constexpr unsigned PLACE_BITS = 20;
-  static constexpr unsigned TAG_BITS = 32 - PLACE_BITS;
   static constexpr std::uint32_t MOST = 1U << PLACE_BITS; // entries
-  static constexpr unsigned FIRST_BITS = 8;
+  static constexpr std::size_t FIRST_SLOTS = 1 << 10;
   static constexpr std::size_t BUCKET = 4; // slots
   static constexpr std::size_t LINE = 16;  // slots
 
@@ -83,20 +95,22 @@ private:
   }
 
   // The slots where a hash belongs; the others of their line have what finds no room there.
-  std::uint32_t *bucket(std::uint64_t hash) const { return slots_ + (hash >> shift_) * BUCKET; }
-  // The bits of the hash below those that tell the bucket, where a slot has them.
-  std::uint32_t tag_of(std::uint64_t hash) const {
-    return static_cast<std::uint32_t>(hash >> (shift_ - TAG_BITS)) << PLACE_BITS;
+  std::uint32_t *bucket(std::uint64_t hash) const {
+    return slots_ + (static_cast<std::size_t>(hash >> 32) & bucket_mask_);
   }
-  std::size_t slot_count() const { return BUCKET << (64 - shift_); }
+  // Other bits of the hash than those that tell the bucket, where a slot has them.
+  static std::uint32_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash) & ~(MOST - 1);
+  }
+  std::size_t slot_count() const { return bucket_mask_ + BUCKET; }
 
-  void allocate(unsigned bits); // empty slots
+  void allocate(std::size_t count); // empty slots
   void grow();
   void clear();
   void put(std::uint64_t hash, std::uint32_t place);
 
   unsigned most_bits_;
-  unsigned shift_ = 0;
+  std::size_t bucket_mask_ = 0;
   void *slot_memory_ = nullptr;
   std::uint32_t *slots_ = nullptr; // tag and place; 0: free
   void *entry_memory_ = nullptr;

@@ -1,6 +1,7 @@
 // Tokens by their bytes: the id of a whole pre-token in one look.
 #pragma once
 
+#include "bits.hpp"
 #include "prefetch.hpp"
 
 #include <array>
@@ -30,13 +31,8 @@ struct ShortBytes {
   static ShortBytes load(const std::uint8_t *bytes, std::size_t size,
                          const std::uint8_t *limit) {
     ShortBytes key;
-    if (!LITTLE_ENDIAN_BYTES || static_cast<std::size_t>(limit - bytes) < MOST) {
-      std::uint64_t both[2] = {0, 0};
-      std::memcpy(both, bytes, size);
-      key.low = both[0];
-      key.high = both[1];
-      return key;
-    }
+    if (!LITTLE_ENDIAN_BYTES || static_cast<std::size_t>(limit - bytes) < MOST)
+      return load_no_more(bytes, size);
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
     // Without branches: sizes are what no processor could foretell.
@@ -47,6 +43,9 @@ struct ShortBytes {
     key.high &= kept;
     return key;
   }
+
+  // The same, and no other memory is read.
+  static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
   // Ones for as many bytes as are kept of MOST, if read from as many bytes before the middle.
   static constexpr std::array<std::uint8_t, 2 * MOST> KEPT = {
@@ -78,8 +77,10 @@ struct ShortKey {
     high = all.high | std::uint64_t{size} << SIZE_SHIFT;
   }
 
-  // Its top bits are good ones.
-  std::uint64_t hash() const { return (low ^ high * 0xD6E8FEB86659FD93) * 0x9E3779B97F4A7C15; }
+  // All its bits are good ones.
+  std::uint64_t hash() const {
+    return fold_product(low ^ 0xD6E8FEB86659FD93, high ^ 0x9E3779B97F4A7C15);
+  }
   static ShortKey none() {
     ShortKey key;
     key.low = key.high = 0;

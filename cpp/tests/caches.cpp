@@ -79,6 +79,25 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
+// Also of what had to give way in the table.
+bool short_cache_keeps_once() {
+  ShortCache cache(9);
+  std::map<std::string, Ids> all;
+  while (all.size() < 500) {
+    const std::string bytes = random_bytes(4, ShortKey::MOST);
+    all[bytes] = {static_cast<std::uint32_t>(all.size())};
+  }
+  for (int round = 0; round < 100; ++round)
+    for (const auto &[bytes, ids] : all)
+      cache.insert(key_of(bytes), key_of(bytes).hash(), ids.data(), ids.size());
+  for (const auto &[bytes, ids] : all) {
+    const ShortCache::Entry *entry = cache.find(key_of(bytes), key_of(bytes).hash());
+    if (entry == nullptr || ids_of(*entry) != ids)
+      return false;
+  }
+  return true;
+}
+
 bool long_cache_agrees() {
   LongCache cache;
   std::map<std::string, Ids> all;
@@ -105,8 +124,8 @@ bool long_cache_agrees() {
 } // namespace
 
 int main() {
-  const bool passed =
-      short_cache_agrees(16, true) && short_cache_agrees(11, false) && long_cache_agrees();
-  std::printf(passed ? "3 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+  const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
+                      short_cache_keeps_once() && long_cache_agrees();
+  std::printf(passed ? "4 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
   return passed ? 0 : 1;
 }

@@ -1,0 +1,41 @@
+# Headers, the library, and what finds it: for find_package(pretok) and for pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/pretok)
+install(TARGETS pretok EXPORT pretokTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES capi/pretok.h capi/pretok.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT pretokTargets NAMESPACE pretok:: DESTINATION ${package_folder})
+
+configure_package_config_file(cmake/pretokConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/pretokConfig.cmake INSTALL_DESTINATION ${package_folder})
+# Before 1.0, a minor version may break what the one before it promised.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/pretokConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pretokConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/pretokConfigVersion.cmake DESTINATION ${package_folder})
+
+# A program that links statically needs what the library needs; a shared one brings it along.
+set(private_libraries "")
+foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+  if(library MATCHES "^(stdc\\+\\+|c\\+\\+)$")
+    string(APPEND private_libraries " -l${library}")
+  endif()
+endforeach()
+string(APPEND private_libraries " ${CMAKE_THREAD_LIBS_INIT}")
+set(public_libraries "")
+set(public_flags "")
+if(BUILD_SHARED_LIBS)
+  set(public_flags " -DPRETOK_SHARED")
+else()
+  set(public_libraries "${private_libraries}")
+  set(private_libraries "")
+endif()
+set(pc_folder "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH pc_to_prefix "/${pc_folder}" "/")
+configure_file(cmake/pretok.pc.in ${CMAKE_CURRENT_BINARY_DIR}/pretok.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pretok.pc DESTINATION ${pc_folder})

@@ -1,0 +1,18 @@
+# What a shared library has besides: its version, and no symbols but those of pretok.h.
+file(STRINGS capi/pretok.h line REGEX "^#define PRETOK_ABI_VERSION [0-9]+$")
+string(REGEX MATCH "[0-9]+$" abi_version "${line}")
+if(NOT abi_version)
+  message(FATAL_ERROR "capi/pretok.h does not define PRETOK_ABI_VERSION as a number")
+endif()
+set_target_properties(pretok PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${abi_version})
+target_compile_definitions(pretok PUBLIC PRETOK_SHARED)
+
+# Templates of the standard library are not hidden by -fvisibility.
+if(APPLE)
+  target_link_options(pretok PRIVATE -Wl,-dead_strip -Wl,-exported_symbol,_pretok_*)
+elseif(UNIX)
+  target_link_options(pretok PRIVATE -Wl,--gc-sections -Wl,--no-undefined
+    -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/pretok.map)
+  set_target_properties(pretok PROPERTIES
+    LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/pretok.map)
+endif()

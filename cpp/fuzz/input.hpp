@@ -1,0 +1,131 @@
+// What every fuzz target needs: bytes as choices, and a loud end where something does not hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace pretok {
+
+// Ends the program, as a fuzzer wants it.
+inline void check(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+// Hands out the bytes of an input, the first first; behind the last there are zeros.
+class Input {
+public:
+  Input(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}
+
+  std::uint8_t byte() { return at_ < size_ ? data_[at_++] : std::uint8_t{0}; }
+  bool coin() { return (byte() & 1) != 0; }
+  // Less than `limit`, which is 256 at most.
+  std::size_t below(std::size_t limit) { return byte() % limit; }
+  std::uint32_t word() {
+    std::uint32_t word = 0;
+    for (int i = 0; i < 4; ++i)
+      word = word << 8 | byte();
+    return word;
+  }
+  std::size_t left() const { return size_ - at_; }
+
+  // A vector of the very size, for a sanitizer to see what is read beyond.
+  std::vector<std::uint8_t> take(std::size_t size) {
+    size = size < left() ? size : left();
+    const std::vector<std::uint8_t> taken(data_ + at_, data_ + at_ + size);
+    at_ += size;
+    return taken;
+  }
+  std::vector<std::uint8_t> rest() { return take(left()); }
+
+  // All that is left as a text. A fuzzer seldom writes UTF-8: most bytes stand for parts of
+  // text that matter to some rule; 0 comes before a byte that stands for itself.
+  std::vector<std::uint8_t> text() {
+    static const std::string PARTS[] = {"a",
+                                        "b",
+                                        "s",
+                                        "t",
+                                        "S",
+                                        "A",
+                                        "word",
+                                        "The",
+                                        "re",
+                                        "ll",
+                                        "1",
+                                        "23",
+                                        "4567",
+                                        " ",
+                                        "  ",
+                                        "\n",
+                                        "\r\n",
+                                        "\t",
+                                        "'",
+                                        "'s",
+                                        "'LL",
+                                        "/",
+                                        ".",
+                                        "--",
+                                        "<",
+                                        "<x>",
+                                        "|>",
+                                        "_",
+                                        "\xC3\xA9",
+                                        "\xC3\x89",
+                                        "\xC5\xBF",
+                                        "\xCA\xB0",
+                                        "\xCC\x81",
+                                        "\xC2\xA0",
+                                        "\xD0\xBE",
+                                        "\xD9\xA3",
+                                        "\xE0\xA4\x95",
+                                        "\xE0\xA4\xBF",
+                                        "\xE4\xB8\xAD",
+                                        "\xE6\x96\x87",
+                                        "\xE3\x80\x80",
+                                        "\xE3\x80\x87",
+                                        "\xE3\x81\x82",
+                                        "\xED\x95\x9C",
+                                        "\xE2\x84\xAA",
+                                        "\xE2\x80\xA8",
+                                        "\xF0\x9F\x98\x80",
+                                        "\xF0\x9D\x9F\x99",
+                                        "\xF0\x90\x90\x80",
+                                        "\xF0\xA0\x80\x80",
+                                        "\xEF\xBF\xBD",
+                                        "\xED\xA0\x80",
+                                        "\xE4",
+                                        "\xB8",
+                                        "\xFF",
+                                        "\xF0\x9F"};
+    constexpr std::size_t KINDS = sizeof PARTS / sizeof *PARTS;
+    std::vector<std::uint8_t> text;
+    while (left() != 0) {
+      const std::uint8_t choice = byte();
+      if (choice == 0) {
+        text.push_back(byte());
+        continue;
+      }
+      // What is beyond the parts repeats one: runs are what most rules are about.
+      const std::string &part = PARTS[choice % KINDS];
+      for (std::size_t times = choice < 4 * KINDS ? 1 : 2 + byte() % 40U; times != 0; --times)
+        text.insert(text.end(), part.begin(), part.end());
+    }
+    text.shrink_to_fit();
+    return text;
+  }
+
+private:
+  const std::uint8_t *data_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+} // namespace pretok
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size);

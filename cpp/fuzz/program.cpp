@@ -1,0 +1,150 @@
+// Programs of presets that nobody has checked: what the reader accepts can be run, ends, and
+// covers the text; the fast path is that of its rules.
+#include "program.hpp"
+#include "presets.hpp"
+#include "splitting.hpp"
+
+namespace {
+
+using namespace pretok;
+
+using Record = std::vector<std::uint32_t>;
+
+// Few runs, so that making the classes takes no time.
+constexpr std::uint32_t RUNS[] = {
+    0x00 << 8 | 0,     '\t' << 8 | 1,   '\n' << 8 | 2,   0x0B << 8 | 1,    ' ' << 8 | 3,
+    '!' << 8 | 4,      '\'' << 8 | 5,   '(' << 8 | 6,    '0' << 8 | 7,     ':' << 8 | 4,
+    'A' << 8 | 8,      '[' << 8 | 9,    'a' << 8 | 10,   '{' << 8 | 11,    0x80 << 8 | 12,
+    0x17F << 8 | 10,   0x300 << 8 | 13, 0x3000 << 8 | 3, 0x4E00 << 8 | 14, 0xD800u << 8 | 15,
+    0x10000u << 8 | 16};
+
+Record raw_words(Input &input) {
+  Record words{0x70740002};
+  for (std::size_t count = input.byte(); count != 0 && input.left() != 0; --count)
+    words.push_back(input.coin() ? input.word() : input.byte());
+  return words;
+}
+
+// Those of a preset, with some changed.
+Record patched_words(Input &input) {
+  const Preset &preset = preset_at(input.below(preset_count()));
+  Record words(preset.words, preset.words + preset.word_count);
+  for (std::size_t left = input.below(8); left != 0; --left) {
+    const std::size_t at = (input.byte() * std::size_t{256} + input.byte()) % words.size();
+    switch (input.below(5)) {
+    case 0:
+      words[at] = input.byte();
+      break;
+    case 1:
+      words[at] ^= std::uint32_t{1} << input.below(32);
+      break;
+    case 2:
+      words[at] = input.word();
+      break;
+    case 3:
+      words.resize(at + 1);
+      break;
+    default:
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), input.byte());
+    }
+  }
+  return words;
+}
+
+void add_text(Input &input, Record &words) {
+  static constexpr std::uint32_t LETTERS[] = {'a', 's',   '\'',   ' ', '\n',
+                                              '1', 0x17F, 0x4E00, 'S'};
+  const std::size_t length = 1 + input.below(3);
+  words.push_back(static_cast<std::uint32_t>(length));
+  for (std::size_t i = 0; i < length; ++i)
+    words.push_back(LETTERS[input.below(sizeof LETTERS / sizeof *LETTERS)]);
+}
+
+void add_texts(Input &input, Record &words) {
+  const std::size_t count = 1 + input.below(3);
+  words.push_back(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i)
+    add_text(input, words);
+}
+
+// Records of rules with any masks and counts, over an alphabet of the atoms themselves.
+Record made_words(Input &input) {
+  Record words{0x70740002, static_cast<std::uint32_t>(1 + input.below(4) / 3)};
+  for (std::uint32_t stage = 0; stage < words[1]; ++stage) {
+    words.push_back(static_cast<std::uint32_t>(input.below(8) == 0 ? input.below(5) : 0));
+    words.push_back(input.below(8) == 0);
+    const std::size_t length_at = words.size();
+    words.push_back(0);
+    words.insert(words.end(), {17, 1, 0, 0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C, 16});
+    const std::size_t rules = 1 + input.below(5);
+    words.push_back(static_cast<std::uint32_t>(rules));
+    for (std::size_t rule = 0; rule < rules; ++rule) {
+      const auto mask = [&] {
+        const std::uint32_t low = input.byte();
+        const std::uint32_t high = input.byte();
+        return low | high << 8 |
+               (input.below(32) == 0 ? input.word() : input.byte() & 1U) << 16;
+      };
+      const auto small = [&] { return static_cast<std::uint32_t>(input.below(6)); };
+      Record record{static_cast<std::uint32_t>(input.below(9))};
+      switch (record[0]) {
+      case 0:
+        record.insert(record.end(), {mask(), small() & 1});
+        add_texts(input, record);
+        break;
+      case 1:
+        record.insert(record.end(),
+                      {mask(), mask(), mask(), small(), small(), small(), small()});
+        break;
+      case 2:
+        record.insert(record.end(), {mask(), mask(), mask()});
+        if (input.coin()) {
+          record.insert(record.end(), {mask(), small() & 1});
+          add_texts(input, record);
+        }
+        break;
+      case 3:
+        record.insert(record.end(), {mask(), mask(), small(), small(), small()});
+        break;
+      case 4:
+        record.insert(record.end(), {mask(), mask()});
+        add_texts(input, record);
+        break;
+      case 5:
+        record.insert(record.end(), {mask(), mask(), mask(), small(), small()});
+        add_text(input, record);
+        add_text(input, record);
+        break;
+      default:
+        record.insert(record.end(), {mask(), mask(), mask(), mask()});
+      }
+      words.push_back(static_cast<std::uint32_t>(record.size()));
+      words.insert(words.end(), record.begin(), record.end());
+    }
+    words[length_at] = static_cast<std::uint32_t>(words.size() - length_at - 1);
+  }
+  return words;
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  Input input(data, size);
+  const std::size_t kind = input.below(4);
+  Record words = kind == 0   ? raw_words(input)
+                 : kind == 1 ? patched_words(input)
+                             : made_words(input);
+  words.shrink_to_fit();
+  std::vector<StageProgram> stages;
+  if (read_stages(words.data(), words.size(), stages) != nullptr)
+    return 0;
+  const PreTokenizer tokenizer(stages, {RUNS, sizeof RUNS / sizeof *RUNS});
+  const Kernels &use = kernels_at(input.byte());
+  const std::size_t known = input.byte();
+  const std::vector<std::uint8_t> text = input.text();
+  const Places whole =
+      check_split(tokenizer, Utf8(text.data(), text.size(), tokenizer.classes()), use);
+  if (!tokenizer.removes() && !text.empty())
+    check_safe_cut(tokenizer, text, text.size() * known / 255, use, whole);
+  return 0;
+}

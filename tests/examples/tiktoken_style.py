@@ -1,0 +1,84 @@
+"""Counting what a chat costs, and cutting it to fit, with code written for tiktoken.
+
+    python tiktoken_style.py o200k_base chat.json --most 4000
+
+chat.json is a list of messages: [{"role": "user", "content": "Hello"}, ...]. But for the line that
+imports tiktoken and `encoding_of`, which takes files too, all is as it was with tiktoken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import bpe
+import bpe.compat.tiktoken as tiktoken
+
+Message = Mapping[str, str]
+PER_MESSAGE = 3
+"""What stands around a message: where it begins, where its role ends, where it ends."""
+REPLY = 3
+"""What stands before the answer."""
+
+
+def encoding_of(name: str) -> tiktoken.Encoding:
+    """Return the encoding of a model or of a name that tiktoken has, or of a vocabulary file."""
+    if os.path.exists(name):
+        return tiktoken.Encoding.from_tokenizer(bpe.load(name), Path(name).name)
+    if name in tiktoken.list_encoding_names():
+        return tiktoken.get_encoding(name)
+    return tiktoken.encoding_for_model(name)
+
+
+def count(encoding: tiktoken.Encoding, message: Message) -> int:
+    """Return how many ids `message` has; what looks like a special token counts as text."""
+    return PER_MESSAGE + sum(
+        len(encoding.encode(value, disallowed_special=())) for value in message.values()
+    )
+
+
+def count_chat(encoding: tiktoken.Encoding, chat: Sequence[Message]) -> int:
+    """Return how many ids `chat` has when it is sent."""
+    return REPLY + sum(count(encoding, message) for message in chat)
+
+
+def fitting(encoding: tiktoken.Encoding, chat: Sequence[Message], most: int) -> list[Message]:
+    """Return the last messages of `chat` that have no more than `most` ids, and the system's."""
+    system = [message for message in chat if message["role"] == "system"]
+    left = most - count_chat(encoding, system)
+    kept: list[Message] = []
+    for message in reversed([message for message in chat if message["role"] != "system"]):
+        left -= count(encoding, message)
+        if left < 0:
+            break
+        kept.insert(0, message)
+    return [*system, *kept]
+
+
+def first_tokens(encoding: tiktoken.Encoding, text: str, most: int) -> str:
+    """Return the beginning of `text` that has `most` tokens, without a character cut in two."""
+    ids = encoding.encode_ordinary(text)[:most]
+    return encoding.decode_bytes(ids).decode("utf-8", "ignore")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Count the chat of a file, and say what fits."""
+    parser = argparse.ArgumentParser(description="Count the tokens of a chat.")
+    parser.add_argument("vocabulary", help="a file, an encoding, or a model that tiktoken knows")
+    parser.add_argument("chat", type=Path)
+    parser.add_argument("--most", type=int, default=4000, help="how many tokens fit")
+    given = parser.parse_args(arguments)
+    encoding = encoding_of(given.vocabulary)
+    chat: list[Message] = json.loads(given.chat.read_text(encoding="utf-8"))
+    kept = fitting(encoding, chat, given.most)
+    print(f"{count_chat(encoding, chat)} tokens in {len(chat)} messages")
+    print(f"{len(kept)} messages fit into {given.most}")
+    for message in chat:
+        print(f"{message['role']}: {first_tokens(encoding, message['content'], 8)!r}")
+
+
+if __name__ == "__main__":
+    main()
