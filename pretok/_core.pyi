@@ -1,6 +1,7 @@
 """The native backend; pretok.pretokenizer.Backend says what each method does."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

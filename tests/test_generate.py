@@ -15,11 +15,15 @@ def test_the_committed_file_is_what_the_generator_writes() -> None:
     assert wanted.read_text(encoding="utf-8") == generator.render(), (
         f"presets.inc is stale: run `{generator.COMMAND}`"
     )
-    types = REPOSITORY / "cpp" / "formats" / "generated" / "gguf_types.inc"
-    assert types == generator.GGUF
-    assert types.read_text(encoding="utf-8") == generator.render_gguf(), (
-        f"gguf_types.inc is stale: run `{generator.COMMAND}`"
-    )
+    formats = REPOSITORY / "cpp" / "formats" / "generated"
+    for path, name, text in (
+        (generator.GGUF, "gguf_types.inc", generator.render_gguf()),
+        (generator.SPLITS, "pre_tokenizers.inc", generator.render_splits()),
+    ):
+        assert path == formats / name
+        assert path.read_text(encoding="utf-8") == text, (
+            f"{name} is stale: run `{generator.COMMAND}`"
+        )
     page = REPOSITORY / "pretok" / "presets" / "README.md"
     assert page == generator.PAGE
     assert page.read_text(encoding="utf-8") == generator.page(), (

@@ -68,7 +68,7 @@ def parse(data: bytes) -> Contents:
     """Return the contents of a .pretok file.
 
     Raises VocabularyError for one that is damaged or malformed; UnsupportedError for another
-    version of the format, and for a preset that is not known here.
+    version of the format or of Unicode.
     """
     _check_head(data)
     reader = _Reader(data, _HEAD_BYTES)
@@ -77,13 +77,14 @@ def parse(data: bytes) -> Contents:
         raise reader.wrong("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.wrong("has ranks, but says that they do not count for whole tokens")
-    preset, unicode = _preset(reader, bool(flags & _OWN_PRESET))
+    preset, why_no_preset, unicode = _preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
     return Contents(
         _vocabulary(reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)),
         preset,
-        added_tokens=added,
+        why_no_preset,
+        added,
         normalizer="NFC" if flags & _NFC else None,
         add_prefix_space=bool(flags & _ADD_PREFIX_SPACE),
         template=template,
@@ -142,26 +143,26 @@ def _check_head(data: bytes) -> None:
         )
 
 
-def _preset(reader: _Reader, is_own: bool) -> tuple[Preset, str]:
+def _preset(reader: _Reader, is_own: bool) -> tuple[Preset | None, str, str]:
+    """Return the preset that the file says, or else why there is none, and its Unicode version."""
     name, unicode = reader.text(), reader.text()
     if unicode not in VERSIONS:
         raise UnsupportedError(
             f"the file says Unicode {unicode[:80]!a}; expected one of {', '.join(VERSIONS)}"
         )
+    said = f"the file says preset {name[:80]!a}, which"
     if not is_own:
         known = next((preset for preset in BUILT_IN if preset.name == name), None)
-        if known is None:
-            raise UnsupportedError(
-                f"the file says preset {name[:80]!a}, which this version of pretok does not have"
-            )
-        return known, unicode
+        return known, "" if known else f"{said} this version of pretok does not have", unicode
     words = [reader.number() for _ in range(reader.count(1))]
     for preset in _of_others(name):
         if stage_words(preset.stages) == words:
-            return preset, unicode
-    raise UnsupportedError(
-        f"the file says preset {name[:80]!a}, which is none that is built in, and none that is "
-        "known here splits as that does: register it (pretok.register) before you load the file"
+            return preset, "", unicode
+    return (
+        None,
+        f"{said} is none that is built in, and none that is known here splits as that does: "
+        "register it (pretok.register) before you load the file",
+        unicode,
     )
 
 

@@ -5,6 +5,7 @@
 #include "presets.hpp"
 #include "program.hpp"
 #include "rank_file.hpp"
+#include "unicode.hpp"
 #include "vocabulary.hpp"
 
 #include <algorithm>
@@ -144,6 +145,11 @@ bool read_split(CompactReader &reader, bool is_own, Model &model) {
   std::string_view unicode;
   if (!reader.text(name) || !reader.text(unicode))
     return false;
+  if (unicode_table(unicode).size == 0) {
+    reader.fault() = unsupported("the file says Unicode " + shown(unicode) +
+                                 ", of which there are no tables here");
+    return false;
+  }
   model.unicode = unicode;
   if (is_own)
     return read_program(reader, model);

@@ -4,6 +4,7 @@
 #include "faults.hpp"
 #include "gguf.hpp"
 #include "tiktoken.hpp"
+#include "tokenizer_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,7 @@ struct OtherFormat {
 };
 // bpe/formats/__init__.py has the same.
 constexpr OtherFormat OTHER_FORMATS[] = {
-    {"PK\x03\x04", "a zip archive, such as a PyTorch checkpoint"},
+    {"PK\x03\x04", "a zip archive, such as a checkpoint of a model"},
     {"\x1f\x8b", "compressed with gzip; unpack it first"},
     {"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"},
     {"version https://git-lfs",
@@ -74,10 +75,17 @@ bool looks_like_merges(std::string_view text) {
   return seen != 0;
 }
 
-Fault read_json(std::string_view, Model &) {
-  return unsupported(std::string("this is JSON, which pretok reads only if a JSON library was "
-                                 "there when it was built") +
-                     WRITE_COMPACT);
+Fault read_json(std::string_view text, Model &model) {
+#ifdef PRETOK_JSON
+  return read_tokenizer_json(text, model);
+#else
+  static_cast<void>(text);
+  static_cast<void>(model);
+  return unsupported(
+      std::string("this is JSON, which needs simdjson where pretok is built, and "
+                  "-DPRETOK_JSON=ON") +
+      WRITE_COMPACT);
+#endif
 }
 
 Fault read_any(std::string_view data, Model &model) {

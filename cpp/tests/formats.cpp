@@ -154,6 +154,27 @@ std::string with_sum(const std::string &body, std::uint32_t version = 1) {
          number(crc32(bytes_of(body), body.size()), 4, false) + body;
 }
 
+#ifdef PRETOK_JSON
+std::string json_file() {
+  std::string vocab;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const std::string text = byte_character(byte);
+    const bool is_escaped = text == "\"" || text == "\\";
+    vocab +=
+        "\"" + std::string(is_escaped ? "\\" : "") + text + "\":" + std::to_string(byte) + ",";
+  }
+  return R"({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [
+{"id": 258, "content": "<end>", "single_word": false, "lstrip": false, "rstrip": false,
+"normalized": false, "special": true}], "normalizer": {"type": "NFC"}, "pre_tokenizer":
+{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
+"post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<end>",
+"type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [], "special_tokens": {"<end>":
+{"id": "<end>", "ids": [258], "tokens": ["<end>"]}}}, "decoder": {"type": "ByteLevel"},
+"model": {"type": "BPE", "dropout": null, "ignore_merges": false, "vocab": {)" +
+         vocab + R"("ab": 256, "abc": 257}, "merges": ["a b", ["ab", "c"]]}})";
+}
+#endif
+
 // Seven bits in each byte, the lowest first.
 std::string varint(std::uint32_t value) {
   std::string bytes;
@@ -269,6 +290,10 @@ void test_reading() {
   reads("a GGUF file with weights", gguf_file() + std::string(100, '\xFF'), true);
   reads("a .pretok file of ranks", with_sum(compact_body(3)), true);
   reads("a .pretok file of merges", with_sum(compact_body(0)), true);
+#ifdef PRETOK_JSON
+  reads("a tokenizer.json", json_file(), true);
+  reads("a tokenizer.json with a mark before it", "\xef\xbb\xbf" + json_file(), true);
+#endif
   Model model;
   expect(!read(gguf_file(), model) && model.preset == "llama3" && model.why_no_preset.empty(),
          "a GGUF file says how to split, by the name of a preset");
@@ -303,7 +328,11 @@ void test_refusing() {
   refuses("a web page", "<!DOCTYPE html>", unsupported, "a web page");
   refuses("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0", 14), unsupported,
           "SentencePiece");
-  refuses("JSON", " {\"a\": 1}", unsupported, "");
+#ifdef PRETOK_JSON
+  refuses("vocab.json", " {\"a\": 1}", unsupported, "vocab.json");
+#else
+  refuses("JSON", " {\"a\": 1}", unsupported, "simdjson");
+#endif
   refuses("merges.txt", "#version: 0.2\na b\n", unsupported, "merges.txt");
   refuses("merges without a head", "a b\nab c\n", unsupported, "merges.txt");
   refuses("minbpe", "minbpe v1\n", unsupported, "minbpe");
@@ -323,6 +352,9 @@ void test_refusing() {
   refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "version 2");
   refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
   refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "behind its end");
+  std::string other = compact_body(0);
+  other[other.find("16.0") + 1] = '9';
+  refuses(".pretok, of another Unicode", with_sum(other), unsupported, "Unicode \"19.0\"");
   std::string damaged = with_sum(compact_body(3));
   damaged.back() ^= 1;
   refuses(".pretok, damaged", damaged, malformed, "CRC-32");
@@ -351,6 +383,9 @@ int main() {
   survives_damage("a GGUF file", gguf_file(), as_it_is);
   survives_damage("a .pretok file", with_sum(compact_body(3)), as_it_is);
   survives_damage("a .pretok file with its CRC-32", with_sum(compact_body(3)), summed);
+#ifdef PRETOK_JSON
+  survives_damage("a tokenizer.json", json_file(), as_it_is);
+#endif
   survives_damage("one of merges, and a preset", with_sum(compact_body(OWN_PRESET)), summed);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;

@@ -1,0 +1,177 @@
+#include "json_part.hpp"
+
+#include "vocabulary.hpp"
+
+#include <algorithm>
+
+namespace pretok {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+using simdjson::dom::object;
+
+std::string JsonPart::shown() const {
+  const std::string named = (path.empty() ? std::string("the file") : path) + " is ";
+  if (!is_there)
+    return named + "missing or null";
+  switch (value.type()) {
+  case element_type::OBJECT:
+    return named + "an object";
+  case element_type::ARRAY:
+    return named + "a list";
+  case element_type::STRING: {
+    std::string_view text;
+    return value.get(text) == simdjson::SUCCESS ? named + pretok::shown(text) : named;
+  }
+  case element_type::INT64:
+  case element_type::UINT64: {
+    std::int64_t number = 0;
+    return named +
+           (value.get(number) == simdjson::SUCCESS ? std::to_string(number) : "a large number");
+  }
+  case element_type::DOUBLE:
+    return named + "a number with a point";
+  case element_type::BOOL: {
+    bool flag = false;
+    return named + (value.get(flag) == simdjson::SUCCESS && flag ? "true" : "false");
+  }
+  case element_type::NULL_VALUE:
+    break;
+  }
+  return named + "null";
+}
+
+Fault JsonPart::malformed(const std::string &expected) const {
+  return pretok::malformed(shown() + "; expected " + expected);
+}
+
+Fault JsonPart::unsupported(const std::string &advice) const {
+  return pretok::unsupported(shown() + " is not supported: " + advice);
+}
+
+bool JsonPart::object(simdjson::dom::object &found, Fault &fault) const {
+  if (is_there && value.get(found) == simdjson::SUCCESS)
+    return true;
+  fault = malformed("an object");
+  return false;
+}
+
+bool JsonPart::list(simdjson::dom::array &found, Fault &fault) const {
+  if (is_there && value.get(found) == simdjson::SUCCESS)
+    return true;
+  fault = malformed("a list");
+  return false;
+}
+
+bool JsonPart::items(std::vector<JsonPart> &found, Fault &fault) const {
+  simdjson::dom::array listed;
+  if (!list(listed, fault))
+    return false;
+  for (const element item : listed)
+    found.push_back({item, !item.is_null(), path + "[" + std::to_string(found.size()) + "]"});
+  return true;
+}
+
+bool JsonPart::text(std::string_view &found, Fault &fault) const {
+  if (is_there && value.get(found) == simdjson::SUCCESS)
+    return true;
+  fault = malformed("a string");
+  return false;
+}
+
+bool JsonPart::id(std::uint32_t &found, Fault &fault) const {
+  std::uint64_t number = 0;
+  if (!is_number() || value.get(number) != simdjson::SUCCESS || number >= ID_LIMIT) {
+    fault = malformed("a number from 0 to " + std::to_string(ID_LIMIT - 1));
+    return false;
+  }
+  found = static_cast<std::uint32_t>(number);
+  return true;
+}
+
+bool JsonPart::flag(bool &found, Fault &fault) const {
+  if (is_there && value.get(found) == simdjson::SUCCESS)
+    return true;
+  fault = malformed("true or false");
+  return false;
+}
+
+bool JsonPart::flag_or_false(bool &found, Fault &fault) const {
+  found = false;
+  return !is_there || flag(found, fault);
+}
+
+bool JsonPart::get(std::string_view name, JsonPart &found, Fault &fault) const {
+  simdjson::dom::object members;
+  if (!object(members, fault))
+    return false;
+  element member;
+  const bool is_member = members.at_key(name).get(member) == simdjson::SUCCESS;
+  found = {member, is_member && !member.is_null(), path + (path.empty() ? "" : ".")};
+  found.path += name;
+  return true;
+}
+
+bool JsonPart::kind(std::string_view &found, Fault &fault) const {
+  JsonPart type;
+  return get("type", type, fault) && type.text(found, fault);
+}
+
+bool JsonPart::only(std::initializer_list<std::string_view> names, Fault &fault) const {
+  simdjson::dom::object members;
+  if (!object(members, fault))
+    return false;
+  for (const auto &[name, member] : members)
+    if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
+      fault = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
+                                  pretok::shown(name) +
+                                  ", which is not known: what it changes cannot be said");
+      return false;
+    }
+  return true;
+}
+
+bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found, Fault &fault) const {
+  std::vector<JsonPart> pending = {*this};
+  while (!pending.empty()) {
+    const JsonPart part = std::move(pending.back());
+    pending.pop_back();
+    std::string_view type;
+    if (part.is_there && !part.kind(type, fault))
+      return false;
+    if (!part.is_there || type != "Sequence") {
+      found.push_back(part);
+      continue;
+    }
+    JsonPart inner;
+    std::vector<JsonPart> items;
+    if (!part.only({"type", name}, fault) || !part.get(name, inner, fault) ||
+        !inner.items(items, fault))
+      return false;
+    pending.insert(pending.end(), items.rbegin(), items.rend());
+  }
+  return true;
+}
+
+bool has_members_twice(element value, std::size_t depth) {
+  std::vector<std::string_view> names;
+  object members;
+  array items;
+  if (value.get(members) == simdjson::SUCCESS) {
+    for (const auto &[name, member] : members) {
+      names.push_back(name);
+      if (!(depth == 1 && name == "vocab") && has_members_twice(member, depth + 1))
+        return true;
+    }
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) != names.end();
+  }
+  if (value.get(items) == simdjson::SUCCESS)
+    for (const element item : items)
+      if (has_members_twice(item, depth + 1))
+        return true;
+  return false;
+}
+
+} // namespace pretok

@@ -1,0 +1,260 @@
+// Encoding as it is defined, slowly: what the fast way has to give. And small vocabularies.
+#pragma once
+
+#include "added.hpp"
+#include "input.hpp"
+#include "pre_tokenizer.hpp"
+#include "utf8.hpp"
+#include "vocabulary.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+using Ids = std::vector<std::uint32_t>;
+
+struct Example {
+  VocabularyData data;
+  std::map<std::string, std::uint32_t> ids; // of what can be merged: the lowest
+  std::map<std::uint32_t, std::string> tokens;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges; // if not from ranks
+
+  std::uint32_t id_of(const std::string &token) const {
+    const auto found = ids.find(token);
+    return found == ids.end() ? NO_ID : found->second;
+  }
+  Merged merged(std::uint32_t left, std::uint32_t right) const {
+    if (!data.from_ranks) {
+      const auto found = merges.find({left, right});
+      return found == merges.end() ? Merged{NO_RANK, NO_ID} : found->second;
+    }
+    if (left == NO_ID || right == NO_ID)
+      return {NO_RANK, NO_ID};
+    const std::uint32_t id = id_of(tokens.at(left) + tokens.at(right));
+    return id == NO_ID ? Merged{NO_RANK, NO_ID} : Merged{id, id};
+  }
+};
+
+// The bytes, in some order, and up to 40 tokens of any parts, trained or not.
+inline Example make_example(Input &input) {
+  Example example;
+  VocabularyData &data = example.data;
+  const std::uint8_t how = input.byte();
+  data.from_ranks = (how & 1) != 0;
+  data.ignore_merges = data.from_ranks || (how & 2) != 0;
+  const bool lists_all_cuts = (how & 4) != 0;
+  const bool leaves_bytes_out = !data.from_ranks && (how & 8) != 0;
+  const std::uint32_t gap = (how & 16) != 0 ? 3 : 1;
+  const std::uint32_t turn = input.byte();
+  std::vector<std::pair<std::uint32_t, std::string>> made; // in order of making
+  const auto add = [&](const std::string &token, std::uint32_t id) {
+    data.bytes.insert(data.bytes.end(), token.begin(), token.end());
+    data.lengths.push_back(static_cast<std::uint32_t>(token.size()));
+    data.ids.push_back(id);
+    made.emplace_back(id, token);
+    example.tokens[id] = token;
+    example.ids.emplace(token, id);
+  };
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const std::uint32_t byte = i * (turn | 1) + turn & 0xFF;
+    if (!leaves_bytes_out || byte < 0xF8)
+      add(std::string(1, static_cast<char>(byte)), i);
+  }
+  std::uint32_t id = 256;
+  for (std::size_t left = input.below(40); left != 0 && input.left() != 0; --left, id += gap) {
+    std::string token;
+    std::uint32_t parts[2] = {0, 0};
+    for (std::uint32_t &part : parts) {
+      const std::uint8_t choice = input.byte();
+      // A byte of a text, mostly, or one of the last tokens.
+      static const std::string BYTES = " abs1\n't\xE4\xB8\xAD\xD0\xBE\x80\xF0\x9F\x98";
+      if ((choice & 1) == 0 && made.size() > 256)
+        part = static_cast<std::uint32_t>(made.size() - 1 - choice / 2 % (made.size() - 256));
+      else
+        while (made[part].second[0] != BYTES[choice / 2 % BYTES.size()])
+          ++part;
+      token += made[part].second;
+    }
+    if (token.size() > 100 || (data.from_ranks && example.ids.count(token) != 0))
+      continue; // a rank file has no token twice
+    add(token, id);
+    if (data.from_ranks)
+      continue;
+    if (!lists_all_cuts) {
+      data.merges.push_back({made[parts[0]].first, made[parts[1]].first, id});
+      continue;
+    }
+    for (std::size_t cut = 1; cut < token.size(); ++cut) {
+      const std::uint32_t a = example.id_of(token.substr(0, cut));
+      const std::uint32_t b = example.id_of(token.substr(cut));
+      if (a != NO_ID && b != NO_ID)
+        data.merges.push_back({a, b, id});
+    }
+  }
+  // In any order, or with one more that is not at its place.
+  if ((how & 96) == 32 && !data.merges.empty())
+    std::swap(data.merges[input.below(data.merges.size())], data.merges.back());
+  data.mergeable = data.ids.size();
+  if (how >> 7 != 0 && !leaves_bytes_out)
+    add("only decoded", id);
+  example.ids.erase("only decoded");
+  std::uint32_t rank = 0;
+  for (const Merge &merge : data.merges)
+    example.merges[{merge.left, merge.right}] = {rank++, merge.id};
+  return example;
+}
+
+inline Ids merged(const Example &example, const std::string &pre_token) {
+  const std::uint32_t whole = example.id_of(pre_token);
+  if (example.data.ignore_merges && whole != NO_ID)
+    return {whole};
+  Ids ids;
+  for (const char byte : pre_token)
+    ids.push_back(example.id_of(std::string(1, byte)));
+  for (;;) {
+    Merged best{NO_RANK, NO_ID};
+    std::size_t place = 0;
+    for (std::size_t at = 0; at + 1 < ids.size(); ++at) {
+      const Merged found = example.merged(ids[at], ids[at + 1]);
+      if (found.rank < best.rank) {
+        best = found;
+        place = at;
+      }
+    }
+    if (best.rank == NO_RANK)
+      return ids;
+    ids[place] = best.id;
+    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+  }
+}
+
+struct Encoding {
+  Ids ids;
+  Refusal refusal;
+};
+
+// Added tokens as bpe/special.py says, one after the other. As in tokenizers, one that is white
+// space is found again in white space that the one before has taken along.
+class SlowAdded {
+public:
+  SlowAdded(const std::vector<AddedToken> &tokens, const AddedTokens::Ranges &words)
+      : tokens_(tokens), words_(words) {}
+
+  template <typename Emit>
+  Refusal split(const std::string &text, std::size_t start, std::size_t end, bool normalized,
+                Emit &emit) const {
+    std::size_t done = start;
+    const auto leave = [&](std::size_t until) {
+      if (until <= done)
+        return Refusal{};
+      if (!normalized)
+        return split(text, done, until, true, emit);
+      emit(done, until, nullptr);
+      return Refusal{};
+    };
+    for (std::size_t at = start; at < end;) {
+      const AddedToken *found = nullptr;
+      for (const AddedToken &token : tokens_)
+        if (token.normalized == normalized && token.content.size() <= end - at &&
+            text.compare(at, token.content.size(), token.content) == 0 &&
+            (found == nullptr || token.content.size() > found->content.size()))
+          found = &token;
+      if (found == nullptr) {
+        ++at;
+        continue;
+      }
+      std::size_t first = at;
+      std::size_t last = at += found->content.size();
+      if (found->as_text || (found->single_word && (is_word(before(text, start, first)) ||
+                                                    is_word(behind(text, last, end)))))
+        continue;
+      if (found->refused) {
+        const Refusal earlier = leave(first);
+        return earlier.token != nullptr ? earlier : Refusal{found, first};
+      }
+      while (found->lstrip && first > done && is_space(before(text, start, first)))
+        first -= width(before(text, start, first));
+      if (found->lstrip && first < done)
+        first = done;
+      while (found->rstrip && is_space(behind(text, last, end)))
+        last += width(behind(text, last, end));
+      if (first >= last)
+        continue;
+      const Refusal refusal = leave(first);
+      if (refusal.token != nullptr)
+        return refusal;
+      emit(first, last, found);
+      done = last;
+    }
+    return leave(end);
+  }
+
+private:
+  static constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
+
+  static Decoded decode(const std::string &text, std::size_t at, std::size_t size) {
+    return decode_utf8(reinterpret_cast<const std::uint8_t *>(text.data()) + at, size);
+  }
+  static std::uint32_t before(const std::string &text, std::size_t start, std::size_t at) {
+    for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
+      const Decoded found = decode(text, at - size, size);
+      if (found.width == size && found.code_point - 0xDC00 >= 0x400)
+        return found.code_point;
+    }
+    return NOTHING;
+  }
+  static std::uint32_t behind(const std::string &text, std::size_t at, std::size_t end) {
+    if (at == end)
+      return NOTHING;
+    const Decoded found = decode(text, at, end - at);
+    return found.code_point - 0xDC00 < 0x400 ? NOTHING : found.code_point;
+  }
+  static std::size_t width(std::uint32_t code_point) {
+    return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+  }
+  static bool is_space(std::uint32_t code_point) {
+    static const std::uint32_t SPACES[] = {
+        9, 10, 11, 12, 13, 0x20, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+    for (const std::uint32_t space : SPACES)
+      if (code_point == space)
+        return true;
+    return code_point >= 0x2000 && code_point <= 0x200A;
+  }
+  bool is_word(std::uint32_t code_point) const {
+    for (const auto &[first, last] : words_)
+      if (code_point >= first && code_point <= last)
+        return true;
+    return false;
+  }
+
+  const std::vector<AddedToken> &tokens_;
+  const AddedTokens::Ranges &words_;
+};
+
+inline Encoding encoded(const Example &example, const PreTokenizer &tokenizer,
+                        const SlowAdded &added, bool add_prefix_space,
+                        const std::string &text) {
+  Encoding result;
+  const auto emit = [&](std::size_t start, std::size_t end, const AddedToken *token) {
+    if (token != nullptr) {
+      result.ids.push_back(token->id);
+      return;
+    }
+    std::string part = text.substr(start, end - start);
+    if (add_prefix_space && part[0] != ' ')
+      part.insert(part.begin(), ' ');
+    const Utf8 source(reinterpret_cast<const std::uint8_t *>(part.data()), part.size(),
+                      tokenizer.classes());
+    tokenizer.steps(source, [&](std::size_t from, std::size_t to, int) {
+      for (const std::uint32_t id : merged(example, part.substr(from, to - from)))
+        result.ids.push_back(id);
+    });
+  };
+  result.refusal = added.split(text, 0, text.size(), false, emit);
+  return result;
+}
+
+} // namespace pretok

@@ -1,0 +1,106 @@
+// Rank files that nobody has checked: what the reader takes is as it says, and can be used.
+#include "rank_file.hpp"
+#include "files.hpp"
+#include "input.hpp"
+#include "vocabulary.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+namespace {
+
+using namespace pretok;
+
+// A line for each byte and for some tokens; then some bytes of it are changed.
+std::string some_file(Input &input) {
+  std::string file;
+  const bool has_carriage_returns = input.below(8) == 0;
+  std::uint32_t rank = input.byte();
+  const auto add = [&](const std::string &token) {
+    file += rank_line(token, rank++);
+    if (has_carriage_returns)
+      file.insert(file.size() - 1, 1, '\r');
+  };
+  for (int byte = 0; byte < 256; ++byte)
+    add(std::string(1, static_cast<char>(byte)));
+  for (std::size_t left = input.below(16); left != 0; --left) {
+    const std::vector<std::uint8_t> token = input.take(1 + input.below(12));
+    if (!token.empty())
+      add(std::string(token.begin(), token.end()));
+  }
+  for (std::size_t left = input.below(8); left != 0; --left) {
+    const std::size_t at = (input.byte() * std::size_t{256} + input.byte()) % file.size();
+    const std::uint8_t byte = input.byte();
+    switch (input.below(4)) {
+    case 0:
+      file[at] = static_cast<char>(byte);
+      break;
+    case 1:
+      file.insert(at, 1, "0123456789+/= \n\r"[byte % 16]);
+      break;
+    case 2:
+      file.erase(at, byte);
+      break;
+    default:
+      file.resize(at);
+    }
+    if (file.empty())
+      break;
+  }
+  return file;
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  Input input(data, size);
+  std::vector<std::uint8_t> bytes;
+  if (input.below(4) == 0) {
+    bytes = input.rest();
+  } else {
+    const std::string made = some_file(input);
+    bytes.assign(made.begin(), made.end());
+  }
+  RankFile file;
+  if (!read_rank_file(bytes.data(), bytes.size(), file))
+    return 0;
+  // What was read is what is there, line by line.
+  check(file.ids.size() == file.lengths.size(), "each token has a rank");
+  std::set<std::string> tokens;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < file.ids.size(); ++i) {
+    check(file.lengths[i] <= file.bytes.size() - start, "tokens are within the bytes");
+    const auto *token = reinterpret_cast<const char *>(file.bytes.data()) + start;
+    start += file.lengths[i];
+    tokens.emplace(token, file.lengths[i]);
+  }
+  check(start == file.bytes.size() && tokens.size() == file.ids.size(),
+        "no token is there twice");
+  // So are lines that are written anew.
+  const std::string text(bytes.begin(), bytes.end());
+  std::size_t at = 0;
+  start = 0;
+  for (std::size_t i = 0; i < file.ids.size(); ++i) {
+    const std::string token = base64(std::string(
+        reinterpret_cast<const char *>(file.bytes.data()) + start, file.lengths[i]));
+    start += file.lengths[i];
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
+    check(text.compare(at, token.size() + 1, token + ' ') == 0, "each line has its token");
+    check(std::strtoul(text.c_str() + at + token.size(), nullptr, 10) == file.ids[i],
+          "each line has its rank");
+    at = line_end + 1;
+  }
+  check(at >= text.size(), "all lines are read");
+  VocabularyData vocabulary;
+  vocabulary.bytes = file.bytes;
+  vocabulary.lengths = file.lengths;
+  vocabulary.ids = file.ids;
+  vocabulary.mergeable = file.ids.size();
+  if (input.below(64) != 63)
+    return 0; // this is slow
+  Vocabulary built;
+  check(built.build(std::move(vocabulary)) == nullptr, "what was read can be built");
+  return 0;
+}

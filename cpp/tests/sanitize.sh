@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Runs tests under what finds wrong use of memory, undefined behaviour and races:
+#   sanitize.sh asan       the tests of C and C++, AddressSanitizer and UndefinedBehaviorSanitizer,
+#                          with each compiler there is
+#   sanitize.sh tsan       those with threads, ThreadSanitizer
+#   sanitize.sh valgrind   those that are fast enough, Memcheck
+#   sanitize.sh python [ARGUMENTS OF PYTEST]   the Python tests of the native part, as asan
+# SANITIZE_BUILD is where builds are kept (a temporary folder unless given); PYTHON is a python
+# that has what `pip install '.[test]'` installs.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+what=${1:-}
+shift || true
+if [ -z "${SANITIZE_BUILD:-}" ]; then
+  SANITIZE_BUILD=$(mktemp -d)
+  trap 'rm -rf "$SANITIZE_BUILD"' EXIT
+fi
+export UBSAN_OPTIONS=print_stacktrace=1
+address="-fsanitize=address,undefined -fno-sanitize-recover=all"
+
+# build NAME CC CXX FLAGS [OPTIONS OF CMAKE]
+build() {
+  local folder=$SANITIZE_BUILD/$1 cc=$2 cxx=$3 flags="-g1 -O1 -fno-omit-frame-pointer $4"
+  shift 4
+  cmake -S "$root/cpp" -B "$folder" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER="$cc" \
+    -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" "$@" >/dev/null
+  cmake --build "$folder" -j "$(nproc)"
+}
+
+case $what in
+asan)
+  for compiler in clang:clang++ gcc:g++; do
+    if command -v "${compiler#*:}" >/dev/null; then
+      build "asan-${compiler%:*}" "${compiler%:*}" "${compiler#*:}" "$address"
+      ctest --test-dir "$SANITIZE_BUILD/asan-${compiler%:*}" --output-on-failure
+    fi
+  done
+  ;;
+tsan)
+  build tsan clang clang++ -fsanitize=thread
+  ctest --test-dir "$SANITIZE_BUILD/tsan" --output-on-failure -R 'thread|capi'
+  ;;
+valgrind)
+  build valgrind gcc g++ ""
+  # The corpora of the fuzz targets; random tests take too long.
+  ctest --test-dir "$SANITIZE_BUILD/valgrind" -N -V -R 'fuzz|capi|caches' |
+    sed -n 's/^.*Test command: //p' | tr -d '"' | while read -r command; do
+    echo "$command"
+    # shellcheck disable=SC2086
+    valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
+      $command </dev/null
+  done
+  ;;
+python)
+  python=${PYTHON:-python3}
+  build python gcc g++ "$address" -DSKBUILD=ON -DPython_EXECUTABLE="$(command -v "$python")" \
+    -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)"
+  # The tests see these packages, with that extension in them.
+  packages=$SANITIZE_BUILD/packages
+  rm -rf "$packages"
+  mkdir "$packages"
+  cp -r "$root/pretok" "$root/bpe" "$packages"
+  rm -f "$packages"/pretok/_core*.so
+  find "$SANITIZE_BUILD/python" -name '_core*.so' -exec cp {} "$packages/pretok" \;
+  # Without libstdc++ there, exceptions that C++ throws are not found by AddressSanitizer. Python
+  # frees nothing at its end. Stacks are short: it is recursive.
+  preload="$(gcc -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so.6)"
+  tests=(direct decode decode_calls differential format_tiktoken golden hostile kernels load merge
+    normalize pretokenizer program random_presets rank_file special stream threads tokenizer
+    tokenizer_golden tokenizer_hostile train trainer training_sources twins vocabulary)
+  if [ $# -eq 0 ]; then
+    set -- "${tests[@]/#/$root/tests/test_}"
+    set -- "${@/%/.py}" -k 'native and not linear and not lets_other and not growth'
+  fi
+  cd "$root"
+  LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 PRETOK_REQUIRE_NATIVE=1 \
+    PYTHONPATH=$packages PYTHONMALLOC=malloc \
+    "$python" -X faulthandler -m pytest -q -p no:cacheprovider "$@"
+  ;;
+*)
+  sed -n '2,/^set/{/^#/s/^# \?//p}' "$0"
+  exit 2
+  ;;
+esac

@@ -1,0 +1,110 @@
+"""What C++ reads in files of tokenizers, and Python, in one form."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from bpe import BpeError, Tokenizer, UnsupportedError
+from bpe.formats import compact, detect, gguf, huggingface, tiktoken
+from bpe.formats.contents import Contents
+from bpe.formats.gguf_metadata import MAGIC
+from bpe.vocabulary import Merge, Packed
+from pretok.presets import BUILT_IN, GPT2
+from pretok.program import stage_words
+
+
+class Said(NamedTuple):
+    """All that a file says; or whether it is not supported, or else malformed."""
+
+    unsupported: bool | None = None
+    tokens: dict[int, bytes] | None = None
+    merges: tuple[Merge, ...] | None = None
+    ignore_merges: bool = False
+    added: tuple[Any, ...] = ()
+    preset: str = ""
+    program: tuple[int, ...] = ()
+    unicode: str = ""
+    nfc: bool = False
+    add_prefix_space: bool = False
+    template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+
+def reads_json() -> bool:
+    """Return whether C++ reads tokenizer.json: it does where it is built with a JSON library."""
+    from pretok import _core
+
+    return "simdjson" not in _core.read_model(b"{}")["fault"]
+
+
+def said_to_cpp(data: bytes) -> Said:
+    """Return what C++ reads in a file."""
+    from pretok import _core
+
+    found = _core.read_model(data)
+    if "fault" in found:
+        assert 10 < len(found["fault"]) < 1000
+        return Said(found["unsupported"])
+    assert bool(found["why_no_preset"]) != bool(found["preset"] or found["program"])
+    return Said(
+        None,
+        Packed(*found["packed"]).unpacked(),
+        None if found["from_ranks"] else tuple(map(tuple, found["merges"].tolist())),
+        found["ignore_merges"],
+        tuple(found["added"]),
+        found["preset"],
+        tuple(found["program"]),
+        found["unicode"],
+        found["nfc"],
+        found["add_prefix_space"],
+        (tuple(found["before"]), tuple(found["after"])),
+    )
+
+
+def said_to_python(data: bytes) -> Said:
+    """Return what Python reads in a file."""
+    try:
+        contents = read(data)
+        # Which checks the added tokens.
+        Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
+    except BpeError as error:
+        return Said(isinstance(error, UnsupportedError))
+    preset = contents.preset
+    is_own = preset is not None and preset not in BUILT_IN
+    return Said(
+        None,
+        contents.vocabulary.token_bytes,
+        contents.vocabulary.merges,
+        contents.vocabulary.ignore_merges,
+        tuple(map(astuple, contents.added_tokens)),
+        "" if preset is None or is_own else preset.name,
+        tuple(stage_words(preset.stages)) if preset is not None and is_own else (),
+        contents.unicode or "",
+        contents.normalizer is not None,
+        contents.add_prefix_space,
+        contents.template,
+    )
+
+
+def read(data: bytes) -> Contents:
+    """Return the contents of a file, as `bpe.load` reads them without C++."""
+    with (
+        patch.object(compact, "backend", lambda: "python"),
+        patch.object(tiktoken, "backend", lambda: "python"),
+    ):
+        return _read(data)
+
+
+def _read(data: bytes) -> Contents:
+    if data.startswith(MAGIC):
+        return gguf.parse(data)
+    format, value = detect(data)
+    if format == "huggingface" and value is not None:
+        return huggingface.read(value, need_preset=False)
+    if format == "tiktoken":
+        return tiktoken.parse(data)
+    if format == "pretok":
+        return compact.parse(data)
+    # Which only Python reads.
+    raise UnsupportedError(f"a file of format {format}")

@@ -1,0 +1,111 @@
+"""Files that are cut off or changed at any byte: an error, or what C++ and Python read alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from zlib import crc32
+
+import pytest
+
+from bpe import AddedToken, Tokenizer, Vocabulary
+from bpe.formats import compact
+from bpe.token import Template
+from gguf_files import gguf, metadata
+from native_models import Said, reads_json, said_to_cpp, said_to_python
+from pretok.pretokenizer import BackendName
+from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
+
+_END = AddedToken("<|end|>", 264, lstrip=True)
+
+
+def _compact(**options: object) -> bytes:
+    return compact.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
+
+
+def _ranks() -> Tokenizer:
+    return made(vocabulary=Vocabulary(made_vocabulary().token_bytes), added_tokens=[_END])
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+def _summed(data: bytes) -> bytes:
+    """Return a .pretok file with the CRC-32 of what is behind its head, as a liar would."""
+    return data[:12] + crc32(data[16:]).to_bytes(4, "little") + data[16:]
+
+
+FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
+    "tiktoken": (lambda: b"\n".join([*tiktoken_lines(), b""]), _as_it_is),
+    "tiktoken, CRLF": (lambda: b"= 500\r\n\r\n" + b"\r\n".join(tiktoken_lines()), _as_it_is),
+    "json": (lambda: json.dumps(huggingface(), indent=0).encode(), _as_it_is),
+    "gguf": (lambda: gguf(metadata()), _as_it_is),
+    "gguf, big-endian": (lambda: gguf(metadata(pre="jina-v2-de"), order=">"), _as_it_is),
+    "pretok": (_compact, _as_it_is),
+    "pretok, with its CRC-32": (_compact, _summed),
+    "pretok, of ranks": (lambda: compact.dump(_ranks()), _summed),
+}  # fmt: skip
+
+
+def _file(name: str) -> tuple[Callable[[], bytes], Callable[[bytes], bytes]]:
+    if name == "json" and not reads_json():
+        pytest.skip("built without a JSON library")
+    return FILES[name]
+
+
+def _are_same(cpp: Said, python: Said) -> bool:
+    """Return whether two files say the same, or one is JSON that only Python understands."""
+    if cpp.preset or not python.preset:
+        return cpp == python
+    return cpp.unsupported is not None or cpp == python._replace(preset="")
+
+
+def _is_useful(said: Said) -> bool:
+    """Return whether what was read encodes; where ids are huge, tables are not worth their time."""
+    assert said.tokens is not None
+    if max(said.tokens) > 1 << 12:
+        return True
+    vocabulary = Vocabulary(said.tokens, said.merges, said.ignore_merges)
+    added = [AddedToken(*token) for token in said.added]
+    tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=added)
+    text = TEXTS[1]
+    return tokenizer.decode(tokenizer.encode(text, "text")) == text
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_cut_off_anywhere(name: str, native: BackendName) -> None:
+    make, mended = _file(name)
+    data = make()
+    whole = said_to_python(data)
+    assert whole.tokens is not None
+    assert _are_same(said_to_cpp(data), whole)
+    errors = 0
+    for end in range(len(data)):
+        cut = mended(data[:end])
+        said = said_to_python(cut)
+        assert _are_same(said_to_cpp(cut), said), end
+        errors += said.unsupported is not None
+    assert errors > 0.9 * len(data)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_any_byte_changed(name: str, native: BackendName) -> None:
+    make, mended = _file(name)
+    data = make()
+    some = random.Random(6)
+    full = os.environ.get("PRETOK_FULL") == "1"
+    useful = errors = 0
+    for at in range(len(data)):
+        for bit in range(8) if full else [some.randrange(8)]:
+            changed = mended(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+            said = said_to_python(changed)
+            assert _are_same(said_to_cpp(changed), said), (at, bit)
+            errors += said.unsupported is not None
+            if said.unsupported is None and some.random() < 0.1:
+                assert _is_useful(said), (at, bit)
+                useful += 1
+    assert errors > 100
+    assert useful or mended is _as_it_is
