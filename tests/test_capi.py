@@ -18,6 +18,7 @@ from bpe import AddedToken, SpecialTokenError, Template, Tokenizer, UnknownToken
 from bpe.formats import compact
 from c_library import CError, CLibrary, CPreTokenizer, CTokenizer, compiler
 from command_line import Call, error_of, running
+from gguf_files import gguf, metadata
 from pretok import ALL, DIGIT, LETTER, Preset, Run, Spaces
 from pretok.pretokenizer import BackendName
 from pretok.program import stage_words
@@ -253,6 +254,23 @@ def test_files_and_options(c_library: CLibrary, tmp_path: Path) -> None:
         CTokenizer(c_library, tmp_path / "none")
     with pytest.raises(CError, match='removes text: the preset "clip"'):
         CTokenizer(c_library, path, "clip")
+
+
+def test_the_weights_of_a_gguf_file_are_not_read(c_library: CLibrary, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf(metadata(add_bos_token=True, bos_token_id=264)))
+    tok = bpe.load(path)
+    os.truncate(path, 1 << 34)  # 16 GB of nothing, which no disk has to hold
+    ours = CTokenizer(c_library, path)
+    for special in ("text", "allow"):
+        text = b"hello <|end|>"
+        expected = tok.encode(text, special, add_special_tokens=True)
+        assert ours.encode(text, special, template=True) == expected
+        assert expected[0] == 264
+    path.write_bytes(b"")
+    os.truncate(path, 1 << 31)
+    with pytest.raises(CError, match=r"cannot read: .*1 GiB"):
+        CTokenizer(c_library, path)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 #include "mapped_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +28,8 @@
 namespace pretok {
 namespace {
 
+constexpr std::size_t FIRST_READ = 1 << 16;
+
 struct CloseFile {
   void operator()(std::FILE *file) const { std::fclose(file); }
 };
@@ -53,23 +56,33 @@ bool begins_as_gguf(const std::vector<std::uint8_t> &data) {
   return data.size() >= 4 && std::memcmp(data.data(), "GGUF", 4) == 0;
 }
 
-// Maps all of a file; returns nullptr where that cannot be.
-void *map_file(std::FILE *file, std::size_t &size) {
+// The size of a file that has one; 0 for another, or where it is not known.
+std::uint64_t size_of(std::FILE *file) {
 #if defined(PRETOK_HAS_MMAP)
   struct stat status;
-  if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
-      static_cast<std::uintmax_t>(status.st_size) > std::numeric_limits<std::size_t>::max())
-    return nullptr;
-  size = static_cast<std::size_t>(status.st_size);
+  return fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0
+             ? static_cast<std::uint64_t>(status.st_size)
+             : 0;
+#elif defined(_WIN32)
+  LARGE_INTEGER bytes;
+  const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
+  return handle != INVALID_HANDLE_VALUE && GetFileSizeEx(handle, &bytes) && bytes.QuadPart > 0
+             ? static_cast<std::uint64_t>(bytes.QuadPart)
+             : 0;
+#else
+  static_cast<void>(file);
+  return 0;
+#endif
+}
+
+// Maps all of a file; returns nullptr where that cannot be.
+void *map_file(std::FILE *file, std::size_t size) {
+#if defined(PRETOK_HAS_MMAP)
   void *mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fileno(file), 0);
   return mapped == MAP_FAILED ? nullptr : mapped;
 #elif defined(_WIN32)
+  static_cast<void>(size);
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
-  LARGE_INTEGER bytes;
-  if (handle == INVALID_HANDLE_VALUE || !GetFileSizeEx(handle, &bytes) || bytes.QuadPart <= 0 ||
-      static_cast<unsigned long long>(bytes.QuadPart) > std::numeric_limits<std::size_t>::max())
-    return nullptr;
-  size = static_cast<std::size_t>(bytes.QuadPart);
   const HANDLE mapping = CreateFileMappingW(handle, nullptr, PAGE_READONLY, 0, 0, nullptr);
   if (mapping == nullptr)
     return nullptr;
@@ -107,7 +120,8 @@ std::string MappedFile::open(const char *path) {
   const OpenFile file = open_to_read(path);
   if (!file)
     return why(errno);
-  for (std::size_t wanted = 1 << 16;; wanted *= 2) {
+  const std::uint64_t known = size_of(file.get());
+  for (std::size_t wanted = FIRST_READ;;) {
     const std::size_t before = read_.size();
     read_.resize(wanted);
     errno = 0;
@@ -117,16 +131,20 @@ std::string MappedFile::open(const char *path) {
       return why(errno);
     if (read_.size() < wanted)
       break;
-    if (before == 0 && begins_as_gguf(read_)) {
-      mapped_ = map_file(file.get(), size_);
+    if (before == 0 && begins_as_gguf(read_) &&
+        known <= std::numeric_limits<std::size_t>::max() && known >= read_.size()) {
+      mapped_ = map_file(file.get(), static_cast<std::size_t>(known));
       if (mapped_ != nullptr) {
         read_ = {};
         data_ = static_cast<const std::uint8_t *>(mapped_);
+        size_ = static_cast<std::size_t>(known);
         return "";
       }
     }
-    if (wanted >= LARGEST)
-      return "the file is larger than 1 GiB; expected one of a tokenizer";
+    if (wanted >= LARGEST || known >= LARGEST)
+      return "the file has 1 GiB or more; expected one of a tokenizer";
+    // All of it, and one byte more that shows that it ends there.
+    wanted = std::max(2 * wanted, static_cast<std::size_t>(known) + 1);
   }
   data_ = read_.data();
   size_ = read_.size();

@@ -11,7 +11,7 @@
  *
  * Results go into the caller's buffers. `count` (or `size`) is set to how many there are. With
  * a NULL buffer that is all; with one that is too small nothing is written, and the status is
- * PRETOK_TOO_SMALL. */
+ * PRETOK_TOO_SMALL. After any other error a buffer may hold anything. */
 #ifndef PRETOK_H
 #define PRETOK_H
 
@@ -87,7 +87,8 @@ PRETOK_API const char *pretok_preset_name(size_t index) PRETOK_NOEXCEPT;
 PRETOK_API pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
                                                     pretok_pre_tokenizer **made,
                                                     pretok_error *error) PRETOK_NOEXCEPT;
-/* That of a preset of your own: the words that `pretok program NAME` writes. */
+/* That of a preset of your own: the words that `pretok program NAME` writes, and the Unicode
+ * version that it names. */
 PRETOK_API pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t count,
                                                            const char *unicode,
                                                            pretok_pre_tokenizer **made,
@@ -123,7 +124,7 @@ typedef struct pretok_load_options {
 /* The tokenizer of a file: a rank file of tiktoken, the tokenizer section of a GGUF file (whose
  * weights are not read), a file that `Tokenizer.save("….pretok")` wrote, or, if the library was
  * built with a JSON library, a tokenizer.json; told apart by their content. `options` may be
- * NULL. `path` is UTF-8. */
+ * NULL. `path` is UTF-8. A GGUF file is mapped: nobody may make it shorter meanwhile. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,
                                                     pretok_tokenizer **made,
@@ -146,7 +147,8 @@ PRETOK_API size_t pretok_vocab_size(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t id,
                                             const char **bytes, size_t *size,
                                             pretok_error *error) PRETOK_NOEXCEPT;
-/* The id of a token: an added one by its text, any other by its bytes. PRETOK_UNKNOWN_NAME. */
+/* The id of a token: an added one by its text, any other by its bytes, the lowest if there are
+ * several. PRETOK_UNKNOWN_NAME if there is none. Looks through all tokens. */
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;
@@ -163,7 +165,8 @@ typedef enum pretok_special {
 
 /* Special tokens that become their ids while others are ordinary text. */
 typedef struct pretok_special_set pretok_special_set;
-/* `texts` are `count` special tokens, `sizes` their sizes. PRETOK_UNKNOWN_NAME for another. */
+/* `texts` are `count` special tokens, `sizes` their sizes. PRETOK_UNKNOWN_NAME for another.
+ * Streams that were made with it must be freed before. */
 PRETOK_API pretok_status pretok_special_set_new(const pretok_tokenizer *,
                                                 const char *const *texts, const size_t *sizes,
                                                 size_t count, pretok_special_set **made,
@@ -179,7 +182,8 @@ typedef struct pretok_encode_options {
 } pretok_encode_options;
 
 /* The ids of a text. There are at most as many as pretok_encode_bound() says, so that with a
- * buffer of that size one call is enough. O(size log size) at worst, linear for usual text. */
+ * buffer of that size one call is enough, and ids go straight there. PRETOK_SPECIAL_TOKEN,
+ * PRETOK_NO_TOKEN. O(size log size) at worst, linear for usual text. */
 PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *text, size_t size,
                                        const pretok_encode_options *options, uint32_t *ids,
                                        size_t capacity, size_t *count,
@@ -192,14 +196,16 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 
 /* Encodes a text that comes in chunks, which may be cut anywhere: the ids of all calls together
  * are those of the whole text. What it holds back ends where a cut changes nothing: for text
- * with spaces some words. */
+ * with spaces that is a kilobyte at most, but a text without any place to cut is held as a
+ * whole. Linear time but for encoding, whatever the size of the chunks. */
 typedef struct pretok_encode_stream pretok_encode_stream;
 PRETOK_API pretok_status pretok_encode_stream_new(const pretok_tokenizer *,
                                                   const pretok_encode_options *options,
                                                   pretok_encode_stream **made,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
 /* Takes a chunk. The ids that it completes are at *ids until the next call. After an error,
- * `position` counts from the start of the text, and the stream is as before. */
+ * `position` counts from the start of the text, and the stream is as before. What is wrong with
+ * a text may come out later than its chunk, but it does. */
 PRETOK_API pretok_status pretok_encode_stream_feed(pretok_encode_stream *, const char *chunk,
                                                    size_t size, const uint32_t **ids,
                                                    size_t *count,

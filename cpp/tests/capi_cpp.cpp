@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -136,6 +137,27 @@ void test_loading() {
   CHECK(loaded->encode("e\xCC\x81")->size() == 1);
 }
 
+void test_threads(const pretok::Tokenizer &tokenizer) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i)
+    text += " hello the " + std::to_string(i * 7919) + "\n";
+  const auto wanted = tokenizer.encode(text);
+  bool same[4] = {};
+  std::vector<std::thread> threads;
+  for (bool &is_same : same)
+    threads.emplace_back([&] {
+      is_same = true;
+      for (int round = 0; round < 5; ++round) {
+        const auto ids = tokenizer.encode(text);
+        is_same = is_same && ids && *ids == *wanted && *tokenizer.decode(*ids) == text;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const bool is_same : same)
+    CHECK(is_same);
+}
+
 } // namespace
 
 int main() {
@@ -144,5 +166,6 @@ int main() {
   test_tokenizer(tokenizer);
   test_streams(tokenizer);
   test_loading();
+  test_threads(tokenizer);
   return failures != 0;
 }
