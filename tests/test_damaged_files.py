@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -21,7 +22,7 @@ from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken
 _END = AddedToken("<|end|>", 264, lstrip=True)
 
 
-def _compact(**options: object) -> bytes:
+def _compact(**options: Any) -> bytes:
     return compact.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
 
 
