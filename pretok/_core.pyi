@@ -61,16 +61,13 @@ class Encoder:
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     @staticmethod
-    def all_usual(
-        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
+    def all_usual(texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool) -> bool:
         """Return whether each is a str or bytes; none is bytes, not ASCII, not NFC, as asked."""
 
     @staticmethod
     def is_normal(text: str | bytes) -> bool: ...
     @staticmethod
     def normalized(data: bytes) -> bytes: ...
-
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...

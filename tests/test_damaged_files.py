@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -21,7 +22,7 @@ from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken
 _END = AddedToken("<|end|>", 264, lstrip=True)
 
 
-def _compact(**options: object) -> bytes:
+def _compact(**options: Any) -> bytes:
     return compact.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
 
 
@@ -57,10 +58,18 @@ def _file(name: str) -> tuple[Callable[[], bytes], Callable[[bytes], bytes]]:
 
 
 def _are_same(cpp: Said, python: Said) -> bool:
-    """Return whether two files say the same, or one is JSON that only Python understands."""
-    if cpp.preset or not python.preset:
-        return cpp == python
-    return cpp.unsupported is not None or cpp == python._replace(preset="")
+    """Return whether both read the same."""
+    return cpp == python
+
+
+def _are_same_json(cpp: Said, python: Said) -> bool:
+    """Return whether both read the same, or C++ is the stricter one.
+
+    It refuses members that are there twice and lone surrogates, and may say another fault first.
+    """
+    if cpp.unsupported is not None:
+        return True
+    return cpp == python or (not cpp.preset and cpp == python._replace(preset="", unicode=""))
 
 
 def _is_useful(said: Said) -> bool:
@@ -81,12 +90,13 @@ def test_cut_off_anywhere(name: str, native: BackendName) -> None:
     data = make()
     whole = said_to_python(data)
     assert whole.tokens is not None
-    assert _are_same(said_to_cpp(data), whole)
+    are_same = _are_same_json if name == "json" else _are_same
+    assert said_to_cpp(data) == whole
     errors = 0
     for end in range(len(data)):
         cut = mended(data[:end])
         said = said_to_python(cut)
-        assert _are_same(said_to_cpp(cut), said), end
+        assert are_same(said_to_cpp(cut), said), end
         errors += said.unsupported is not None
     assert errors > 0.9 * len(data)
 
@@ -97,15 +107,17 @@ def test_any_byte_changed(name: str, native: BackendName) -> None:
     data = make()
     some = random.Random(6)
     full = os.environ.get("PRETOK_FULL") == "1"
+    are_same = _are_same_json if name == "json" else _are_same
     useful = errors = 0
-    for at in range(len(data)):
+    # cpp/tests/formats.cpp changes every bit.
+    for at in range(0, len(data), 1 if full else 1 + len(data) // 1000):
         for bit in range(8) if full else [some.randrange(8)]:
             changed = mended(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
             said = said_to_python(changed)
-            assert _are_same(said_to_cpp(changed), said), (at, bit)
+            assert are_same(said_to_cpp(changed), said), (at, bit)
             errors += said.unsupported is not None
             if said.unsupported is None and some.random() < 0.1:
                 assert _is_useful(said), (at, bit)
                 useful += 1
-    assert errors > 100
+    assert errors > 50
     assert useful or mended is _as_it_is

@@ -265,10 +265,6 @@ private:
   }
 
   bool read_added_token(const JsonPart &item) {
-    if (!item.only(
-            {"content", "single_word", "lstrip", "rstrip", "normalized", "special", "id"},
-            fault_))
-      return false;
     AddedToken token;
     JsonPart part;
     std::string_view content;
@@ -277,6 +273,9 @@ private:
       return item.get(name, part, fault_) && part.flag(found, fault_);
     };
     if (!item.get("id", part, fault_) || !part.id(token.id, fault_) ||
+        !item.only(
+            {"content", "single_word", "lstrip", "rstrip", "normalized", "special", "id"},
+            fault_) ||
         !flag("single_word", token.single_word) || !flag("lstrip", token.lstrip) ||
         !flag("rstrip", token.rstrip) || !flag("normalized", token.normalized) ||
         !flag("special", special) || !item.get("content", part, fault_) ||

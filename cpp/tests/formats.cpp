@@ -20,6 +20,15 @@ void *operator new(std::size_t size) {
     return made;
   std::abort();
 }
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+  return operator new(size);
+}
+void *operator new[](std::size_t size) { return operator new(size); }
+void *operator new[](std::size_t size, const std::nothrow_t &) noexcept {
+  return operator new(size);
+}
+void operator delete[](void *what) noexcept { std::free(what); }
+void operator delete[](void *what, std::size_t) noexcept { std::free(what); }
 void operator delete(void *what) noexcept { std::free(what); }
 void operator delete(void *what, std::size_t) noexcept { std::free(what); }
 
