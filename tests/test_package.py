@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,9 @@ EXAMPLES = CPP / "examples"
 HEADER = (CPP / "capi" / "pretok.h").read_text(encoding="utf-8")
 LARGEST = 600_000
 """Bytes of the stripped shared library with the tables of one Unicode version."""
+FULL = os.environ.get("PRETOK_FULL") == "1"
+BUILD = os.environ.get("PRETOK_BUILD")
+"""The folder of a build of cpp/, in which little is left to be built."""
 MAY_NEED = ("libc", "libstdc++", "libm", "libgcc_s", "libpthread", "ld-linux", "linux-vdso")
 
 CONSUMER = """\
@@ -50,6 +54,12 @@ pytestmark = [
 ]
 
 
+def slow(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that builds the library anew."""
+    marked = pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1")(test)
+    return pytest.mark.slow(marked)
+
+
 def tool(name: str) -> str:
     """Return the path of a program; skip the test where there is none."""
     found = shutil.which(name)
@@ -72,18 +82,16 @@ def ran(*command: str | Path, stdin: Path | None = None) -> str:
 def built(source: Path, folder: Path, *options: str) -> Path:
     """Configure and build a CMake project; return `folder`."""
     tool("c++")
-    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    options = ("-DCMAKE_BUILD_TYPE=Release", *options)
-    ran(tool("cmake"), *generator, "-S", source, "-B", folder, *options)
-    ran("cmake", "--build", folder, "--parallel")
+    ran(tool("cmake"), "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *options)
+    ran("cmake", "--build", folder, "--parallel", str(os.cpu_count()))
     return folder
 
 
-def installed(at: Path, shared_library: bool) -> Path:
-    """Build the library, install it below `at`, and return the prefix."""
+def installed(at: Path, folder: Path, shared_library: bool) -> Path:
+    """Build the library in `folder`, install it below `at`, and return the prefix."""
     kind = "ON" if shared_library else "OFF"
     options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_EXAMPLES=OFF", f"-DBUILD_SHARED_LIBS={kind}")
-    folder = built(CPP, at / "build", *options, "-DPRETOK_UNICODE=16.0")
+    built(CPP, folder, *options, "-DPRETOK_UNICODE=16.0")
     ran("cmake", "--install", folder, "--prefix", at / "prefix")
     return at / "prefix"
 
@@ -91,13 +99,17 @@ def installed(at: Path, shared_library: bool) -> Path:
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the shared library is installed."""
-    return installed(tmp_path_factory.mktemp("shared"), shared_library=True)
+    if BUILD is None and not FULL:
+        pytest.skip("takes a minute; set PRETOK_FULL=1, or PRETOK_BUILD to the folder of a build")
+    at = tmp_path_factory.mktemp("shared")
+    return installed(at, Path(BUILD or at / "build").resolve(), shared_library=True)
 
 
 @pytest.fixture(scope="module")
 def static_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the static library is installed."""
-    return installed(tmp_path_factory.mktemp("static"), shared_library=False)
+    at = tmp_path_factory.mktemp("static")
+    return installed(at, at / "build", shared_library=False)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +204,7 @@ def test_two_files_are_all_that_is_needed(tmp_path: Path) -> None:
     check_two_files(tmp_path, "g++")
 
 
-@pytest.mark.slow
+@slow
 def test_two_files_with_clang(tmp_path: Path) -> None:
     check_two_files(tmp_path, "clang++")
 
@@ -226,17 +238,17 @@ def test_names_that_source_files_share_are_kept_apart() -> None:
     )
 
 
-@pytest.mark.slow
+@slow
 def test_a_project_that_has_it_in_a_folder(tmp_path: Path) -> None:
     check_examples(consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}"))
 
 
-@pytest.mark.slow
+@slow
 def test_a_project_that_finds_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
     check_examples(consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={static_prefix}"))
 
 
-@pytest.mark.slow
+@slow
 def test_pkg_config_for_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
     check_examples(by_pkg_config(static_prefix, tmp_path, "--static"))
 

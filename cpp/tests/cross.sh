@@ -16,6 +16,7 @@ flags=(-O1 -Wall -Wextra -Werror "-I$cpp/capi" "-I$cpp/core" "-I$cpp/formats")
 python3 "$cpp/amalgamate.py" "$work"
 for target in "${@:-plain}"; do
   run=("qemu-$target")
+  suffix=
   cc=("$target-linux-gnu-gcc" -static "${flags[@]}")
   cxx=("$target-linux-gnu-g++" -static -pthread "${flags[@]}")
   case $target in
@@ -23,6 +24,7 @@ for target in "${@:-plain}"; do
   plain) run=(env) cc=(cc "${flags[@]}") cxx=(c++ -pthread -DPRETOK_PLAIN_KERNELS "${flags[@]}") ;;
   wasm)
     run=(node)
+    suffix=.js
     # The vocabulary is a file of the machine's, which node's file system gives.
     wasm=("${flags[@]}" -sALLOW_MEMORY_GROWTH -sNODERAWFS -fexceptions)
     cc=(emcc "${wasm[@]}") cxx=(em++ "${wasm[@]}")
@@ -38,14 +40,14 @@ for target in "${@:-plain}"; do
     else
       "${cxx[@]}" -std=c++17 -c "$cpp/$source" -o "$work/$name.o"
     fi
-    "${cxx[@]}" "$work/$name.o" "$work/pretok.o" -o "$work/$name.js"
+    "${cxx[@]}" "$work/$name.o" "$work/pretok.o" -o "$work/$name$suffix"
   done
   for name in capi capi_cpp caches encoding formats nfc; do
-    "${run[@]}" "$work/$name.js" && echo "$name passed"
+    "${run[@]}" "$work/$name$suffix" && echo "$name passed"
   done
   vocabulary=("$examples/tiny.tiktoken" cl100k)
-  "${run[@]}" "$work/ids.js" "${vocabulary[@]}" <"$examples/hello.txt" | cmp - "$examples/hello.ids"
-  "${run[@]}" "$work/chat.js" "${vocabulary[@]}" <"$examples/messages.txt" 2>"$work/said" |
+  "${run[@]}" "$work/ids$suffix" "${vocabulary[@]}" <"$examples/hello.txt" | cmp - "$examples/hello.ids"
+  "${run[@]}" "$work/chat$suffix" "${vocabulary[@]}" <"$examples/messages.txt" 2>"$work/said" |
     cmp - "$examples/answers.txt"
   echo "examples passed"
 done
