@@ -56,8 +56,9 @@ pytestmark = [
 
 def slow(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test that builds the library anew."""
-    marked = pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1")(test)
-    return pytest.mark.slow(marked)
+    skip = pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1")
+    marked: Callable[..., None] = pytest.mark.slow(skip(test))
+    return marked
 
 
 def tool(name: str) -> str:
@@ -124,15 +125,18 @@ def consumer(at: Path, option: str) -> Path:
     return built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
 
 
-def by_pkg_config(prefix: Path, at: Path, *options: str) -> Path:
+def by_pkg_config(prefix: Path, at: Path, *options: str, source: Path | None = None) -> Path:
+    """Build the examples, or `source`, with the flags that pkg-config gives; return `at`."""
     folder = next(prefix.glob("**/pkgconfig"))
     environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
     command = [tool("pkg-config"), *options, "--cflags", "--libs", "pretok"]
     asked = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    flags = asked.stdout.split()
-    rpath = f"-Wl,-rpath,{folder.parent}"
-    ran(tool("cc"), "-std=c99", EXAMPLES / "ids.c", "-o", at / "ids", *flags, rpath)
-    ran(tool("c++"), "-std=c++17", EXAMPLES / "chat.cpp", "-o", at / "chat", *flags, rpath)
+    for path in [source] if source else [EXAMPLES / "ids.c", EXAMPLES / "chat.cpp"]:
+        compiler = ("cc", "-std=c99") if path.suffix == ".c" else ("c++", "-std=c++17")
+        rpath = f"-Wl,-rpath,{folder.parent}"
+        ran(
+            tool(compiler[0]), compiler[1], path, "-o", at / path.stem, *asked.stdout.split(), rpath
+        )
     return at
 
 
@@ -174,6 +178,27 @@ def test_the_example_prints_what_tiktoken_says(programs: Path, name: str) -> Non
     printed = ran(programs / "ids", shared("vocabs", source.file), source.preset, stdin=text)
     ids = live(name).encode_ordinary(text.read_bytes().decode())
     assert list(map(int, printed.split())) == ids
+
+
+def readme_block(language: str) -> str:
+    """Return the only example of cpp/README.md in `language`."""
+    text = (CPP / "README.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    return str(found)
+
+
+def test_the_program_of_the_readme(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "readme.cpp").write_text(readme_block("cpp"), encoding="utf-8")
+    folder = by_pkg_config(prefix, tmp_path, source=tmp_path / "readme.cpp")
+    assert ran(folder / "readme", EXAMPLES / "tiny.tiktoken").endswith(" ids of Hello, world!\n")
+
+
+@slow
+def test_the_commands_of_the_readme(tmp_path: Path) -> None:
+    tool("cmake")
+    shutil.copytree(CPP, tmp_path / "cpp")
+    commands = f"set -e\ncd {tmp_path}\n{readme_block('sh')}"
+    assert ran("bash", "-c", commands).endswith((EXAMPLES / "hello.ids").read_text())
 
 
 def test_what_the_shared_library_shows_and_needs(prefix: Path) -> None:
