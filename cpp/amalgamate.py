@@ -1,4 +1,4 @@
-"""Write the library as two files, pretok.hpp and pretok.cpp, for projects that want no build system.
+"""Write the library as two files, pretok.hpp and pretok.cpp, for projects without a build system.
 
     python cpp/amalgamate.py FOLDER
 
@@ -105,8 +105,12 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
     """
     seen.add(path)
     yield path, f"// ---- {path.relative_to(HERE).as_posix()}"
+    conditions = 0
     for line in lines_of(path):
+        conditions += line.startswith("#if") - line.startswith("#endif")
         included = INCLUDE.match(line)
+        if included is not None and conditions > (path.suffix == ".h"):
+            raise ValueError(f"{path}: {line!r} is within an #if, but others need that file too")
         if included is not None:
             other = find(included[1], path)
             if other.suffix == ".inc":

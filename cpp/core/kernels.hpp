@@ -48,13 +48,15 @@ const std::vector<const Kernels *> &all_kernels();
 bool use_kernels(std::string_view name);
 
 // Plain C++, for every processor; the others read with these what they do not read themselves.
+// They are the only ones with PRETOK_PLAIN_KERNELS.
 extern const Kernels PLAIN_KERNELS;
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(PRETOK_PLAIN_KERNELS)
 #define PRETOK_X86_KERNELS 1
 extern const Kernels AVX2_KERNELS;
 extern const Kernels AVX512_KERNELS;
 #endif
-#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
+#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN) &&               \
+    !defined(PRETOK_PLAIN_KERNELS)
 #define PRETOK_NEON_KERNELS 1
 extern const Kernels NEON_KERNELS;
 #endif

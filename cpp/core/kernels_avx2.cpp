@@ -1,9 +1,8 @@
 // Kernels for AVX2: Haswell, Zen and later.
 #include "kernels.hpp"
-
-#if PRETOK_X86_KERNELS
 #include "kernels_plain.hpp"
 
+#if PRETOK_X86_KERNELS
 #include <immintrin.h>
 
 #define PRETOK_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))

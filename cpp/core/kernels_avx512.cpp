@@ -1,9 +1,8 @@
 // Kernels for AVX-512 with VBMI2: Ice Lake, Zen 4 and later.
 #include "kernels.hpp"
-
-#if PRETOK_X86_KERNELS
 #include "kernels_plain.hpp"
 
+#if PRETOK_X86_KERNELS
 #if !defined(__clang__)
 // GCC 12 warns of its own header's way to say that a value does not matter.
 #pragma GCC diagnostic ignored "-Wuninitialized"

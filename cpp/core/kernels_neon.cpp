@@ -1,10 +1,9 @@
 // Kernels for NEON, which every 64-bit ARM processor has.
-#include "kernels.hpp"
-
-#if PRETOK_NEON_KERNELS
 #include "bits.hpp"
+#include "kernels.hpp"
 #include "kernels_plain.hpp"
 
+#if PRETOK_NEON_KERNELS
 #include <arm_neon.h>
 
 namespace pretok {

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds the library in one file for another processor, and runs its tests and examples there:
+#
+#     bash cpp/tests/cross.sh i686 s390x aarch64 riscv64 wasm plain
+#
+# s390x is big-endian, i686 and wasm have 32 bits; plain is this processor with the kernels that
+# need no vector instructions. Needs, from Debian: g++-NAME-linux-gnu and qemu-user for a
+# processor; emscripten and nodejs for wasm.
+set -euo pipefail
+cpp=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+examples=$cpp/examples
+flags=(-O1 -Wall -Wextra "-I$cpp/capi" "-I$cpp/core" "-I$cpp/formats")
+
+python3 "$cpp/amalgamate.py" "$work"
+for target in "${@:-plain}"; do
+  cc=("$target-linux-gnu-gcc" "${flags[@]}")
+  cxx=("$target-linux-gnu-g++" -pthread "${flags[@]}")
+  link=("${cxx[@]}" -static)
+  run=("qemu-$target")
+  suffix=
+  case $target in
+  i686) run=(qemu-i386) ;;
+  plain)
+    cc=(cc "${flags[@]}")
+    cxx=(c++ -pthread -DPRETOK_PLAIN_KERNELS "${flags[@]}")
+    link=("${cxx[@]}")
+    run=(env)
+    ;;
+  wasm)
+    cc=(emcc -fexceptions "${flags[@]}")
+    cxx=(em++ -fexceptions "${flags[@]}")
+    # The examples read files of the machine's.
+    link=("${cxx[@]}" -sALLOW_MEMORY_GROWTH -sNODERAWFS -sEXIT_RUNTIME)
+    run=(node)
+    suffix=.js
+    ;;
+  esac
+  echo "== $target"
+  "${cxx[@]}" -std=c++17 -Werror -c "$work/pretok.cpp" -o "$work/pretok.o"
+  for source in tests/capi.c tests/capi_cpp.cpp tests/caches.cpp tests/encoding.cpp \
+    tests/formats.cpp tests/nfc.cpp examples/ids.c examples/chat.cpp; do
+    name=$(basename "${source%.*}")
+    if [[ $source == *.c ]]; then
+      "${cc[@]}" -std=c99 -c "$cpp/$source" -o "$work/$name.o"
+    else
+      "${cxx[@]}" -std=c++17 -c "$cpp/$source" -o "$work/$name.o"
+    fi
+    "${link[@]}" "$work/$name.o" "$work/pretok.o" -o "$work/$name$suffix"
+    case $source in
+    tests/*) "${run[@]}" "$work/$name$suffix" && echo "$name passed" ;;
+    esac
+  done
+  vocabulary=("$examples/tiny.tiktoken" cl100k)
+  "${run[@]}" "$work/ids$suffix" "${vocabulary[@]}" <"$examples/hello.txt" |
+    cmp - "$examples/hello.ids"
+  "${run[@]}" "$work/chat$suffix" "${vocabulary[@]}" <"$examples/messages.txt" \
+    2>"$work/refused" | cmp - "$examples/answers.txt"
+  echo "examples passed"
+done
