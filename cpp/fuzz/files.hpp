@@ -1,29 +1,81 @@
-// Rank files as tiktoken writes them.
+// Files of tokenizers, right ones, and what damages them.
 #pragma once
 
+#include "input.hpp"
+#include "read_model.hpp"
+#include "vocabulary.hpp"
+
+#include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace pretok {
 
-inline std::string base64(const std::string &bytes) {
-  static const char DIGITS[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t i) {
-      return at + i < bytes.size() ? std::uint32_t{static_cast<std::uint8_t>(bytes[at + i])}
-                                   : 0U;
-    };
-    const std::uint32_t bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for (unsigned i = 0; i < 4; ++i)
-      text += at + i <= bytes.size() ? DIGITS[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return text;
+inline std::string little_endian(std::uint64_t value, std::size_t width) {
+  std::string bytes;
+  for (std::size_t i = 0; i < width; ++i)
+    bytes += static_cast<char>(value >> 8 * i & 0xFF);
+  return bytes;
 }
 
-inline std::string rank_line(const std::string &token, std::uint32_t rank) {
-  return base64(token) + ' ' + std::to_string(rank) + '\n';
+// Changes some bytes of a file, from byte `from` on.
+inline void damage(Input &input, std::string &file, std::size_t from) {
+  for (std::size_t left = input.below(6); left != 0 && file.size() > from; --left) {
+    const std::size_t at =
+        from + (input.byte() * std::size_t{256} + input.byte()) % (file.size() - from);
+    const std::uint8_t byte = input.byte();
+    switch (input.below(5)) {
+    case 0:
+      file[at] = static_cast<char>(byte);
+      break;
+    case 1:
+      file[at] = static_cast<char>(file[at] ^ 1 << byte % 8);
+      break;
+    case 2:
+      file.insert(at, 1, static_cast<char>(byte));
+      break;
+    case 3:
+      file.erase(at, byte);
+      break;
+    default:
+      file.resize(at);
+    }
+  }
+}
+
+// What the readers of formats promise of any file.
+inline void check_model(const std::string &file, Input &input) {
+  const std::vector<std::uint8_t> bytes(file.begin(), file.end());
+  Model model;
+  const Fault fault = read_model(bytes.data(), bytes.size(), model);
+  if (fault) {
+    check(!fault.message.empty(), "a fault says what is wrong");
+    return;
+  }
+  const VocabularyData &data = model.vocabulary;
+  check(!data.ids.empty() && data.ids.size() == data.lengths.size(), "tokens have ids");
+  std::size_t size = 0;
+  for (const std::uint32_t length : data.lengths)
+    size += length;
+  check(size <= data.bytes.size(), "tokens are within the bytes");
+  const std::set<std::uint32_t> different(data.ids.begin(), data.ids.end());
+  check(different.size() == data.ids.size() && *different.rbegin() < ID_LIMIT,
+        "ids differ, and are not too large");
+  check(model.added.size() == model.added_special.size(), "added tokens have flags");
+  for (const AddedToken &token : model.added)
+    check(token.id < ID_LIMIT && !token.content.empty(), "added tokens are some text");
+  // Building takes a hundred times as long, and room for all ids.
+  if (*different.rbegin() >= 1 << 12 || input.below(32) != 31)
+    return;
+  Vocabulary vocabulary;
+  check(vocabulary.build(std::move(model.vocabulary)) == nullptr, "what is read can be built");
+  static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
+  std::uint32_t ids[sizeof TEXT];
+  check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,
+        "and encodes");
 }
 
 } // namespace pretok

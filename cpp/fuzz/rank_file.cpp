@@ -1,19 +1,16 @@
 // Rank files that nobody has checked: what the reader takes is as it says, and can be used.
 #include "rank_file.hpp"
 #include "files.hpp"
-#include "input.hpp"
-#include "vocabulary.hpp"
+#include "rank_lines.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <string>
 
 namespace {
 
 using namespace pretok;
 
-// A line for each byte and for some tokens; then some bytes of it are changed.
+// A line for each byte and for some tokens, damaged.
 std::string some_file(Input &input) {
   std::string file;
   const bool has_carriage_returns = input.below(8) == 0;
@@ -30,25 +27,7 @@ std::string some_file(Input &input) {
     if (!token.empty())
       add(std::string(token.begin(), token.end()));
   }
-  for (std::size_t left = input.below(8); left != 0; --left) {
-    const std::size_t at = (input.byte() * std::size_t{256} + input.byte()) % file.size();
-    const std::uint8_t byte = input.byte();
-    switch (input.below(4)) {
-    case 0:
-      file[at] = static_cast<char>(byte);
-      break;
-    case 1:
-      file.insert(at, 1, "0123456789+/= \n\r"[byte % 16]);
-      break;
-    case 2:
-      file.erase(at, byte);
-      break;
-    default:
-      file.resize(at);
-    }
-    if (file.empty())
-      break;
-  }
+  damage(input, file, 0);
   return file;
 }
 

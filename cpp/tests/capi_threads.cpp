@@ -1,0 +1,130 @@
+// One tokenizer of the C interface, used by many threads at a time: each gets what one gets.
+#include "pretok.h"
+#include "small_vocabulary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+struct Results {
+  Ids ids;
+  Ids streamed;
+  std::string decoded;
+  std::size_t spans = 0;
+  pretok_status refused = PRETOK_OK;
+
+  bool operator==(const Results &other) const {
+    return ids == other.ids && streamed == other.streamed && decoded == other.decoded &&
+           spans == other.spans && refused == other.refused;
+  }
+};
+
+// All that a tokenizer and a pre-tokenizer can be asked.
+bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
+         const std::string &text, Results &results) {
+  pretok_encode_options options{};
+  options.struct_size = sizeof options;
+  options.special = PRETOK_SPECIAL_ALLOW;
+  Ids ids(pretok_encode_bound(tokenizer, text.size()));
+  std::size_t count = 0;
+  if (pretok_encode(tokenizer, text.data(), text.size(), &options, ids.data(), ids.size(),
+                    &count, nullptr) != PRETOK_OK)
+    return false;
+  ids.resize(count);
+  pretok_error error{};
+  results.refused = pretok_count(tokenizer, text.data(), text.size(), nullptr, &count, &error);
+  results.decoded.resize(text.size());
+  std::size_t size = 0;
+  if (pretok_decode(tokenizer, ids.data(), ids.size(), false, results.decoded.data(),
+                    results.decoded.size(), &size, nullptr) != PRETOK_OK)
+    return false;
+  results.decoded.resize(size);
+  if (pretok_spans(split, text.data(), text.size(), nullptr, 0, &results.spans, nullptr) !=
+      PRETOK_OK)
+    return false;
+  pretok_encode_stream *stream = nullptr;
+  if (pretok_encode_stream_new(tokenizer, &options, &stream, nullptr) != PRETOK_OK)
+    return false;
+  const std::uint32_t *some = nullptr;
+  bool good = true;
+  for (std::size_t at = 0; good && at < text.size(); at += 700) {
+    const std::size_t chunk = std::min<std::size_t>(700, text.size() - at);
+    good = pretok_encode_stream_feed(stream, text.data() + at, chunk, &some, &count, nullptr) ==
+           PRETOK_OK;
+    if (good)
+      results.streamed.insert(results.streamed.end(), some, some + count);
+  }
+  good = good && pretok_encode_stream_finish(stream, &some, &count, nullptr) == PRETOK_OK;
+  if (good)
+    results.streamed.insert(results.streamed.end(), some, some + count);
+  pretok_encode_stream_free(stream);
+  results.ids = std::move(ids);
+  return good;
+}
+
+} // namespace
+
+int main() {
+  std::string file(std::size_t{1} << 14, ' ');
+  file.resize(write_small_vocabulary(file.data()));
+  const pretok_special_token special{"<end>", 5, 1000};
+  pretok_load_options load{};
+  load.struct_size = sizeof load;
+  load.preset = "o200k";
+  load.special_tokens = &special;
+  load.special_token_count = 1;
+  pretok_tokenizer *tokenizer = nullptr;
+  pretok_pre_tokenizer *split = nullptr;
+  if (pretok_tokenizer_from_memory(file.data(), file.size(), &load, &tokenizer, nullptr) !=
+          PRETOK_OK ||
+      pretok_pre_tokenizer_named("o200k", nullptr, &split, nullptr) != PRETOK_OK)
+    return 1;
+
+  constexpr std::size_t TEXTS = 12;
+  std::vector<std::string> texts;
+  std::vector<Results> expected(TEXTS);
+  for (std::size_t i = 0; i < TEXTS; ++i) {
+    std::string text;
+    for (std::size_t j = 0; j < 200 * i; ++j)
+      text += "the " + std::to_string(i * j % 1009) + " world\xE4\xB8\xAD\xC3\xA9's\n ";
+    texts.push_back(i % 3 == 0 ? text + "<end>" : text);
+  }
+  // Half of the texts have been seen when the threads begin.
+  for (std::size_t i = 0; i < TEXTS / 2; ++i)
+    if (!ask(tokenizer, split, texts[i], expected[i]))
+      return 1;
+  constexpr std::size_t THREADS = 6;
+  std::vector<std::vector<Results>> found(THREADS, std::vector<Results>(TEXTS));
+  std::atomic<bool> good{true};
+  std::vector<std::thread> threads;
+  for (std::size_t number = 0; number < THREADS; ++number)
+    threads.emplace_back([&, number] {
+      for (std::size_t turn = 0; turn < TEXTS; ++turn) {
+        const std::size_t i = (turn + 5 * number) % TEXTS;
+        if (!ask(tokenizer, split, texts[i], found[number][i]))
+          good = false;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (std::size_t i = TEXTS / 2; i < TEXTS; ++i)
+    good = ask(tokenizer, split, texts[i], expected[i]) && good;
+  int wrong = 0;
+  for (std::size_t i = 0; i < TEXTS; ++i) {
+    wrong += expected[i].ids != expected[i].streamed || expected[i].decoded != texts[i];
+    wrong += expected[i].refused != (i % 3 == 0 ? PRETOK_SPECIAL_TOKEN : PRETOK_OK);
+    for (const std::vector<Results> &of_thread : found)
+      wrong += !(of_thread[i] == expected[i]);
+  }
+  pretok_pre_tokenizer_free(split);
+  pretok_tokenizer_free(tokenizer);
+  std::printf("%d wrong of %zu\n", wrong, TEXTS * (THREADS + 2));
+  return good && wrong == 0 ? 0 : 1;
+}
