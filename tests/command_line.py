@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "pretok"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
 CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}
-LONGEST = 60.0
+LONGEST = 600.0
 """How many seconds a process may take before it is killed, on a slow machine too."""
 
 Call = Callable[..., tuple[int, str, str]]
@@ -85,7 +85,7 @@ def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
         except OSError:  # Linux: nobody has the program's end any more
             read = b""
         if not read:
-            process.wait(timeout=60)
+            process.wait(timeout=LONGEST)
             return found
         found += read
 

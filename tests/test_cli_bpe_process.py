@@ -14,6 +14,7 @@ import pytest
 
 from command_line import (
     COMMAND,
+    LONGEST,
     environment,
     open_terminal,
     pipes,
@@ -43,7 +44,7 @@ LATIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
 def finished(*arguments: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     env = environment(**LATIN)
     with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
-        output, errors = process.communicate(stdin, timeout=60)
+        output, errors = process.communicate(stdin, timeout=LONGEST)
     return process.returncode, output, errors
 
 
@@ -68,14 +69,14 @@ def test_ids_and_text_come_as_they_are_read(folder: Path, backend: BackendName) 
             ids.write(text)
             ids.flush()
             assert output.read(len(expected)) == expected
-        assert process.communicate(b"169", timeout=60)[0] == b"\xa9"
+        assert process.communicate(b"169", timeout=LONGEST)[0] == b"\xa9"
     for command, expected in (("encode", b"259 260\n"), ("count", b"2\n")):
         with running(command, *given, "--lines", stdin=PIPE, stdout=PIPE) as process:
             lines, output = pipes(process)
             lines.write(b"hello hello\nhe")
             lines.flush()
             assert output.readline() == expected
-            rest = process.communicate(b"", timeout=60)[0]
+            rest = process.communicate(b"", timeout=LONGEST)[0]
             assert rest == (b"256\n" if command == "encode" else b"1\n")
 
 
@@ -88,7 +89,7 @@ def test_a_broken_pipe_ends_it_quietly(command: str, folder: Path) -> None:
         output = pipes(process)[1]
         assert output.read(1)
         output.close()
-        assert process.communicate(timeout=60)[1] == b""
+        assert process.communicate(timeout=LONGEST)[1] == b""
     # What fits into the pipe as a whole is written before it breaks.
     assert process.returncode == 141 or (command == "count --lines" and process.returncode == 0)
 
@@ -104,7 +105,7 @@ def test_a_broken_pipe_ends_decode_quietly(folder: Path) -> None:
         output.close()
         ids.write(b"259 ")
         ids.flush()
-        assert process.wait(timeout=60) == 141
+        assert process.wait(timeout=LONGEST) == 141
         assert process.stderr is not None
         assert process.stderr.read() == b""
 
@@ -132,7 +133,7 @@ def test_closed_standard_streams(closed: str, command: str, folder: Path) -> Non
 def test_a_full_disk(command: str, folder: Path) -> None:
     given = [*command.split(), "-v", str(folder / "small.json")]
     with open("/dev/full", "wb") as full, running(*given, stdout=full, stderr=PIPE) as process:
-        errors = process.communicate(timeout=60)[1]
+        errors = process.communicate(timeout=LONGEST)[1]
     assert process.returncode == 2
     assert errors.startswith(b"pretok: error: cannot write to standard output: No space left")
     assert errors.count(b"\n") == 1
@@ -151,7 +152,7 @@ def test_ctrl_c_while_waiting_for_input(command: str, folder: Path) -> None:
         text.flush()
         assert output.read(1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=LONGEST) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
 
@@ -173,7 +174,7 @@ def test_ctrl_c_while_training_leaves_the_file_as_it_was(
         process.stdin = None
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=LONGEST)
     assert (process.returncode, output, errors) == (130, b"", b"")
     assert out.read_text(encoding="utf-8") == "as it was"
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]

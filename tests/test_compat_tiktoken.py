@@ -327,7 +327,7 @@ def test_facts(any_pair: Pair) -> None:
 
 
 @given(text=texts(surrogates=True))
-@settings(max_examples=max_examples(150))
+@settings(max_examples=max_examples(75))
 def test_any_text(any_pair: Pair, text: str) -> None:
     assert_same(any_pair, lambda enc: enc.encode(text))
     assert_same(any_pair, lambda enc: enc.encode(text, allowed_special="all"))
@@ -342,7 +342,7 @@ def test_any_text(any_pair: Pair, text: str) -> None:
 
 
 @given(ids=st.lists(st.integers(0, 50255) | st.integers(50256, 200100), max_size=8))
-@settings(max_examples=max_examples(150))
+@settings(max_examples=max_examples(75))
 def test_any_ids(any_pair: Pair, ids: list[int]) -> None:
     for method in ("decode", "decode_bytes", "decode_tokens_bytes", "decode_with_offsets"):
         assert_same(any_pair, lambda enc, method=method: getattr(enc, method)(ids))  # type: ignore[misc]
@@ -353,7 +353,7 @@ def test_any_ids(any_pair: Pair, ids: list[int]) -> None:
 
 
 @given(text=texts())
-@settings(max_examples=max_examples(150))
+@settings(max_examples=max_examples(75))
 def test_offsets_of_a_text(any_pair: Pair, text: str) -> None:
     encoding, _ = any_pair
     ids = encoding.encode(text, allowed_special="all")

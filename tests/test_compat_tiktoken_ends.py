@@ -71,7 +71,7 @@ broken = st.lists(
 
 
 @given(data=broken)
-@settings(max_examples=max_examples(500))
+@settings(max_examples=max_examples(200))
 def test_bytes_that_may_be_no_utf_8(any_pair: Pair, data: bytes) -> None:
     assert_same(any_pair, lambda enc: enc._encode_bytes(data))
     encoding, _ = any_pair
@@ -79,7 +79,7 @@ def test_bytes_that_may_be_no_utf_8(any_pair: Pair, data: bytes) -> None:
 
 
 @given(text=texts(), cut=st.integers(1, 3))
-@settings(max_examples=max_examples(300))
+@settings(max_examples=max_examples(150))
 def test_bytes_cut_off(any_pair: Pair, text: str, cut: int) -> None:
     assert_same(any_pair, lambda enc: enc._encode_bytes(text.encode()[:-cut]))
 

@@ -98,6 +98,8 @@ def test_the_first_pre_token_of_every_string(
     length = total = 0
     is_core = name in CORE_NAMES
     most, enough = LIMITS[backend][is_core], ENOUGH[backend] if is_core else 2
+    if is_core and backend == "python" and not FULL:
+        most = len(letters) ** enough  # longer ones are left to the native backend
     while len(letters) ** (length + 1) <= most:
         length += 1
         total += check(tokenizer, map("".join, product(letters, repeat=length)))

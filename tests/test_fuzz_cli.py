@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import pretok
+from command_line import LONGEST
 from pretok import LETTER, NUMBER, Preset, Run
 from pretok.cli import fuzz as fuzz_cli
 from pretok.cli import main
@@ -151,7 +152,7 @@ def test_ctrl_c_ends_with_the_count_so_far_and_130() -> None:
     assert child.stdout is not None
     assert child.stdout.readline().startswith("pretok (")
     child.send_signal(signal.SIGINT)
-    output, errors = child.communicate(timeout=60)
+    output, errors = child.communicate(timeout=LONGEST)
     assert child.returncode == 130
     assert output.startswith("interrupted: no mismatch in ")
     assert errors == ""

@@ -51,9 +51,9 @@ def test_a_million_of_one(native: BackendName, unit: str) -> None:
     for name in ("cl100k", "o200k"):
         tok = make(name, native)
         text = unit * 1_000_000
-        begin = time.perf_counter()
+        begin = time.process_time()
         ids = tok.encode_array(text)
-        assert time.perf_counter() - begin < 20
+        assert time.process_time() - begin < 20
         assert tok.decode_bytes(ids) == text.encode()
         # The middle of a long run is one token again and again, or a few in turn.
         middle = ids[len(ids) // 3 : len(ids) // 3 + 1000].tolist()
@@ -222,7 +222,7 @@ def test_native_work_lets_other_threads_run(native: BackendName) -> None:
     }
     for name, work in works.items():
         shares = []
-        for _ in range(5):
+        for _ in range(50):  # on a busy machine this thread may get no turn for other reasons
             longest = 0.0
             thread = threading.Thread(target=work)
             begin = before = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -154,10 +153,11 @@ def test_the_generator_checks_which_release_it_got(
 
 IMPORT = """
 import sys, time
+begin = time.process_time()
 import numpy
-before = time.perf_counter()
+before = time.process_time()
 import pretok
-took = time.perf_counter() - before
+took = (time.process_time() - before) / (before - begin)
 assert not [name for name in sys.modules if name.startswith("pretok.unicode.table")], "a table"
 assert not [name for name in sys.modules if name.split(".")[0] in NEVER], "a heavy module"
 print(took)
@@ -167,12 +167,14 @@ NEVER = {"unicodedata2", "tqdm", "click", "regex", "tiktoken", "tokenizers", "py
 
 def test_import_is_quick_and_loads_no_table() -> None:
     took = []
-    for _ in range(7):
+    # Processor time beside numpy's, which is 0.1 s; the best of a few on a busy machine.
+    for _ in range(20):
         done = run_python(IMPORT.replace("NEVER", repr(NEVER)))
         assert done.returncode == 0, done.stderr
         took.append(float(done.stdout))
-    # The quickest of a few, for what other processes do to the rest is not pretok's.
-    assert min(took) < 0.060, f"median {statistics.median(took):.3f} s"
+        if took[-1] < 1:
+            return
+    pytest.fail(f"at best {min(took):.2f} times what numpy takes")
 
 
 def test_a_table_is_loaded_when_it_is_needed_and_no_other() -> None:
