@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import InvalidRuleError, Preset, Run, code_points
+from pretok import Contraction, Enclosed, InvalidRuleError, Literal, Preset, Run, code_points
 from pretok.classes import ANY, LETTER, LIMIT, CharSet
 from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from pretok.program import END, MAGIC, Alphabet, compile_rules, partition, stage_words
+from pretok.rules import Rule
+from pretok.stage import Stage
 from pretok.unicode.atoms import ATOMS
 from rule_specs import SPECS
 from strategies import char_sets
@@ -159,6 +161,11 @@ def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]
         ([MAGIC, 1, *one(1, 10, 5, 1, 0, 1, 0, 1, 1, 97, 1, 98)], "a rule .* malformed"),
         ([MAGIC, 1, *one(1, 5, 6, 1, 0, 0, 1)], "a rule .* malformed"),
         ([MAGIC, 1, *one(1, 5, 7, 1, 0, 0, 0)], "a rule .* malformed"),
+        # Masks with the class of the end of the text, and with one that there is not.
+        ([MAGIC, 1, *one(1, 5, 6, 1 | 1 << END, 0, 3, 1)], "a rule .* malformed"),
+        ([MAGIC, 1, *one(1, 8, 1, 1, 0, 2, 0, 1, 0, 0)], "a rule .* malformed"),
+        # White space up to the end of the text, with a limit.
+        ([MAGIC, 1, *one(1, 6, 3, 1, 1, 0, 2, 1)], "a rule .* malformed"),
         ([MAGIC, 1, *one(2, *GROUPS, *GROUPS)], "two rules for groups"),
         ([MAGIC, 1, *one(1, *RUN, first=5)], "alphabet .* malformed"),
         ([MAGIC, 1, *one(1, *RUN, atoms=1)], "alphabet .* malformed"),
@@ -182,6 +189,34 @@ def test_well_formed_words_of_the_same_make_are_accepted(native: BackendName) ->
     assert Machine(groups, "16.0").split("a1 b") == ["a", "1 b"]
     with pytest.raises(ValueError, match=r"no table of Unicode 14\.0"):
         Machine(two, "14.0")
+
+
+LITERAL, ENCLOSED, CONTRACTION = 4, 5, 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "place"),
+    [
+        (Literal("a1"), LITERAL, 2),
+        (Enclosed("a", code_points("1"), "b"), ENCLOSED, 2),
+        (Contraction("s"), CONTRACTION, 1),
+    ],
+)
+def test_masks_of_literal_text_need_not_be_believed(
+    native: BackendName, rule: Rule, kind: int, place: int
+) -> None:
+    # The fast path put boundaries into such a text, or wrote behind its buffers.
+    from pretok._core import Machine
+
+    rules = (rule, Run(LETTER), Run(code_points("0-9")), Run(ANY))
+    words = stage_words([Stage(rules)])
+    text = "a1b's a1 x" * 300
+    wanted = Machine(words, "16.0").split(text)
+    record = rule.record(compile_rules(rules).alphabet)
+    at = next(i for i in range(len(words)) if words[i : i + len(record)] == record)
+    assert words[at] == kind
+    liar = [*words[: at + place], 0, *words[at + place + 1 :]]
+    assert Machine(liar, "16.0").split(text) == wanted
 
 
 # In a process of its own, so that a crash is a failure here and not the end of the test run.
