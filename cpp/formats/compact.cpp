@@ -155,7 +155,7 @@ bool read_split(CompactReader &reader, bool is_own, Model &model) {
     return read_program(reader, model);
   const Preset *found = find_preset(name);
   // By its name, not by an alias.
-  if (found != nullptr && std::string_view(found->names).find(name) == 1)
+  if (found != nullptr && name == found->name)
     model.preset = name;
   else
     model.why_no_preset =
