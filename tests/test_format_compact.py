@@ -17,6 +17,7 @@ import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
 from bpe.formats import compact
 from bpe.token import Template
+from native_models import said_to_cpp
 from pretok import LETTER, Preset, Run
 from pretok.pretokenizer import BackendName
 from support import shared
@@ -261,6 +262,13 @@ def test_an_unknown_preset(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="preset 'cl1000', which this version of pretok does"):
         bpe.load(path)
     assert bpe.load(path, "cl100k") == made()
+
+
+def test_an_alias_is_not_the_name_of_a_preset(tmp_path: Path, native: BackendName) -> None:
+    data = _summed(_replaced(b"\6cl100k", b"\4qwen"))
+    assert said_to_cpp(data).preset == ""
+    with pytest.raises(VocabularyError, match="preset 'qwen', which this version of pretok does"):
+        bpe.load(write(tmp_path / "new.pretok", data))
 
 
 def test_a_lone_byte_of_a_pickle_is_no_vocabulary(tmp_path: Path) -> None:
