@@ -42,16 +42,17 @@ public:
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
-    // Only a slot with this tag leaves no more than a place. Two such slots are as good as
-    // none.
+    // Only a slot with this tag leaves no more than a place. Of two such slots one counts: both
+    // together would be the place of no entry.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));
     const __m128i is_place =
         _mm_cmpeq_epi32(_mm_srli_epi32(left, PLACE_BITS), _mm_setzero_si128());
     __m128i place = _mm_and_si128(left, is_place);
-    place = _mm_or_si128(place, _mm_shuffle_epi32(place, 0x4E));
-    place = _mm_or_si128(place, _mm_shuffle_epi32(place, 0xB1));
+    place = _mm_or_si128(place, _mm_andnot_si128(is_place, _mm_shuffle_epi32(place, 0x4E)));
+    const __m128i either = _mm_or_si128(is_place, _mm_shuffle_epi32(is_place, 0x4E));
+    place = _mm_or_si128(place, _mm_andnot_si128(either, _mm_shuffle_epi32(place, 0xB1)));
     return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(place));
 #else
     const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
