@@ -155,6 +155,10 @@ private:
     if (lead > 0xE0 && lead < 0xED && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
         (bytes[2] & 0xC0) == 0x80)
       return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    if (lead < 0x80)
+      return {lead, 1};
+    if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && (bytes[1] & 0xC0) == 0x80)
+      return {(lead & 0x1F) << 6 | (bytes[1] & 0x3FU), 2};
     const Decoded decoded = decode_utf8(bytes, left);
     return {index_of(decoded.code_point), decoded.width};
   }
