@@ -282,6 +282,27 @@ def test_bytes_of_every_kind_merge(backend: BackendName) -> None:
                 assert reference.merge(text) == naive(made, text)
 
 
+def test_a_stray_byte_merges_before_the_character_it_follows(backend: BackendName) -> None:
+    """The rank of A9 80 is lower than that of the character C2 A9."""
+    vocabulary = Vocabulary(BYTES | {256: b"\xa9\x80", 257: b"\xc2\xa9"})
+    assert make(vocabulary, backend).encode(b"\xc2\xa9\x80") == [0xC2, 256]
+
+
+def test_emoji_merge_in_parts_and_across(backend: BackendName) -> None:
+    """Bytes of one emoji, of two, and of an emoji that merges with what is before it."""
+    emoji, other, joiner = "\U0001f600".encode(), "\U0001f601".encode(), "\u200d".encode()
+    vocabulary = Vocabulary(
+        BYTES
+        | {256: b"\x81\xf0", 257: b"\xf0\x9f", 258: b" \xf0\x9f", 259: b"\xf0\x9f\x98"}
+        | {260: emoji, 261: joiner[1:], 262: emoji + joiner[:1]}
+    )
+    tokenizer = make(vocabulary, backend)
+    assert tokenizer.encode(emoji + joiner) == [262, 261]
+    assert tokenizer.encode(emoji + other) == [260, 259, 0x81]
+    assert tokenizer.encode(other + emoji) == [259, 256, 0x9F, 0x98, 0x80]
+    assert tokenizer.encode(b" " + emoji) == [258, 0x98, 0x80]
+
+
 def test_merging_takes_no_recursion(backend: BackendName) -> None:
     # Each token is the one before and one letter: a chain as long as the vocabulary.
     longest = 3000 if backend == "native" else 1200

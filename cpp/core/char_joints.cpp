@@ -8,7 +8,7 @@ namespace {
 
 bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-// The bytes of a code point below U+10000; returns how many.
+// The bytes of a code point; returns how many.
 std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
   if (code_point < 0x80) {
     to[0] = static_cast<std::uint8_t>(code_point);
@@ -22,35 +22,58 @@ std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
     to[1] = tail(0);
     return 2;
   }
-  to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
-  to[1] = tail(6);
-  to[2] = tail(0);
-  return 3;
+  if (code_point < 0x10000) {
+    to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
+    to[1] = tail(6);
+    to[2] = tail(0);
+    return 3;
+  }
+  to[0] = static_cast<std::uint8_t>(0xF0 | code_point >> 18);
+  to[1] = tail(12);
+  to[2] = tail(6);
+  to[3] = tail(0);
+  return 4;
 }
 
-// The symbols of two or three bytes; returns how many are left.
-std::size_t merge_char(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
-                       std::uint32_t *symbols) {
-  std::copy(bytes, bytes + size, symbols);
-  if (size == 1)
-    return 1;
-  const std::uint32_t first = merges.of_bytes(bytes[0], bytes[1]);
-  if (size == 2) {
-    symbols[0] = first == OrderedMerges::NONE ? symbols[0] : first;
-    return first == OrderedMerges::NONE ? 2 : 1;
+// A character while its bytes are merged.
+struct Merging {
+  std::array<std::uint32_t, 4> symbols;
+  std::size_t count;
+  std::uint32_t last; // of the merges; 0 before the first
+};
+
+// Merges the two with the lowest rank, which is that of a pair of bytes at first; returns false
+// if there are none.
+template <typename Find> bool merge_lowest(Merging &state, Find find) {
+  std::uint32_t low = OrderedMerges::NONE;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i + 1 < state.count; ++i) {
+    const std::uint32_t found = find(state.symbols[i], state.symbols[i + 1]);
+    place = found < low ? i : place;
+    low = std::min(low, found);
   }
-  const std::uint32_t second = merges.of_bytes(bytes[1], bytes[2]);
-  if (first == OrderedMerges::NONE && second == OrderedMerges::NONE)
-    return 3;
-  if (first <= second) {
-    symbols[0] = first;
-    symbols[1] = bytes[2];
-  } else {
-    symbols[1] = second;
-  }
-  const std::uint32_t both = merges.find(symbols[0], symbols[1]);
-  symbols[0] = both == OrderedMerges::NONE ? symbols[0] : both;
-  return both == OrderedMerges::NONE ? 2 : 1;
+  if (low == OrderedMerges::NONE)
+    return false;
+  state.symbols[place] = state.last = low;
+  for (std::size_t i = place + 1; i + 1 < state.count; ++i)
+    state.symbols[i] = state.symbols[i + 1];
+  --state.count;
+  return true;
+}
+
+Merging merge_char(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges) {
+  Merging state{{}, size, 0};
+  std::copy(bytes, bytes + size, state.symbols.begin());
+  const auto of_bytes = [&merges](std::uint32_t left, std::uint32_t right) {
+    return merges.of_bytes(static_cast<std::uint8_t>(left), static_cast<std::uint8_t>(right));
+  };
+  const auto of_any = [&merges](std::uint32_t left, std::uint32_t right) {
+    return merges.find(left, right);
+  };
+  if (merge_lowest(state, of_bytes))
+    while (merge_lowest(state, of_any)) {
+    }
+  return state;
 }
 
 // Some code points: every `stride`th.
@@ -61,30 +84,39 @@ struct Range {
 };
 constexpr Range NOTHING{0, 0, 1};
 
-// The characters of up to three bytes with these last ones, which do not begin one.
-Range ending_with(const std::uint8_t *bytes, std::size_t size) {
+// The characters with these last bytes, which do not begin one, by their places.
+Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
+                  std::uint32_t end) {
+  if (size == 3 && bytes[0] == 0x9F) {
+    const std::uint32_t at = first_emoji + ((bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU));
+    return {at, at + 1, 1};
+  }
   if (size > 2)
     return NOTHING;
+  // Emoji are behind the others, with the same last 12 bits as their code points have.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
     value = value << 6 | (bytes[1] & 0x3FU);
   const std::uint32_t stride = 1U << 6 * size;
   const std::uint32_t least = size == 1 ? 0x80 : 0x800;
-  return {value < least ? value + (least + stride - 1 - value) / stride * stride : value,
-          0x10000, stride};
+  return {value < least ? value + (least + stride - 1 - value) / stride * stride : value, end,
+          stride};
 }
 
 // Those that begin with these bytes, or, if there are more bytes, are the first of them.
-Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
+Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
     return {lead, lead + 1U, 1};
-  const std::size_t width = lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : 0;
-  if (width == 0)
+  const std::size_t width = lead >= 0xC2 && lead < 0xE0 ? 2
+                            : (lead & 0xF0) == 0xE0     ? 3
+                            : lead == 0xF0              ? 4
+                                                        : 0;
+  if (width == 0 || (width == 4 && size > 1 && bytes[1] != 0x9F))
     return NOTHING;
-  std::uint32_t value = lead & (width == 2 ? 0x1FU : 0x0FU);
+  std::uint32_t value = width == 4 ? first_emoji >> 12 : lead & (width == 2 ? 0x1FU : 0x0FU);
   std::uint32_t count = 1;
-  for (std::size_t i = 1; i < width; ++i) {
+  for (std::size_t i = width == 4 ? 2 : 1; i < width; ++i) {
     if (i < size && !is_tail(bytes[i]))
       return NOTHING;
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
@@ -98,20 +130,29 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size) {
 void CharJoints::begin(const OrderedMerges &merges) {
   chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
   starts_.assign(NO_CHAR + 1, Start{});
+  last_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   whole_.clear();
-  for (std::uint32_t code_point = 0; code_point < NO_CHAR; ++code_point) {
-    if (index_of(code_point) == NO_CHAR)
-      continue;
-    std::array<std::uint8_t, 3> bytes;
-    std::array<std::uint32_t, 3> symbols;
-    const std::size_t count =
-        merge_char(bytes.data(), put_utf8(code_point, bytes.data()), merges, symbols.data());
-    for (std::size_t i = 0; i < count; ++i)
-      chars_[code_point].ids[i] = merges.id(symbols[i]);
-    if (count == 1)
-      starts_[code_point].symbol = symbols[0];
+  std::array<std::uint8_t, 4> bytes;
+  for (std::uint32_t code_point = 0; code_point < EMOJI; ++code_point)
+    if (index_of(code_point) != NO_CHAR)
+      add_char(code_point, bytes.data(), put_utf8(code_point, bytes.data()), merges);
+  emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NONE ? 0 : EMOJI_COUNT;
+  for (std::uint32_t i = 0; i < emoji_count_; ++i)
+    add_char(EMOJI + i, bytes.data(), put_utf8(FIRST_EMOJI + i, bytes.data()), merges);
+}
+
+void CharJoints::add_char(std::uint32_t index, const std::uint8_t *bytes, std::size_t size,
+                          const OrderedMerges &merges) {
+  const Merging merged = merge_char(bytes, size, merges);
+  for (std::size_t i = 0; i < merged.count; ++i) {
+    starts_[index].symbols[i] = merged.symbols[i];
+    chars_[index].ids[i] = merges.id(merged.symbols[i]);
   }
+  last_[index] = merged.last;
+  // A byte that continues no character may merge with the last one of this before that does
+  // with its own.
+  starts_[index].early_right = size == 1 ? std::uint16_t{0} : NO_CHAR_BEHIND;
 }
 
 void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
@@ -142,18 +183,18 @@ void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
                              std::uint32_t symbol) {
   // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
   // which is mostly a space, and would join all that begins words to everything else.
-  const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 15;
+  const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
-  const Range on_left =
-      is_tail(left[0]) ? ending_with(left, left_size) : beginning_with(left, left_size);
-  const Range on_right = beginning_with(right, right_size);
+  const Range on_left = is_tail(left[0]) ? ending_with(left, left_size, EMOJI, NO_CHAR)
+                                         : beginning_with(left, left_size, EMOJI);
+  const Range on_right = beginning_with(right, right_size, EMOJI);
   for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
     chars_[at].to_right |= mask;
-    starts_[at].early_right |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
+    starts_[at].early_right |= symbol < last_[at] ? mask : std::uint16_t{0};
   }
   for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
     chars_[at].to_left |= mask;
-    starts_[at].early_left |= symbol < starts_[at].symbol ? mask : std::uint16_t{0};
+    starts_[at].early_left |= symbol < last_[at] ? mask : std::uint16_t{0};
   }
 }
 
@@ -171,6 +212,7 @@ void CharJoints::finish() {
     filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
   }
   whole_ = {};
+  last_ = {};
 }
 
 } // namespace pretok

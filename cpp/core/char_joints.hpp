@@ -4,8 +4,9 @@
 // there with one that begins there: each is part of the one character, or has it at its end (or
 // start). So the merges of a vocabulary tell which characters may be joined. Most neighbours in
 // Chinese, for one, may not: such a pre-token falls into units, mostly single characters, that
-// are merged by themselves, or looked up. A unit of bytes that are no UTF-8, or of characters
-// beyond U+FFFF, is never cut off from its neighbours.
+// are merged by themselves, or looked up. So do emoji that are made of several. A unit of bytes
+// that are no UTF-8, or of characters that there is no table for, is never cut off from its
+// neighbours.
 #pragma once
 
 #include "ordered_merges.hpp"
@@ -24,7 +25,7 @@ class CharJoints {
 public:
   static constexpr std::size_t MOST_IDS = 3;
 
-  // A character of up to three bytes.
+  // A character of up to three bytes, or one of U+1F000 to U+1FFFF, where the emoji are.
   struct Char {
     std::array<std::uint32_t, MOST_IDS> ids; // that its bytes come to, then NO_ID
     // Joints with part of a character on one side at least: each kind is a bit, and there may
@@ -77,10 +78,11 @@ public:
   }
 
   // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
-  // how many. A character that no merge joins in part before its own bytes are one symbol can
-  // begin as that; of others there are the bytes. For think of the first merge that reaches
-  // across one of its two boundaries: until then its own bytes have merged as they do by
-  // themselves, so that what is merged there is all of it, or a part that is not yet merged.
+  // how many. A character that no merge joins in part before its own bytes have merged can
+  // begin as what they merge into; of others there are the bytes. For think of the first merge
+  // that reaches across one of its two boundaries: until then its own bytes have merged as they
+  // do by themselves, so that what is merged there is all of it, or a part that is not yet
+  // merged.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
@@ -91,9 +93,9 @@ public:
       const Found next = end < size ? char_at(bytes + end, size - end) : Found{NO_CHAR, 0};
       const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
       const Start &start = starts_[here.index];
-      if (start.symbol != OrderedMerges::NONE &&
+      if (start.symbols[0] != OrderedMerges::NONE &&
           ((before & start.early_left) | (start.early_right & behind)) == 0)
-        *to++ = start.symbol;
+        to = std::copy_n(start.symbols.begin(), chars_[here.index].count(), to);
       else
         to = std::copy(bytes + at, bytes + end, to);
       before = chars_[here.index].to_right;
@@ -120,18 +122,26 @@ public:
 private:
   // What a character can begin a merge as.
   struct Start {
-    std::uint32_t symbol = OrderedMerges::NONE; // NONE if its bytes come to several
-    // The kinds of joints that would come before its bytes are one symbol.
+    std::array<std::uint32_t, MOST_IDS> symbols{OrderedMerges::NONE}; // as many as its ids
+    // The kinds of joints that would come before its own bytes have merged.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
   };
 
-  // Stands for what is no character of up to three bytes; has a place in `chars_`, where it may
-  // be joined with anything.
-  static constexpr std::uint32_t NO_CHAR = 0x10000;
+  // Characters are known by their places in `chars_`: those of up to three bytes by their code
+  // points, and the emoji behind them.
+  static constexpr std::uint32_t EMOJI = 0x10000;
+  static constexpr std::uint32_t FIRST_EMOJI = 0x1F000;
+  static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
+  // Stands for what is no such character; has a place, too, where it may be joined with
+  // anything.
+  static constexpr std::uint32_t NO_CHAR = EMOJI + EMOJI_COUNT;
+  static constexpr std::uint16_t NO_CHAR_BEHIND = 0x8000; // a joint that only that has
 
-  static std::uint32_t index_of(std::uint32_t code_point) {
-    return code_point - 0xD800 < 0x800 || code_point > NO_CHAR ? NO_CHAR : code_point;
+  std::uint32_t index_of(std::uint32_t code_point) const {
+    if (code_point < EMOJI)
+      return code_point - 0xD800 < 0x800 ? NO_CHAR : code_point;
+    return code_point - FIRST_EMOJI < emoji_count_ ? code_point - FIRST_EMOJI + EMOJI : NO_CHAR;
   }
 
   // A character of `bytes`, of which there are `left`, by its place in `chars_`.
@@ -139,12 +149,16 @@ private:
     std::uint32_t index;
     std::uint32_t width;
   };
-  static Found char_at(const std::uint8_t *bytes, std::size_t left) {
+  Found char_at(const std::uint8_t *bytes, std::size_t left) const {
     // Most are of three bytes, and none with these leads is a surrogate or too long.
     const std::uint32_t lead = bytes[0];
     if (lead > 0xE0 && lead < 0xED && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
         (bytes[2] & 0xC0) == 0x80)
       return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    if (lead < 0x80)
+      return {lead, 1};
+    if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && (bytes[1] & 0xC0) == 0x80)
+      return {(lead & 0x1F) << 6 | (bytes[1] & 0x3FU), 2};
     const Decoded decoded = decode_utf8(bytes, left);
     return {index_of(decoded.code_point), decoded.width};
   }
@@ -167,8 +181,14 @@ private:
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
 
-  std::vector<Char> chars_;           // by code point, and one for NO_CHAR
-  std::vector<Start> starts_;         // the same
+  void add_char(std::uint32_t index, const std::uint8_t *bytes, std::size_t size,
+                const OrderedMerges &merges);
+
+  std::vector<Char> chars_;   // and one for NO_CHAR
+  std::vector<Start> starts_; // the same
+  // 0 where the first two bytes of emoji do not merge: they might have more than MOST_IDS.
+  std::uint32_t emoji_count_ = 0;
+  std::vector<std::uint32_t> last_;   // of the merges of each character, while building
   std::vector<std::uint64_t> whole_;  // joints between whole characters, while building
   std::vector<std::uint64_t> filter_; // a bit for the hash of each of them
   std::size_t filter_mask_ = 0;

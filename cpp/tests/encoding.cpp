@@ -43,7 +43,17 @@ std::string random_text(std::size_t most) {
                                       "\xD1\x80",
                                       "\xFF",
                                       "\xE6\xB8\xAD",
-                                      "\xF0\x9F\x98\x80"};
+                                      "\xF0\x9F\x98\x80",
+                                      "\xF0\x9F\x98\x80",
+                                      "\xF0\x9F\x98\x81",
+                                      "\xF0\x9F\x91\x80",
+                                      "\xF0\x9D\x91\x80",
+                                      "\xE2\x80\x8D",
+                                      "\xC2\xA9",
+                                      "\xC2\xA9\x80",
+                                      "\x98",
+                                      "\x80",
+                                      "\xF0\x9F"};
   std::string text;
   for (std::size_t left = below(most); left > 0; --left)
     text += PARTS[below(std::size(PARTS))];
