@@ -59,7 +59,7 @@ inline Example make_example(Input &input) {
     example.ids.emplace(token, id);
   };
   for (std::uint32_t i = 0; i < 256; ++i) {
-    const std::uint32_t byte = i * (turn | 1) + turn & 0xFF;
+    const std::uint32_t byte = (i * (turn | 1) + turn) & 0xFF;
     if (!leaves_bytes_out || byte < 0xF8)
       add(std::string(1, static_cast<char>(byte)), i);
   }
