@@ -5,12 +5,9 @@ using namespace pretok;
 pretok_status pretok_decode(const pretok_tokenizer *tokenizer, const uint32_t *ids,
                             size_t id_count, bool skip_special, char *bytes, size_t capacity,
                             size_t *size, pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (ids == nullptr && id_count != 0)
-    return missing(error, "ids");
-  if (size == nullptr)
-    return missing(error, "size");
+  if (const pretok_status status = check(
+          error, {{tokenizer, "the tokenizer"}, {ids, "ids", id_count != 0}, {size, "size"}}))
+    return status;
   std::size_t needed = 0;
   if (const pretok_status status =
           measure_ids(*tokenizer, ids, id_count, skip_special, needed, error))

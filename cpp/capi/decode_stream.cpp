@@ -74,10 +74,8 @@ struct pretok_decode_stream {
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
                                        pretok_decode_stream **made,
                                        pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     *made = new pretok_decode_stream{tokenizer, skip_special, false, {}, {}};
     return PRETOK_OK;
@@ -87,14 +85,10 @@ pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool s
 pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint32_t *ids,
                                         size_t count, const char **text, size_t *size,
                                         pretok_error *error) noexcept {
-  if (stream == nullptr)
-    return missing(error, "the stream");
-  if (ids == nullptr && count != 0)
-    return missing(error, "ids");
-  if (text == nullptr)
-    return missing(error, "text");
-  if (size == nullptr)
-    return missing(error, "size");
+  if (const pretok_status status = check(
+          error,
+          {{stream, "the stream"}, {ids, "ids", count != 0}, {text, "text"}, {size, "size"}}))
+    return status;
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
   return guarded(error, [&] {
@@ -122,12 +116,9 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
 
 pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const char **text,
                                           size_t *size, pretok_error *error) noexcept {
-  if (stream == nullptr)
-    return missing(error, "the stream");
-  if (text == nullptr)
-    return missing(error, "text");
-  if (size == nullptr)
-    return missing(error, "size");
+  if (const pretok_status status =
+          check(error, {{stream, "the stream"}, {text, "text"}, {size, "size"}}))
+    return status;
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
   return guarded(error, [&] {

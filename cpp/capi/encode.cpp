@@ -38,6 +38,16 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
   return PRETOK_OK;
 }
 
+pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
+                         std::size_t *count, pretok_error *error) {
+  const CacheLease cache(call.tokenizer->encoder->caches());
+  std::size_t found = call.added_count();
+  const pretok_status status = call.count(text, size, *cache, found, error);
+  if (status == PRETOK_OK)
+    *count = found;
+  return status;
+}
+
 } // namespace
 } // namespace pretok
 
@@ -46,14 +56,9 @@ using namespace pretok;
 pretok_status pretok_encode(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                             const pretok_encode_options *options, uint32_t *ids,
                             size_t capacity, size_t *count, pretok_error *error) noexcept {
-  if (ids == nullptr)
-    return pretok_count(tokenizer, text, size, options, count, error);
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (text == nullptr && size != 0)
-    return missing(error, "text");
-  if (count == nullptr)
-    return missing(error, "count");
+  if (const pretok_status status = check(
+          error, {{tokenizer, "the tokenizer"}, {text, "text", size != 0}, {count, "count"}}))
+    return status;
   return guarded(error, [&] {
     const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
     EncodeCall call;
@@ -61,7 +66,8 @@ pretok_status pretok_encode(const pretok_tokenizer *tokenizer, const char *text,
       return status;
     if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
       return status;
-    return encode_into(call, bytes, size, ids, capacity, count, error);
+    return ids == nullptr ? count_into(call, bytes, size, count, error)
+                          : encode_into(call, bytes, size, ids, capacity, count, error);
   });
 }
 
@@ -72,24 +78,5 @@ size_t pretok_encode_bound(const pretok_tokenizer *tokenizer, size_t size) noexc
 pretok_status pretok_count(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                            const pretok_encode_options *options, size_t *count,
                            pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (text == nullptr && size != 0)
-    return missing(error, "text");
-  if (count == nullptr)
-    return missing(error, "count");
-  return guarded(error, [&] {
-    const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
-    EncodeCall call;
-    if (const pretok_status status = call.read(*tokenizer, options, error))
-      return status;
-    if (const pretok_status status = call.check_bytes(bytes, size, 0, error))
-      return status;
-    const CacheLease cache(tokenizer->encoder->caches());
-    std::size_t found = call.added_count();
-    const pretok_status status = call.count(bytes, size, *cache, found, error);
-    if (status == PRETOK_OK)
-      *count = found;
-    return status;
-  });
+  return pretok_encode(tokenizer, text, size, options, nullptr, 0, count, error);
 }

@@ -70,6 +70,12 @@ struct pretok_encode_stream {
     return PRETOK_OK;
   }
 
+  // Shows the caller what was last given out.
+  void give(const std::uint32_t **to, std::size_t *count) const {
+    *count = ids.size();
+    *to = *count != 0 ? ids.data() : &NO_IDS;
+  }
+
   pretok_status finish(pretok_error *error) {
     IdBuffer made;
     if (const pretok_status status = encode(held.size(), made, error))
@@ -87,10 +93,8 @@ pretok_status pretok_encode_stream_new(const pretok_tokenizer *tokenizer,
                                        const pretok_encode_options *options,
                                        pretok_encode_stream **made,
                                        pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     EncodeCall call;
     if (const pretok_status status = call.read(*tokenizer, options, error))
@@ -104,43 +108,33 @@ pretok_status pretok_encode_stream_new(const pretok_tokenizer *tokenizer,
 pretok_status pretok_encode_stream_feed(pretok_encode_stream *stream, const char *chunk,
                                         size_t size, const uint32_t **ids, size_t *count,
                                         pretok_error *error) noexcept {
-  if (stream == nullptr)
-    return missing(error, "the stream");
-  if (chunk == nullptr && size != 0)
-    return missing(error, "chunk");
-  if (ids == nullptr)
-    return missing(error, "ids");
-  if (count == nullptr)
-    return missing(error, "count");
+  if (const pretok_status status = check(error, {{stream, "the stream"},
+                                                 {chunk, "chunk", size != 0},
+                                                 {ids, "ids"},
+                                                 {count, "count"}}))
+    return status;
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
   return guarded(error, [&] {
     const pretok_status status =
         stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
-    if (status == PRETOK_OK) {
-      *count = stream->ids.size();
-      *ids = *count != 0 ? stream->ids.data() : &NO_IDS;
-    }
+    if (status == PRETOK_OK)
+      stream->give(ids, count);
     return status;
   });
 }
 
 pretok_status pretok_encode_stream_finish(pretok_encode_stream *stream, const uint32_t **ids,
                                           size_t *count, pretok_error *error) noexcept {
-  if (stream == nullptr)
-    return missing(error, "the stream");
-  if (ids == nullptr)
-    return missing(error, "ids");
-  if (count == nullptr)
-    return missing(error, "count");
+  if (const pretok_status status =
+          check(error, {{stream, "the stream"}, {ids, "ids"}, {count, "count"}}))
+    return status;
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
   return guarded(error, [&] {
     const pretok_status status = stream->finish(error);
-    if (status == PRETOK_OK) {
-      *count = stream->ids.size();
-      *ids = *count != 0 ? stream->ids.data() : &NO_IDS;
-    }
+    if (status == PRETOK_OK)
+      stream->give(ids, count);
     return status;
   });
 }

@@ -69,10 +69,8 @@ const char *pretok_preset_name(size_t index) noexcept {
 pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
                                          pretok_pre_tokenizer **made,
                                          pretok_error *error) noexcept {
-  if (name == nullptr)
-    return missing(error, "name");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{name, "name"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     std::optional<NamedPreTokenizer> found;
     const pretok_status status = find_pre_tokenizer(name, unicode, found, error);
@@ -86,12 +84,9 @@ pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t co
                                                 const char *unicode,
                                                 pretok_pre_tokenizer **made,
                                                 pretok_error *error) noexcept {
-  if (words == nullptr)
-    return missing(error, "words");
-  if (unicode == nullptr)
-    return missing(error, "unicode");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status =
+          check(error, {{words, "words"}, {unicode, "unicode"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     std::optional<NamedPreTokenizer> found;
     const pretok_status status = read_pre_tokenizer(words, count, unicode, found, error);
@@ -106,12 +101,10 @@ void pretok_pre_tokenizer_free(pretok_pre_tokenizer *freed) noexcept { delete fr
 pretok_status pretok_spans(const pretok_pre_tokenizer *pre_tokenizer, const char *text,
                            size_t size, pretok_span *spans, size_t capacity, size_t *count,
                            pretok_error *error) noexcept {
-  if (pre_tokenizer == nullptr)
-    return missing(error, "the pre-tokenizer");
-  if (text == nullptr && size != 0)
-    return missing(error, "text");
-  if (count == nullptr)
-    return missing(error, "count");
+  if (const pretok_status status = check(
+          error,
+          {{pre_tokenizer, "the pre-tokenizer"}, {text, "text", size != 0}, {count, "count"}}))
+    return status;
   return guarded(error, [&] {
     const PreTokenizer &split_by = pre_tokenizer->named.pre_tokenizer;
     const Utf8 source(reinterpret_cast<const std::uint8_t *>(text), size, split_by.classes());

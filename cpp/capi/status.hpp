@@ -5,6 +5,7 @@
 #include "pretok.h"
 
 #include <cstddef>
+#include <initializer_list>
 #include <new>
 
 namespace pretok {
@@ -28,6 +29,22 @@ pretok_status fail(pretok_error *error, pretok_status status, const char *format
 
 inline pretok_status missing(pretok_error *error, const char *argument) noexcept {
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
+}
+
+// What a caller gave as an argument that must not be NULL, at least where it is `needed`.
+struct Given {
+  const void *value;
+  const char *name;
+  bool needed = true;
+};
+
+// Says which of `arguments` is NULL, if any is.
+inline pretok_status check(pretok_error *error,
+                           std::initializer_list<Given> arguments) noexcept {
+  for (const Given &given : arguments)
+    if (given.value == nullptr && given.needed)
+      return missing(error, given.name);
+  return PRETOK_OK;
 }
 
 inline pretok_status out_of_memory(pretok_error *error) noexcept {

@@ -36,10 +36,8 @@ using namespace pretok;
 pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_options *given,
                                          pretok_tokenizer **made,
                                          pretok_error *error) noexcept {
-  if (path == nullptr)
-    return missing(error, "path");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{path, "path"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
@@ -57,10 +55,8 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
                                            const pretok_load_options *given,
                                            pretok_tokenizer **made,
                                            pretok_error *error) noexcept {
-  if (data == nullptr)
-    return missing(error, "data");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{data, "data"}, {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
@@ -83,12 +79,9 @@ size_t pretok_vocab_size(const pretok_tokenizer *tokenizer) noexcept {
 pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
                                  const char **bytes, size_t *size,
                                  pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (bytes == nullptr)
-    return missing(error, "bytes");
-  if (size == nullptr)
-    return missing(error, "size");
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
+    return status;
   const TokenView token = tokenizer->vocabulary.token(id);
   if (token.bytes == nullptr)
     return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
@@ -100,12 +93,9 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
 
 pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *bytes, size_t size,
                               uint32_t *id, pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (bytes == nullptr)
-    return missing(error, "bytes");
-  if (id == nullptr)
-    return missing(error, "id");
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}))
+    return status;
   for (const AddedToken &token : tokenizer->added)
     if (token.content.size() == size && std::memcmp(token.content.data(), bytes, size) == 0) {
       *id = token.id;
