@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import ModuleType
+
 import pretok
 from pretok.pretokenizer import BackendName
 from pretok.program import stage_words
 from support import REPOSITORY, repository_module
 
+CORE = REPOSITORY / "cpp" / "core" / "generated"
 
-def test_the_committed_file_is_what_the_generator_writes() -> None:
+
+def _check_fresh(generator: ModuleType, path: Path, wanted: Path, text: str) -> None:
+    assert path == wanted
+    assert path.read_text(encoding="utf-8") == text, (
+        f"{path.name} is stale: run `{generator.COMMAND}`"
+    )
+
+
+def test_the_committed_files_are_what_the_generator_writes() -> None:
     generator = repository_module("pretok", "generate.py")
-    wanted = REPOSITORY / "cpp" / "core" / "generated" / "presets.inc"
-    assert wanted == generator.TARGET
-    assert wanted.read_text(encoding="utf-8") == generator.render(), (
-        f"presets.inc is stale: run `{generator.COMMAND}`"
-    )
     formats = REPOSITORY / "cpp" / "formats" / "generated"
-    for path, name, text in (
-        (generator.GGUF, "gguf_types.inc", generator.render_gguf()),
-        (generator.SPLITS, "pre_tokenizers.inc", generator.render_splits()),
-    ):
-        assert path == formats / name
-        assert path.read_text(encoding="utf-8") == text, (
-            f"{name} is stale: run `{generator.COMMAND}`"
-        )
     page = REPOSITORY / "pretok" / "presets" / "README.md"
-    assert page == generator.PAGE
-    assert page.read_text(encoding="utf-8") == generator.page(), (
-        f"the page of presets is stale: run `{generator.COMMAND}`"
+    _check_fresh(generator, generator.TARGET, CORE / "presets.inc", generator.render())
+    _check_fresh(generator, generator.GGUF, formats / "gguf_types.inc", generator.render_gguf())
+    _check_fresh(
+        generator, generator.SPLITS, formats / "pre_tokenizers.inc", generator.render_splits()
     )
+    _check_fresh(generator, generator.PAGE, page, generator.page())
 
 
-def test_the_committed_tables_of_nfc_are_what_the_generator_writes() -> None:
+def test_the_committed_tables_of_nfc_and_words_are_what_the_generator_writes() -> None:
     generator = repository_module("bpe", "generate.py")
-    wanted = REPOSITORY / "cpp" / "core" / "generated" / "nfc.inc"
-    assert wanted == generator.TARGET
-    assert wanted.read_text(encoding="ascii") == generator.render(), (
-        f"nfc.inc is stale: run `{generator.COMMAND}`"
-    )
-
-
-def test_the_committed_table_of_word_characters_is_what_the_generator_writes() -> None:
-    generator = repository_module("bpe", "generate.py")
-    wanted = REPOSITORY / "cpp" / "core" / "generated" / "words.inc"
-    assert wanted == generator.WORDS
-    assert wanted.read_text(encoding="ascii") == generator.render_words(), (
-        f"words.inc is stale: run `{generator.COMMAND}`"
-    )
+    _check_fresh(generator, generator.TARGET, CORE / "nfc.inc", generator.render())
+    _check_fresh(generator, generator.WORDS, CORE / "words.inc", generator.render_words())
 
 
 def test_the_page_lists_every_preset_with_every_name() -> None:

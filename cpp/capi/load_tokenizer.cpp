@@ -1,9 +1,9 @@
 #include "load_tokenizer.hpp"
 
+#include "faults.hpp"
 #include "find_pre_tokenizer.hpp"
 #include "options.hpp"
 #include "policy.hpp"
-#include "utf8.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,19 +12,8 @@
 namespace pretok {
 namespace {
 
-bool is_utf8(const char *text, std::size_t size) {
-  const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
-  while (size != 0) {
-    const Decoded decoded = decode_utf8(bytes, size);
-    if (decoded.width == 1 && *bytes >= 0x80)
-      return false;
-    bytes += decoded.width;
-    size -= decoded.width;
-  }
-  return true;
-}
-
-int shown(const std::string &text) {
+// How much of a text a message shows.
+int shown_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
 
@@ -67,7 +56,7 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
     listed.emplace(token.content, token.id);
   for (std::size_t i = 0; i < options.special_token_count; ++i) {
     const pretok_special_token &given = options.special_tokens[i];
-    if (given.text == nullptr || given.size == 0 || !is_utf8(given.text, given.size))
+    if (given.text == nullptr || given.size == 0 || !is_utf8({given.text, given.size}))
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "options.special_tokens[%zu].text is NULL, empty or not UTF-8", i);
     AddedToken token;
@@ -78,7 +67,7 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "options.special_tokens has \"%.*s\" with id %lu, but the file, or another "
                   "there, says %lu; leave it out, or correct it",
-                  shown(token.content), token.content.c_str(),
+                  shown_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id),
                   static_cast<unsigned long>(known->second));
     if (!is_new)
@@ -112,8 +101,9 @@ pretok_status place_added(Model &model, pretok_error *error) {
   for (const AddedToken &token : model.added) {
     if (token.id >= ID_LIMIT)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "added token \"%.*s\" has id %lu; expected at most %lu", shown(token.content),
-                  token.content.c_str(), static_cast<unsigned long>(token.id),
+                  "added token \"%.*s\" has id %lu; expected at most %lu",
+                  shown_size(token.content), token.content.c_str(),
+                  static_cast<unsigned long>(token.id),
                   static_cast<unsigned long>(ID_LIMIT - 1));
     Place &place = place_of(token.id);
     if (place.start == NOWHERE) {
@@ -128,7 +118,7 @@ pretok_status place_added(Model &model, pretok_error *error) {
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, which is that of another token; give each "
                   "its own",
-                  shown(token.content), token.content.c_str(),
+                  shown_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
     }
   }

@@ -59,14 +59,11 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
                                      const char *const *texts, const size_t *sizes,
                                      size_t count, pretok_special_set **made,
                                      pretok_error *error) noexcept {
-  if (tokenizer == nullptr)
-    return missing(error, "the tokenizer");
-  if (count != 0 && texts == nullptr)
-    return missing(error, "texts");
-  if (count != 0 && sizes == nullptr)
-    return missing(error, "sizes");
-  if (made == nullptr)
-    return missing(error, "made");
+  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"},
+                                                 {texts, "texts", count != 0},
+                                                 {sizes, "sizes", count != 0},
+                                                 {made, "made"}}))
+    return status;
   return guarded(error, [&] {
     std::vector<std::string_view> names;
     for (std::size_t i = 0; i < count; ++i) {
