@@ -30,8 +30,8 @@ struct Choice {
 };
 
 Choice choose(std::size_t number, std::size_t preset, bool add_prefix_space) {
-  constexpr std::size_t VOCABULARIES = 32;
-  constexpr std::size_t PRESETS = 8;
+  constexpr std::size_t VOCABULARIES = 16;
+  constexpr std::size_t PRESETS = 4;
   static std::unique_ptr<Kept> kept[VOCABULARIES];
   static std::unique_ptr<Encoder> encoders[VOCABULARIES][PRESETS][2];
   number %= VOCABULARIES;

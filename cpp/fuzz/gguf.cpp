@@ -1,20 +1,10 @@
 // GGUF files that nobody has checked: a fault, or a tokenizer that works.
+#include "byte_level.hpp"
 #include "files.hpp"
 
 namespace {
 
 using namespace pretok;
-
-// The character that stands for a byte.
-std::string character(std::uint32_t byte) {
-  const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
-  std::uint32_t stands = byte;
-  if (!is_itself)
-    stands = byte <= 0x20 ? 256 + byte : byte <= 0xA0 ? 256 + 33 + byte - 0x7F : 256 + 67;
-  if (stands < 0x80)
-    return std::string(1, static_cast<char>(stands));
-  return {static_cast<char>(0xC0 | stands >> 6), static_cast<char>(0x80 | (stands & 0x3F))};
-}
 
 std::string text(const std::string &value) { return little_endian(value.size(), 8) + value; }
 
@@ -32,19 +22,26 @@ std::string some_file(Input &input) {
   add("model", 8, text(input.below(16) == 15 ? "llama" : "gpt2"));
   add("pre", 8, text(PRES[input.below(6)]));
   const std::size_t extra = input.below(6);
-  std::string tokens = array(8, 258 + extra);
-  for (std::uint32_t byte = 0; byte < 256; ++byte)
-    tokens += text(character(byte));
-  tokens += text("ab") + text("abc");
+  static const std::string BYTES = [] {
+    std::string made;
+    for (int byte = 0; byte < 256; ++byte)
+      made += text(byte_characters(std::string(1, static_cast<char>(byte))));
+    return made;
+  }();
+  std::string tokens = array(8, 258 + extra) + BYTES + text("ab") + text("abc");
   for (std::size_t i = 0; i < extra; ++i) {
     const std::vector<std::uint8_t> token = input.take(input.below(8));
     tokens += text(std::string(token.begin(), token.end()));
   }
   add("tokens", 9, tokens);
   if (input.below(8) != 0) {
-    std::string types = array(5, 258 + extra);
-    for (std::size_t i = 0; i < 258; ++i)
-      types += little_endian(1, 4);
+    static const std::string NORMAL = [] {
+      std::string made;
+      for (std::size_t i = 0; i < 258; ++i)
+        made += little_endian(1, 4);
+      return made;
+    }();
+    std::string types = array(5, 258 + extra) + NORMAL;
     for (std::size_t i = 0; i < extra; ++i)
       types += little_endian(input.below(8), 4);
     add("token_type", 9, types);

@@ -10,17 +10,18 @@ namespace {
 
 using namespace pretok;
 
-// A line for each byte and for some tokens, damaged.
+// A line for some tokens, and often for each byte, damaged.
 std::string some_file(Input &input) {
   std::string file;
-  const bool has_carriage_returns = input.below(8) == 0;
+  const std::size_t kind = input.below(8);
+  const bool has_carriage_returns = kind == 0;
   std::uint32_t rank = input.byte();
   const auto add = [&](const std::string &token) {
     file += rank_line(token, rank++);
     if (has_carriage_returns)
       file.insert(file.size() - 1, 1, '\r');
   };
-  for (int byte = 0; byte < 256; ++byte)
+  for (int byte = 0; byte < 256 && kind < 2; ++byte)
     add(std::string(1, static_cast<char>(byte)));
   for (std::size_t left = input.below(16); left != 0; --left) {
     const std::vector<std::uint8_t> token = input.take(1 + input.below(12));
@@ -77,8 +78,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   vocabulary.lengths = file.lengths;
   vocabulary.ids = file.ids;
   vocabulary.mergeable = file.ids.size();
-  if (input.below(64) != 63)
-    return 0; // this is slow
+  if (!input.is_one_in(256))
+    return 0;
   Vocabulary built;
   check(built.build(std::move(vocabulary)) == nullptr, "what was read can be built");
   return 0;

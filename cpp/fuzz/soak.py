@@ -18,7 +18,6 @@ from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
 KEPT = 12_000  # bytes of input for each target
-LONGEST = 96  # bytes of an input: short ones run fast, and each stands for several of text
 # Stacks of allocations are for reading reports; to write one, run the input without this.
 ASAN = "malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0"
 
@@ -46,7 +45,9 @@ def by_size(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def soak(build: Path, target: str, executions: int, work: Path, keep: bool) -> bool:
+def soak(
+    build: Path, target: str, executions: int, longest: int, work: Path, keep: bool
+) -> bool:
     """Return whether there was no finding."""
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
@@ -58,8 +59,8 @@ def soak(build: Path, target: str, executions: int, work: Path, keep: bool) -> b
     environment = {"ASAN_OPTIONS": ASAN, **os.environ}
     begin = time.time()
     run = subprocess.run(
-        [program, f"-runs={executions}", f"-max_len={LONGEST}", "-len_control=0", "-entropic=0",
-         "-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={work}/", "-verbosity=0",
+        [program, f"-runs={executions}", f"-max_len={longest}", "-len_control=0", "-entropic=0",
+         "-reduce_inputs=0", "-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={work}/", "-verbosity=0",
          "-print_final_stats=1", found],
         env=environment, stderr=subprocess.PIPE, text=True)  # fmt: skip
     done = re.search(r"stat::number_of_executed_units:\s*(\d+)", run.stderr)
@@ -86,6 +87,10 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     parser.add_argument("targets", nargs="*", help="all, unless given")
     parser.add_argument("--executions", type=int, default=10_000_000)
+    parser.add_argument(
+        "--longest", type=int, default=96,
+        help="bytes of an input (default: 96); each stands for several of text",
+    )  # fmt: skip
     parser.add_argument("--keep", action="store_true", help="write the corpus anew")
     arguments = parser.parse_args()
     targets = arguments.targets or sorted(
@@ -94,7 +99,10 @@ def main() -> int:
     good = True
     for target in targets:
         with tempfile.TemporaryDirectory() as work:
-            good &= soak(arguments.build, target, arguments.executions, Path(work), arguments.keep)
+            good &= soak(
+                arguments.build, target, arguments.executions, arguments.longest, Path(work),
+                arguments.keep,
+            )  # fmt: skip
     return 0 if good else 1
 
 

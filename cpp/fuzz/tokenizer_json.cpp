@@ -1,0 +1,144 @@
+// Files tokenizer.json that nobody has checked: a fault, or a tokenizer that works.
+#include "byte_level.hpp"
+#include "files.hpp"
+
+namespace {
+
+using namespace pretok;
+
+// One of some texts, so that a fuzzer finds out what each does.
+template <std::size_t SIZE> const char *one_of(Input &input, const char *const (&texts)[SIZE]) {
+  return texts[input.below(SIZE)];
+}
+
+std::string member(const char *name, const std::string &value) {
+  return '"' + std::string(name) + "\":" + value + ',';
+}
+
+std::string any_value(Input &input) {
+  static const char *const VALUES[] = {"null",
+                                       "true",
+                                       "{}",
+                                       "[]",
+                                       "0",
+                                       "-1",
+                                       "1e3",
+                                       "16777216",
+                                       "\"\"",
+                                       "\"A\"",
+                                       "[0]",
+                                       "[[\"a\"]]",
+                                       "{\"type\":\"Sequence\"}",
+                                       "\"\\ud83d\"",
+                                       "0.5"};
+  return one_of(input, VALUES);
+}
+
+std::string normalizer(Input &input) {
+  static const char *const VALUES[] = {
+      "null", R"({"type":"NFC"})", R"({"type":"Sequence","normalizers":[{"type":"NFC"},null]})",
+      R"({"type":"NFKC"})", R"({"type":"Sequence","normalizers":[]})"};
+  return one_of(input, VALUES);
+}
+
+std::string pre_tokenizer(Input &input) {
+  static const char *const VALUES[] = {
+      "null",
+      R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true})",
+      R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":false})",
+      R"({"type":"Sequence","pretokenizers":[{"type":"Digits","individual_digits":true},
+{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}]})",
+      R"({"type":"Split","pattern":{"Regex":"a+"},"behavior":"Isolated","invert":false})",
+      R"({"type":"Sequence","pretokenizers":[{"type":"Sequence","pretokenizers":[]}]})"};
+  return one_of(input, VALUES);
+}
+
+std::string post_processor(Input &input) {
+  static const char *const VALUES[] = {
+      "null", R"({"type":"ByteLevel"})",
+      R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<e>","type_id":0}},
+{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"<e>":{"id":"<e>",
+"ids":[258],"tokens":["<e>"]}}})",
+      R"({"type":"RobertaProcessing","sep":["<e>",258],"cls":["<s>",259]})",
+      R"({"type":"Sequence","processors":[{"type":"BertProcessing","sep":["<e>",258],
+"cls":["<s>",16777216]},{"type":"ByteLevel"}]})"};
+  return one_of(input, VALUES);
+}
+
+std::string added_tokens(Input &input) {
+  static const char *const CONTENTS[] = {"<e>", "<s>", "", "ab", "\\u0000", "\\ud800"};
+  std::string list = "[";
+  std::size_t left = input.below(4);
+  for (std::size_t id = 257 + input.below(3); left != 0; --left) {
+    const std::uint8_t flags = input.byte();
+    const auto flag = [&](unsigned bit) { return (flags >> bit & 1) != 0 ? "true" : "false"; };
+    list += '{' + member("content", '"' + std::string(one_of(input, CONTENTS)) + '"') +
+            member("single_word", flag(0)) + member("lstrip", flag(1)) +
+            member("rstrip", flag(2)) + member("normalized", flag(3)) +
+            member("special", flag(4)) + "\"id\":" + std::to_string(id++) + '}' +
+            (left != 1 ? "," : "");
+  }
+  return list + ']';
+}
+
+// The 256 bytes, "ab" and "abc"; perhaps some more, and an id that is another's.
+std::string model(Input &input) {
+  static const std::string BYTES = [] {
+    std::string made;
+    for (int byte = 0; byte < 256; ++byte) {
+      const std::string text = byte_characters(std::string(1, static_cast<char>(byte)));
+      const bool is_escaped = text == "\"" || text == "\\";
+      made += member(((is_escaped ? "\\" : "") + text).c_str(), std::to_string(byte));
+    }
+    return made;
+  }();
+  static const char *const MORE[] = {
+      "", R"(,"abd":258)", R"(,"abd":5000)", R"(,"<e>":258)", R"(,"ab":258)", R"(,"b c":9)"};
+  static const char *const MERGES[] = {R"(["a b",["ab","c"]])", "[]",         R"(["a  b"])",
+                                       R"([["a","b","c"]])",    R"(["b c"])", R"(["a b",""])"};
+  std::string made = "{\"type\":\"BPE\",";
+  if (input.coin())
+    made += member("ignore_merges", input.coin() ? "true" : "false");
+  if (input.coin())
+    made += member("dropout", any_value(input));
+  if (input.coin())
+    made += member("unk_token", any_value(input));
+  return made + "\"vocab\":{" + BYTES + R"("ab":256,"abc":257)" + one_of(input, MORE) +
+         "},\"merges\":" + one_of(input, MERGES) + '}';
+}
+
+std::string some_file(Input &input) {
+  const std::uint8_t which = input.byte();
+  std::string file = "{";
+  const auto add = [&](unsigned bit, const char *name, std::string (*make)(Input &)) {
+    if ((which >> bit & 1) != 0)
+      file += member(name, input.below(16) == 15 ? any_value(input) : make(input));
+  };
+  add(0, "normalizer", normalizer);
+  add(1, "pre_tokenizer", pre_tokenizer);
+  add(2, "post_processor", post_processor);
+  add(3, "added_tokens", added_tokens);
+  add(4, "truncation", any_value);
+  add(5, "decoder", [](Input &of) {
+    return std::string(of.coin() ? R"({"type":"ByteLevel"})"
+                                 : R"({"type":"Sequence","decoders":[{"type":"Fuse"}]})");
+  });
+  add(6, "nobody's", any_value);
+  return file + "\"model\":" + model(input) + '}';
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  Input input(data, size);
+  std::string file;
+  if (input.below(4) == 3) {
+    const std::vector<std::uint8_t> rest = input.rest();
+    file = '{' + std::string(rest.begin(), rest.end());
+  } else {
+    file = some_file(input);
+    damage(input, file, 0);
+  }
+  check_model(file, input);
+  return 0;
+}
