@@ -1,14 +1,17 @@
-"""Every set of kernels that the processor can run splits as the plain machine does."""
+"""Every set of kernels that the processor can run splits and decodes as plain C++ does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
+import bpe
 import pretok
 from pretok.pretokenizer import BackendName
-from support import PRESET_NAMES, shared
+from support import PRESET_NAMES, max_examples, shared
 
 SIZE = 150_000
 TEXTS = ("code.txt", "emoji.txt", "multilingual.txt", "naughty_strings.txt", "whitespace.txt")
@@ -83,3 +86,44 @@ def test_kernels_agree_on_bytes_that_are_no_text(preset: str, all_kernels: list[
         assert _core.use_kernels(name)
         assert tokenizer.split_bytes(bytes(broken[:20_000])) == wanted, name
         assert tokenizer.split_bytes(bytes(broken)) == all_wanted, name
+
+
+@pytest.fixture
+def bytewise(native: BackendName) -> bpe.Tokenizer:
+    """A tokenizer whose tokens are the bytes."""
+    return bpe.train([], vocab_size=256, preset="gpt2", backend=native)
+
+
+WIDTHS = ("a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000")
+
+
+@given(
+    parts=st.lists(
+        st.tuples(
+            st.one_of(st.sampled_from(WIDTHS), st.text(max_size=4)).map(
+                lambda text: text.encode("utf-8", "surrogatepass")
+            )
+            | st.binary(max_size=3),
+            st.integers(1, 70),
+        ),
+        max_size=12,
+    )
+)
+@example(parts=[(b"\xed\xa0\x80", 30)])  # surrogates
+@example(parts=[(b"a", 61), (b"\xe4\xb8\xad", 1), (b"\xe0\x80\x80", 1), (b"b", 64)])  # too long
+@example(parts=[("é".encode(), 32), (b"\xc3", 1)])  # the end of a block, and of all
+@example(parts=[(b"a", 63), ("中".encode(), 100), ("😀".encode(), 1), ("я".encode(), 200)])
+@settings(
+    max_examples=max_examples(300),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_kernels_decode_as_python_does(
+    parts: list[tuple[bytes, int]], all_kernels: list[str], bytewise: bpe.Tokenizer
+) -> None:
+    from pretok import _core
+
+    data = b"".join(part * times for part, times in parts)
+    ids = [bytewise.token_id(bytes([byte])) for byte in range(256)]
+    for name in all_kernels:
+        assert _core.use_kernels(name)
+        assert bytewise.decode([ids[byte] for byte in data]) == data.decode(errors="replace"), name

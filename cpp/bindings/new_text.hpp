@@ -1,8 +1,12 @@
 // UTF-8 to a str of Python's.
 #pragma once
 
+#include "kernels.hpp"
+
 #include <Python.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,13 +40,15 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   return shape;
 }
 
-// Writes the code points of UTF-8 to `to`, where there is room for as many as there are in a
-// Unit each; returns false if it is not UTF-8.
-template <typename Unit> bool read_utf8(const std::uint8_t *at, std::size_t size, Unit *to) {
+// Writes the code points of UTF-8, which ends at `end`, to `to`, where there is room for as
+// many as there are in a Unit each, and moves both until `stop` is reached; returns false if it
+// is not UTF-8.
+template <typename Unit>
+bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
+               Unit *&to) {
   constexpr std::ptrdiff_t AT_ONCE = 8;
-  const std::uint8_t *const end = at + size;
   const auto follows = [&at](std::ptrdiff_t i) { return (at[i] & 0xC0) == 0x80; };
-  while (at != end) {
+  while (at < stop) {
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
       *to++ = *at++;
@@ -96,6 +102,35 @@ template <typename Unit> bool read_utf8(const std::uint8_t *at, std::size_t size
   return true;
 }
 
+// The same for all of it, 64 bytes at a time where that goes.
+template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size, Unit *to) {
+  constexpr std::size_t BLOCK = 64;
+  constexpr std::size_t MOST = 8 * BLOCK;
+  const std::uint8_t *const end = at + size;
+  const auto widen = kernels().widen;
+  while (at != end) {
+    if constexpr (sizeof(Unit) == 2) {
+      if (widen != nullptr)
+        widen(at, end, end, to);
+    } else if constexpr (sizeof(Unit) == 4) {
+      const std::uint8_t *before = nullptr;
+      while (widen != nullptr && at != before) {
+        std::array<std::uint16_t, MOST + BLOCK> some;
+        std::uint16_t *filled = some.data();
+        before = at;
+        widen(at, at + std::min(MOST, static_cast<std::size_t>(end - at)), end, filled);
+        to = std::copy(some.data(), filled, to);
+      }
+    }
+    const auto left = static_cast<std::size_t>(end - at);
+    const std::size_t next =
+        widen != nullptr && sizeof(Unit) != 1 ? std::min(left, BLOCK) : left;
+    if (!read_utf8(at, at + next, end, to))
+      return false;
+  }
+  return true;
+}
+
 // Returns what PyUnicode_DecodeUTF8 does, but sooner where it is UTF-8.
 inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char *errors) {
   const auto slowly = [&] {
@@ -106,7 +141,7 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // A code point has a lead byte of its own, so there is room for all that read_utf8 takes to
+  // A code point has a lead byte of its own, so there is room for all that read_all takes to
   // be one before it finds a fault.
   const Py_UCS4 most = shape.largest < 0x80   ? 0x7F
                        : shape.largest < 0xC4 ? 0xFF
@@ -121,11 +156,11 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
   if (most == 0x7F)
     std::memcpy(PyUnicode_DATA(text), data, size);
   else if (most == 0xFF)
-    read = read_utf8(data, size, PyUnicode_1BYTE_DATA(text));
+    read = read_all(data, size, PyUnicode_1BYTE_DATA(text));
   else if (most == 0xFFFF)
-    read = read_utf8(data, size, PyUnicode_2BYTE_DATA(text));
+    read = read_all(data, size, PyUnicode_2BYTE_DATA(text));
   else
-    read = read_utf8(data, size, PyUnicode_4BYTE_DATA(text));
+    read = read_all(data, size, PyUnicode_4BYTE_DATA(text));
   if (read)
     return text;
   Py_DECREF(text);

@@ -36,6 +36,13 @@ struct Kernels {
   std::size_t (*list)(const std::uint64_t *words, std::size_t count, std::size_t base,
                       const std::uint16_t *offsets, std::size_t *ends);
   std::size_t (*count)(const std::uint64_t *words, std::size_t count);
+
+  // Writes the code points of UTF-8, which ends at `end`, to `to`, 64 bytes at a time, and
+  // moves both: until `stop` is reached, and one further than that at most, or bytes come that
+  // are not well-formed, or of a code point beyond 16 bits. nullptr: nothing is faster than one
+  // by one.
+  void (*widen)(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
+                std::uint16_t *&to);
 };
 
 // The kernels in use: the best that the processor has, unless tests chose others.

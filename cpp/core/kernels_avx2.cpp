@@ -199,7 +199,8 @@ const Kernels AVX2_KERNELS = {"avx2",
                               relate,
                               combine_words,
                               list,
-                              count_bits};
+                              count_bits,
+                              nullptr};
 
 } // namespace pretok
 #endif

@@ -1,34 +1,14 @@
 // Kernels for AVX-512 with VBMI2: Ice Lake, Zen 4 and later.
+#include "avx512.hpp"
 #include "kernels.hpp"
 #include "kernels_plain.hpp"
 
 #if PRETOK_X86_KERNELS
-#if !defined(__clang__)
-// GCC 12 warns of its own header's way to say that a value does not matter.
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-
-#define PRETOK_TARGET                                                                          \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
-
 namespace pretok {
 namespace {
 
-PRETOK_TARGET inline __mmask64 first_64(std::size_t count) {
-  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
-}
-
-PRETOK_TARGET inline __m512i counting() {
-  return _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46,
-                         45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,
-                         27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
-                         9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-}
-
 // 64 offsets: those of `bytes`, and `base` more.
-PRETOK_TARGET inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
+PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
   const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
   _mm512_storeu_si512(
       to, _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes)), more));
@@ -38,7 +18,7 @@ PRETOK_TARGET inline void store_offsets(std::uint16_t *to, __m512i bytes, std::s
 }
 
 // The classes of 16 code points, a byte each.
-PRETOK_TARGET inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
+PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
   const __m512i entry =
       _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT),
                                               table.index(), 2),
@@ -51,7 +31,7 @@ PRETOK_TARGET inline __m128i classes_of(const ClassTable &table, __m512i code_po
 
 // The code points of sequences of two bytes or more, of which leads[first] to leads[first + 15]
 // tell where they start in `bytes`, which `more` follow.
-PRETOK_TARGET inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
+PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
   // the lead four times, and so on
   const __m512i spread =
       _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
@@ -73,51 +53,20 @@ PRETOK_TARGET inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
   return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
-PRETOK_TARGET inline __mmask64 equal(__m512i bytes, char byte) {
-  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
-}
-PRETOK_TARGET inline __mmask64 less(__m512i bytes, char byte) {
-  return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
-}
-
-// Whether some sequence that is of the right form is too long for its code point, or of a
-// surrogate, or beyond the last code point; `behind` are the bytes one further.
-PRETOK_TARGET inline bool out_of_range(__m512i bytes, __m512i behind) {
-  const __mmask64 below_a0 = less(behind, '\xA0');
-  const __mmask64 below_90 = less(behind, '\x90');
-  return ((equal(bytes, '\xE0') & below_a0) | (equal(bytes, '\xED') & ~below_a0) |
-          (equal(bytes, '\xF0') & below_90) | (equal(bytes, '\xF4') & ~below_90)) != 0;
-}
-
 // Reads the code points that start in the 64 bytes, or fewer, at data[at]; returns false,
 // having done nothing, if they are not well-formed.
-PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t *data,
+PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
                                      std::size_t size, std::size_t &at, Stretch &stretch,
                                      std::size_t &filled) {
   const __mmask64 valid = first_64(size - at);
   const std::size_t beyond = size - at > 64 ? size - at - 64 : 0;
   const __m512i bytes = _mm512_maskz_loadu_epi8(valid, data + at);
   const __m512i more = _mm512_maskz_loadu_epi8(first_64(beyond), data + at + 64);
-  const __m512i tail_top = _mm512_set1_epi8('\xC0');
-  const __mmask64 tails = _mm512_cmplt_epi8_mask(bytes, tail_top);
-  const __mmask64 two = _mm512_cmpge_epu8_mask(bytes, tail_top);
-  const __mmask64 three = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xE0'));
-  const __mmask64 four = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF0'));
-  const __mmask64 wrong = (two & _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8('\xC2'))) |
-                          _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF5'));
-  const std::uint64_t across = two >> 63 | three >> 62 | four >> 61;
-  const std::uint64_t tails_across = _mm512_cmplt_epi8_mask(more, tail_top);
-  if (wrong != 0 || tails != (two << 1 | three << 2 | four << 3) ||
-      (across & ~tails_across) != 0)
+  Utf8Block block;
+  if (!block.read(bytes, more))
     return false;
-  if (three != 0) {
-    const __m512i next_four = _mm512_alignr_epi32(more, bytes, 1);
-    const __m512i behind =
-        _mm512_or_si512(_mm512_srli_epi32(bytes, 8), _mm512_slli_epi32(next_four, 24));
-    if (out_of_range(bytes, behind))
-      return false;
-  }
-  const __mmask64 starts = ~tails & valid;
+  const __mmask64 two = block.two;
+  const __mmask64 starts = ~block.tails & valid;
   if (stretch.even)
     stretch.uneven(filled);
   store_offsets(stretch.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
@@ -136,11 +85,12 @@ PRETOK_TARGET inline bool read_block(const ClassTable &table, const std::uint8_t
       stretch.classes() + filled,
       _mm512_mask_expand_epi8(ascii, _pext_u64(two, starts), _mm512_load_si512(classes)));
   filled += count;
-  at += std::min<std::size_t>(64, size - at) + static_cast<std::size_t>(_mm_popcnt_u64(across));
+  at += std::min<std::size_t>(64, size - at) +
+        static_cast<std::size_t>(_mm_popcnt_u64(block.across()));
   return true;
 }
 
-PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
+PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
                              std::size_t size, Stretch &stretch) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
@@ -166,7 +116,7 @@ PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
   stretch.finish(filled, at, at == size);
 }
 
-PRETOK_TARGET void read_8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
+PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                           Stretch &stretch) {
   const std::uint8_t *latin1 = table.latin1();
   const __m512i part0 = _mm512_loadu_si512(latin1);
@@ -190,7 +140,7 @@ struct Narrowed {
   __m512i bytes;
   bool ascii; // or else `bytes` mean nothing
 };
-PRETOK_TARGET inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
+PRETOK_AVX512 inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
   const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
   const __m512i high = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid >> 32), data + 32);
   const __m512i beyond = _mm512_set1_epi16(static_cast<short>(0xFF80));
@@ -198,7 +148,7 @@ PRETOK_TARGET inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid)
                              _mm512_cvtepi16_epi8(high), 1),
           _mm512_test_epi16_mask(_mm512_or_si512(low, high), beyond) == 0};
 }
-PRETOK_TARGET inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid) {
+PRETOK_AVX512 inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid) {
   __m512i parts[4];
   for (int i = 0; i < 4; ++i)
     parts[i] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(valid >> 16 * i), data + 16 * i);
@@ -211,15 +161,15 @@ PRETOK_TARGET inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid)
   return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
 }
 
-PRETOK_TARGET inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
+PRETOK_AVX512 inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
   return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
 }
-PRETOK_TARGET inline __m512i widen(const std::uint32_t *data, __mmask16 valid) {
+PRETOK_AVX512 inline __m512i widen(const std::uint32_t *data, __mmask16 valid) {
   return _mm512_maskz_loadu_epi32(valid, data);
 }
 
 template <typename Unit>
-PRETOK_TARGET void read_wide(const ClassTable &table, const Unit *data, std::size_t size,
+PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::size_t size,
                              Stretch &stretch) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
@@ -246,12 +196,12 @@ PRETOK_TARGET void read_wide(const ClassTable &table, const Unit *data, std::siz
   stretch.finish(count, count, count == size);
 }
 
-PRETOK_TARGET inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
+PRETOK_AVX512 inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
   return _mm512_castsi256_si512(
       _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes.data())));
 }
 
-PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classes,
+PRETOK_AVX512 void relate(const Relations &relations, const std::uint8_t *classes,
                           std::size_t blocks, Masks &masks) {
   const Relations::Part *part = relations.parts().data();
   const Relations::Part *const end = part + relations.parts().size();
@@ -283,12 +233,12 @@ PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classe
 }
 
 // Each bit's neighbour before, `last` being the words before `words`.
-PRETOK_TARGET inline __m512i shift(__m512i words, __m512i last) {
+PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
   return _mm512_or_si512(_mm512_add_epi64(words, words),
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
-PRETOK_TARGET void combine(const Masks &masks, std::size_t blocks, unsigned label_bits,
+PRETOK_AVX512 void combine(const Masks &masks, std::size_t blocks, unsigned label_bits,
                            Edge &edge, Bounds &bounds) {
   static_assert(BLOCKS % 8 == 0, "words are taken by eight");
   __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(edge.plain));
@@ -326,12 +276,12 @@ PRETOK_TARGET void combine(const Masks &masks, std::size_t blocks, unsigned labe
   }
 }
 
-PRETOK_TARGET inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
+PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
 // The positions of bits that are set, each in one of 64 bytes.
-PRETOK_TARGET inline std::size_t *list_even(std::uint64_t word, std::size_t base,
+PRETOK_AVX512 inline std::size_t *list_even(std::uint64_t word, std::size_t base,
                                             std::size_t *to) {
   const __m512i found = _mm512_maskz_compress_epi8(word, counting());
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
@@ -351,7 +301,7 @@ PRETOK_TARGET inline std::size_t *list_even(std::uint64_t word, std::size_t base
   return to + bits;
 }
 
-PRETOK_TARGET inline std::size_t *list_uneven(std::uint64_t word, std::size_t base,
+PRETOK_AVX512 inline std::size_t *list_uneven(std::uint64_t word, std::size_t base,
                                               const std::uint16_t *offsets, std::size_t *to) {
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   for (int half = 0; half < 2; ++half, word >>= 32, offsets += 32) {
@@ -370,7 +320,7 @@ PRETOK_TARGET inline std::size_t *list_uneven(std::uint64_t word, std::size_t ba
   return to;
 }
 
-PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
+PRETOK_AVX512 std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
                                const std::uint16_t *offsets, std::size_t *ends) {
   std::size_t *to = ends;
   for (std::size_t i = 0; i < count; ++i)
@@ -379,7 +329,7 @@ PRETOK_TARGET std::size_t list(const std::uint64_t *words, std::size_t count, st
   return static_cast<std::size_t>(to - ends);
 }
 
-PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
+PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < count; ++i)
     found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
@@ -388,9 +338,16 @@ PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t cou
 
 } // namespace
 
-const Kernels AVX512_KERNELS = {
-    "avx512", read_utf8, read_8,    read_wide<std::uint16_t>, read_wide<std::uint32_t>, relate,
-    combine,  list,      count_bits};
+const Kernels AVX512_KERNELS = {"avx512",
+                                read_utf8,
+                                read_8,
+                                read_wide<std::uint16_t>,
+                                read_wide<std::uint32_t>,
+                                relate,
+                                combine,
+                                list,
+                                count_bits,
+                                widen_avx512};
 
 } // namespace pretok
 #endif

@@ -165,7 +165,8 @@ const Kernels NEON_KERNELS = {"neon",
                               relate,
                               combine_words,
                               list,
-                              count_bits};
+                              count_bits,
+                              nullptr};
 
 } // namespace pretok
 #endif

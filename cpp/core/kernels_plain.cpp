@@ -111,6 +111,7 @@ const Kernels PLAIN_KERNELS = {"plain",
                                relate,
                                combine_words,
                                list_bits,
-                               count_bits};
+                               count_bits,
+                               nullptr};
 
 } // namespace pretok
