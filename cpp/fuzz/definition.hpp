@@ -7,8 +7,10 @@
 #include "utf8.hpp"
 #include "vocabulary.hpp"
 
+#include <array>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,12 +23,22 @@ struct Example {
   std::map<std::string, std::uint32_t> ids; // of what can be merged: the lowest
   std::map<std::uint32_t, std::string> tokens;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges; // if not from ranks
+  std::array<std::uint32_t, 256> byte_ids;
+  // What was asked before: a fuzzer asks the same again and again.
+  mutable std::unordered_map<std::uint64_t, Merged> known;
 
   std::uint32_t id_of(const std::string &token) const {
     const auto found = ids.find(token);
     return found == ids.end() ? NO_ID : found->second;
   }
   Merged merged(std::uint32_t left, std::uint32_t right) const {
+    const auto [entry, is_new] =
+        known.try_emplace(std::uint64_t{left} << 32 | right, Merged{NO_RANK, NO_ID});
+    if (is_new)
+      entry->second = look_up(left, right);
+    return entry->second;
+  }
+  Merged look_up(std::uint32_t left, std::uint32_t right) const {
     if (!data.from_ranks) {
       const auto found = merges.find({left, right});
       return found == merges.end() ? Merged{NO_RANK, NO_ID} : found->second;
@@ -104,6 +116,8 @@ inline Example make_example(Input &input) {
   std::uint32_t rank = 0;
   for (const Merge &merge : data.merges)
     example.merges[{merge.left, merge.right}] = {rank++, merge.id};
+  for (unsigned byte = 0; byte < 256; ++byte)
+    example.byte_ids[byte] = example.id_of(std::string(1, static_cast<char>(byte)));
   return example;
 }
 
@@ -113,7 +127,7 @@ inline Ids merged(const Example &example, const std::string &pre_token) {
     return {whole};
   Ids ids;
   for (const char byte : pre_token)
-    ids.push_back(example.id_of(std::string(1, byte)));
+    ids.push_back(example.byte_ids[static_cast<std::uint8_t>(byte)]);
   for (;;) {
     Merged best{NO_RANK, NO_ID};
     std::size_t place = 0;
