@@ -16,6 +16,7 @@ import unicodedata2
 
 from bpe.normalize import left_alone
 from bpe.special import word_ranges
+from pretok.generated import parser, write_or_check
 
 COMMAND = "python -m bpe.generate"
 TARGET = Path(__file__).parent.parent / "cpp" / "core" / "generated" / "nfc.inc"
@@ -200,20 +201,16 @@ def _table(name: str, items: Iterable[str]) -> str:
     return f"constexpr {name}[] = {{\n{lines},\n}};\n"
 
 
-def main(arguments: list[str]) -> int:
+def files() -> dict[Path, str]:
+    """Return every generated file with the text it must have."""
+    return {TARGET: render(), WORDS: render_words()}
+
+
+def main(arguments: list[str] | None = None) -> int:
     """Write the files, or check them; return the exit status."""
-    if arguments not in ([], ["--check"]):
-        print(f"usage: {COMMAND} [--check]", file=sys.stderr)
-        return 2
-    status = 0
-    for path, text in ((TARGET, render()), (WORDS, render_words())):
-        if not arguments:
-            path.write_text(text, encoding="ascii")
-        elif not path.exists() or path.read_text(encoding="ascii") != text:
-            print(f"{path} is not what `{COMMAND}` writes; run that command", file=sys.stderr)
-            status = 1
-    return status
+    options = parser(COMMAND, __doc__).parse_args(arguments)
+    return write_or_check(COMMAND, files(), options.check)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

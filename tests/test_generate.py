@@ -5,37 +5,58 @@ from __future__ import annotations
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 import pretok
+from pretok.generated import literal, parser, write_or_check
 from pretok.pretokenizer import BackendName
 from pretok.program import stage_words
 from support import REPOSITORY, repository_module
 
 CORE = REPOSITORY / "cpp" / "core" / "generated"
+FORMATS = REPOSITORY / "cpp" / "formats" / "generated"
 
 
-def _check_fresh(generator: ModuleType, path: Path, wanted: Path, text: str) -> None:
-    assert path == wanted
-    assert path.read_text(encoding="utf-8") == text, (
-        f"{path.name} is stale: run `{generator.COMMAND}`"
-    )
+def _check_fresh(generator: ModuleType, *wanted: Path) -> None:
+    files: dict[Path, str] = generator.files()
+    assert list(files) == list(wanted)
+    for path, text in files.items():
+        committed = path.read_text(encoding="utf-8")
+        assert committed == text, f"{path.name} is stale: run `{generator.COMMAND}`"
 
 
 def test_the_committed_files_are_what_the_generator_writes() -> None:
-    generator = repository_module("pretok", "generate.py")
-    formats = REPOSITORY / "cpp" / "formats" / "generated"
-    page = REPOSITORY / "pretok" / "presets" / "README.md"
-    _check_fresh(generator, generator.TARGET, CORE / "presets.inc", generator.render())
-    _check_fresh(generator, generator.GGUF, formats / "gguf_types.inc", generator.render_gguf())
     _check_fresh(
-        generator, generator.SPLITS, formats / "pre_tokenizers.inc", generator.render_splits()
+        repository_module("pretok", "generate.py"),
+        CORE / "presets.inc",
+        FORMATS / "gguf_types.inc",
+        FORMATS / "pre_tokenizers.inc",
+        REPOSITORY / "pretok" / "presets" / "README.md",
     )
-    _check_fresh(generator, generator.PAGE, page, generator.page())
 
 
 def test_the_committed_tables_of_nfc_and_words_are_what_the_generator_writes() -> None:
-    generator = repository_module("bpe", "generate.py")
-    _check_fresh(generator, generator.TARGET, CORE / "nfc.inc", generator.render())
-    _check_fresh(generator, generator.WORDS, CORE / "words.inc", generator.render_words())
+    _check_fresh(repository_module("bpe", "generate.py"), CORE / "nfc.inc", CORE / "words.inc")
+
+
+def test_files_are_written_or_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {tmp_path / "a.inc": "one\n", tmp_path / "b.md": "zwei: ü\n"}
+    assert not parser("generate", "What it does.\n\nMore.").parse_args([]).check
+    assert write_or_check("generate", files, check=True) == 1
+    assert capsys.readouterr().err.count("is not what `generate` writes; run that command") == 2
+    assert write_or_check("generate", files, check=False) == 0
+    assert [path.read_text(encoding="utf-8") for path in files] == list(files.values())
+    assert write_or_check("generate", files, check=True) == 0
+    (tmp_path / "b.md").write_text("drei\n")
+    assert write_or_check("generate", files, check=True) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"{tmp_path / 'b.md'} is not what `generate` writes; run that command"
+    ]
+
+
+def test_literals_of_cpp_have_the_bytes_of_the_text() -> None:
+    assert literal("a b") == '"a b"'
+    assert literal('"\\?1\nü') == r'"\042\134\0771\012\303\274"'
 
 
 def test_the_page_lists_every_preset_with_every_name() -> None:

@@ -53,7 +53,7 @@ LAYERS = (
     ("bpe",),
     ("bpe.compat*",),
     ("pretok.generate", "pretok.unicode.generate", "pretok.pre_tokenizers.generate",
-     "bpe.generate", "pretok.differ",
+     "bpe.generate", "pretok.generated", "pretok.differ",
      "pretok.fuzz*", "pretok.bench*", "pretok.cli*", "pretok.__main__"),
 )  # fmt: skip
 TOP = len(LAYERS) - 1

@@ -9,11 +9,11 @@ where texts are cut: every code point is asked for.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from pathlib import Path
 
+from pretok.generated import parser, write_or_check
 from pretok.unicode import CODE_POINTS
 
 TABLE = Path(__file__).parent / "script_table.py"
@@ -88,18 +88,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Write or check the table; return the exit status."""
     from importlib.metadata import version
 
-    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    options = parser.parse_args(arguments)
+    options = parser(COMMAND, __doc__).parse_args(arguments)
     if version("tokenizers") != RELEASE:
         print(f"tokenizers {version('tokenizers')}; expected {RELEASE}", file=sys.stderr)
         return 1
-    if not options.check:
-        TABLE.write_text(table(), encoding="ascii")
-    elif TABLE.read_text(encoding="ascii") != table():
-        print(f"{TABLE} is not what `{COMMAND}` writes; run that command", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(COMMAND, {TABLE: table()}, options.check)
 
 
 if __name__ == "__main__":

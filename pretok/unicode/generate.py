@@ -12,7 +12,6 @@ lacks, from han.json beside this file (that file states its source).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict
 
+from pretok.generated import parser, write_or_check
 from pretok.unicode import VERSIONS, table_module
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS, Atom
 
@@ -176,21 +176,12 @@ def files(version: str) -> dict[Path, str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write or check the tables; return the exit status."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--only", choices=VERSIONS, help="one Unicode version")
-    options = parser.parse_args(arguments)
-    stale = []
-    for version in [options.only] if options.only else VERSIONS:
-        for path, text in files(version).items():
-            if options.check:
-                if not path.exists() or path.read_text(encoding="ascii") != text:
-                    stale.append(path)
-            else:
-                path.write_text(text, encoding="ascii")
-    for path in stale:
-        print(f"{path} is not what `{COMMAND}` writes; run that command", file=sys.stderr)
-    return 1 if stale else 0
+    reader = parser(COMMAND, __doc__)
+    reader.add_argument("--only", choices=VERSIONS, help="one Unicode version")
+    options = reader.parse_args(arguments)
+    versions = [options.only] if options.only else VERSIONS
+    every = {path: text for version in versions for path, text in files(version).items()}
+    return write_or_check(COMMAND, every, options.check)
 
 
 if __name__ == "__main__":
