@@ -171,7 +171,7 @@ def test_pretok_does_without_bpe() -> None:
         for found in OWN_IMPORTS
         if found.module.startswith("pretok") and found.target.split(".")[0] == "bpe"
     }
-    allowed = ("pretok.cli*", "pretok.bench*", "pretok.fuzz*", "pretok.generate")
+    allowed = ("pretok.cli*", "pretok.bench*", "pretok.fuzz*")
     assert not [user for user in users if not any(fnmatch(user, name) for name in allowed)]
     assert users
 

@@ -38,7 +38,7 @@ OTHER_MODELS = {
 """Values of tokenizer.ggml.model that are not read, and what they are."""
 
 # What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say. C++ has it
-# from here: `python -m pretok.generate`.
+# from here: `python -m bpe.generate`.
 _LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
            "jina-v5-nano")  # fmt: skip
 IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})
