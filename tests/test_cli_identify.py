@@ -250,7 +250,7 @@ def test_gguf_files_that_name_no_preset(call: Call, tmp_path: Path) -> None:
     for content, message in (
         (
             gguf({"tokenizer.ggml.pre": "lama3"}),
-            "no preset is called 'lama3'; did you mean 'llama3'",
+            "tokenizer.ggml.pre is 'lama3', and no preset has that name (near are 'llama3'",
         ),
         (gguf({"tokenizer.ggml.pre": "qwen2"})[:-3], "the file is cut off or damaged"),
         (b"GGUF", "the file is cut off or damaged"),
@@ -260,7 +260,7 @@ def test_gguf_files_that_name_no_preset(call: Call, tmp_path: Path) -> None:
         ),
         (
             gguf({"tokenizer.ggml.model": "llama"}),
-            "tokenizer.ggml.model is 'llama', not byte-level",
+            'tokenizer.ggml.model is "llama" is not supported: that is SentencePiece BPE',
         ),
     ):
         path.write_bytes(content)

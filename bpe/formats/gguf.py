@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from bpe.errors import VocabularyError
 from bpe.formats import gguf_metadata
@@ -88,17 +89,39 @@ def parse(data: bytes) -> Contents:
     return _contents(Value(gguf_metadata.parse(data, KEYS), ""))
 
 
+class Split(NamedTuple):
+    """How the model of a GGUF file splits: the preset that `pre` names, or why there is none."""
+
+    pre: str
+    preset: Preset | None
+    why_no_preset: str
+
+
+def split_in(path: Path) -> Split:
+    """Return how the model in a GGUF file splits, whatever else the file holds.
+
+    Raises what `load` does, though not for a file that does not say what its model is.
+    """
+    file = Value(gguf_metadata.load(path, (_MODEL, _PRE)), "")
+    if file[_MODEL].value is not None:
+        _check_model(file[_MODEL])
+    return _split(file)
+
+
 def _contents(file: Value) -> Contents:
     if file[_MODEL].value is None:
         raise VocabularyError(
             f"there is no {_MODEL}, so the file holds no vocabulary; where a model is in several "
             "files, give the first"
         )
-    pre = file[_PRE].text() if file[_PRE].value else ""
-    _check_model(file[_MODEL], pre)
+    _check_model(file[_MODEL])
+    pre, preset, why_no_preset = _split(file)
+    if pre in NOT_BYTE_LEVEL:
+        raise file[_PRE].unsupported(
+            "the tokens of such models are text, not bytes; bpe reads byte-level BPE"
+        )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
-    preset, why_no_preset = _preset(pre)
     return Contents(
         _vocabulary(texts, types, _pairs(file[_MERGES]), pre in IGNORE_MERGES),
         preset,
@@ -112,7 +135,7 @@ def _contents(file: Value) -> Contents:
     )
 
 
-def _check_model(model: Value, pre: str) -> None:
+def _check_model(model: Value) -> None:
     name = model.text()
     if name != "gpt2":
         kind = OTHER_MODELS.get(name)
@@ -121,23 +144,23 @@ def _check_model(model: Value, pre: str) -> None:
             if kind
             else 'bpe reads byte-level BPE, "gpt2"'
         )
-    if pre in NOT_BYTE_LEVEL:
-        raise Value(pre, _PRE).unsupported(
-            "the tokens of such models are text, not bytes; bpe reads byte-level BPE"
-        )
 
 
-def _preset(pre: str) -> tuple[Preset | None, str]:
+def _split(file: Value) -> Split:
+    pre = file[_PRE].text() if file[_PRE].value else ""
     if not pre:
-        return None, (
+        return Split(
+            pre,
+            None,
             f"there is no {_PRE}, so the file does not say how its model splits (llama.cpp then "
-            'splits as preset "default" does)'
+            'splits as preset "default" does)',
         )
     try:
-        return find(pre), ""
+        return Split(pre, find(pre), "")
     except UnknownPresetError as error:
         near = f" (near are {', '.join(map(repr, error.near))})" if error.near else ""
-        return None, f"{_PRE} is {pre[:80]!a}, and no preset has that name{near}"
+        why = f"{_PRE} is {pre[:80]!a}, and no preset has that name{near}"
+        return Split(pre, None, why)
 
 
 def _texts(tokens: Value) -> list[str]:

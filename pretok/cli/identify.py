@@ -14,7 +14,7 @@ from pretok.cli.against import Comparison, compare
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, colour_option, form_option
 from pretok.cli.output import EXACTNESS, is_coloured, one_line, stage_text, write
-from pretok.errors import UnknownPatternError, UnknownPresetError, UnsupportedPreTokenizerError
+from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError
 from pretok.fuzz.real import Ask, of_huggingface, of_pattern
 from pretok.huggingface import pre_tokenizer_in, preset_of, read, written
 from pretok.patterns import same_split
@@ -24,7 +24,6 @@ from pretok.recognition import ENGINE_NAMES, from_pattern
 from pretok.registry import find as find_preset
 
 SAME, DIFFERENT = 0, 1
-GGUF_MODEL, GGUF_PRE = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
 
@@ -117,29 +116,15 @@ def _of_file(path: Path) -> Given:
 
 def _of_gguf(path: Path, shown: str) -> Given:
     from bpe.errors import BpeError
-    from bpe.formats import gguf_metadata
+    from bpe.formats.gguf import split_in
 
     try:
-        values = gguf_metadata.load(path, (GGUF_MODEL, GGUF_PRE))
+        pre, preset, why_no_preset = split_in(path)
     except BpeError as error:
         raise click.ClickException(f"{shown}: {error}") from None
-    model, pre = values.get(GGUF_MODEL, "gpt2"), values.get(GGUF_PRE)
-    if model != "gpt2":
-        raise click.ClickException(
-            f"{shown}: {GGUF_MODEL} is {model!r}, not byte-level BPE ('gpt2'), so no preset says "
-            "how it splits"
-        )
-    if not pre:
-        raise click.ClickException(
-            f"{shown}: there is no {GGUF_PRE}, so the file does not say how its model splits; "
-            "llama.cpp then splits as preset 'default' does"
-        )
-    try:
-        preset = find_preset(str(pre))
-    except UnknownPresetError as error:
-        near = f"; did you mean {', '.join(map(repr, error.near))}?" if error.near else ""
-        raise click.ClickException(f"{shown}: no preset is called {pre!r}{near}") from None
-    was = f"{GGUF_PRE} = {pre!r} of {shown}"
+    if preset is None:
+        raise click.ClickException(f"{shown}: {why_no_preset}")
+    was = f"tokenizer.ggml.pre = {pre!r} of {shown}"
     return Given(was, preset, pattern=preset.pattern, engine=preset.engine)
 
 
