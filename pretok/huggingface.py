@@ -143,15 +143,20 @@ def written(preset: Preset) -> dict[str, Any]:
 
 
 def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
-    if stage.huggingface:
-        block: dict[str, Any] = json.loads(stage.huggingface)
-        return block
     pattern = stage_pattern_for(stage, preset.engine, "hf")
-    if pattern is None:
+    if pattern is None and not stage.huggingface:
         raise InvalidRuleError(
             f"preset {preset.name!r} has no pattern that Hugging Face's engine is known to read as "
             "the same split, so a tokenizer.json cannot hold it; use a preset with a pattern"
         )
+    return stage_block(stage, pattern or "")
+
+
+def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
+    """Return the pre_tokenizer that `stage` is: its own kind, or a Split with `pattern`."""
+    if stage.huggingface:
+        own: dict[str, Any] = json.loads(stage.huggingface)
+        return own
     return {
         "type": "Split",
         "pattern": {"Regex": pattern},

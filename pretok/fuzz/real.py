@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pretok.fuzz.engines import Engine, EngineError, engine
+from pretok.fuzz.engines import Engine, EngineError, HuggingFaceEngine, engine
 from pretok.preset import Engine as EngineName
 from pretok.pretokenizer import PreTokenizer
 
@@ -26,10 +25,9 @@ def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
     Raises EngineError if it is not installed or does not take the pre_tokenizer.
     """
     library = engine("hf")
-    model = {"type": "BPE", "vocab": {}, "merges": []}
-    file = {"version": "1.0", "added_tokens": [], "model": model, "pre_tokenizer": pre_tokenizer}
+    assert isinstance(library, HuggingFaceEngine)
     try:
-        splitter = library.module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+        splitter = library.pre_tokenizer(pre_tokenizer)
     except Exception as error:  # tokenizers has one kind for all
         raise EngineError(f"{library.version} refuses the pre_tokenizer: {error}") from error
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from pretok.fuzz.engines.base import Ask, Comparison, Engine, compared
+from pretok.huggingface import stage_block
 from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.pretokenizer import PreTokenizer
@@ -23,7 +25,12 @@ class HuggingFaceEngine(Engine):
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return what to compare between `tokenizer` and the engine, its own split first."""
         preset, kinds = tokenizer.preset, self._module.pre_tokenizers
-        sequence = kinds.Sequence([self._stage(preset, stage) for stage in preset.stages])
+        # The patterns as they are published: how they are read is what is asked.
+        stages = [
+            self._compile(preset, partial(self._stage, stage), stage.pattern)
+            for stage in preset.stages
+        ]
+        sequence = kinds.Sequence(stages)
         found = [compared(tokenizer, _by_offsets(sequence))]
         if preset.pattern == GPT2.pattern:
             byte_level = kinds.ByteLevel(add_prefix_space=False, use_regex=True)
@@ -33,21 +40,14 @@ class HuggingFaceEngine(Engine):
     def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
         return "" if stage.huggingface else super()._refuses_stage(preset, stage)
 
-    def _stage(self, preset: Preset, stage: Stage) -> Any:
-        if stage.huggingface:
-            model = {"type": "BPE", "vocab": {}, "merges": []}
-            file = {
-                "version": "1.0",
-                "model": model,
-                "pre_tokenizer": json.loads(stage.huggingface),
-            }
-            return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+    def _stage(self, stage: Stage, pattern: str) -> Any:
+        return self.pre_tokenizer(stage_block(stage, pattern))
 
-        def splitter(pattern: str) -> Any:
-            regex = self._module.Regex(pattern)
-            return self._module.pre_tokenizers.Split(regex, stage.behavior, stage.invert)
-
-        return self._compile(preset, splitter, stage.pattern)
+    def pre_tokenizer(self, written: object) -> Any:
+        """Return what tokenizers makes of the JSON of a pre_tokenizer."""
+        model = {"type": "BPE", "vocab": {}, "merges": []}
+        file = {"version": "1.0", "model": model, "pre_tokenizer": written}
+        return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
 
 
 def _by_offsets(pre_tokenizer: Any) -> Ask:
