@@ -57,32 +57,22 @@ bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
   return at_least != 0 && (at_most == 0 || at_least <= at_most);
 }
 
-bool read_contraction(Words &words, Contraction &rule) {
-  rule.apostrophe = words.mask();
-  rule.ignore_case = words.next() != 0;
+bool read_texts(Words &words, std::vector<LiteralText> &texts) {
   const std::uint32_t count = words.next();
   if (count == 0 || count > MOST_RULES)
     return false;
   for (std::uint32_t i = 0; i < count; ++i) {
-    rule.suffixes.emplace_back();
-    if (!read_text(words, rule.suffixes.back()))
+    texts.emplace_back();
+    if (!read_text(words, texts.back()))
       return false;
   }
   return true;
 }
 
-bool read_literal(Words &words, Literal &rule) {
-  rule.begin = words.mask();
-  rule.rest = words.mask();
-  const std::uint32_t count = words.next();
-  if (count == 0 || count > MOST_RULES)
-    return false;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    rule.texts.emplace_back();
-    if (!read_text(words, rule.texts.back()))
-      return false;
-  }
-  return true;
+bool read_contraction(Words &words, Contraction &rule) {
+  rule.apostrophe = words.mask();
+  rule.ignore_case = words.next() != 0;
+  return read_texts(words, rule.suffixes);
 }
 
 bool read_rule(Words &words, std::vector<Rule> &rules) {
@@ -139,7 +129,9 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   }
   case Kind::LITERAL: {
     Literal rule;
-    if (!read_literal(words, rule))
+    rule.begin = words.mask();
+    rule.rest = words.mask();
+    if (!read_texts(words, rule.texts))
       return false;
     rules.emplace_back(rule);
     return true;
