@@ -40,7 +40,12 @@ public:
     for (auto &slot : slots_)
       if (PreTokenCache *found = slot.exchange(nullptr))
         return std::unique_ptr<PreTokenCache>(found);
-    return std::make_unique<PreTokenCache>(!any_.exchange(true));
+    // Only one that is made counts: memory may run out.
+    const bool is_first = !any_.load();
+    auto made = std::make_unique<PreTokenCache>(is_first);
+    if (is_first && any_.exchange(true))
+      made = std::make_unique<PreTokenCache>(false); // another thread was faster
+    return made;
   }
 
   void give_back(std::unique_ptr<PreTokenCache> cache) {

@@ -1,5 +1,6 @@
 // Every allocation of the library fails, one after the other: each call then gives PRETOK_OK or
 // PRETOK_OUT_OF_MEMORY, nothing leaks, and what was made before can be used as before.
+#include "failing_memory.hpp"
 #include "pretok.h"
 #include "small_vocabulary.h"
 
@@ -8,94 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
-
-// ---- Memory that can be made to run out. On glibc malloc itself, else what C++ has of it.
-
-namespace {
-
-bool counting = false;
-long long until_failure = -1; // allocations; negative: none fails
-bool stays_out = false;       // whether all that come after the one that fails do
-bool failed = false;          // whether one did
-long long made = 0;           // while counting
-long long live = 0;           // blocks that were made while counting and are not freed
-
-// Whether this allocation is to fail.
-bool fails() {
-  if (!counting)
-    return false;
-  ++made;
-  if (until_failure < 0 || until_failure-- != 0)
-    return false;
-  if (stays_out)
-    until_failure = 0;
-  return failed = true;
-}
-
-} // namespace
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                     \
-    __has_feature(memory_sanitizer)
-#define PRETOK_SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PRETOK_SANITIZED
-#endif
-
-#if defined(__GLIBC__) && !defined(PRETOK_SANITIZED)
-#define PRETOK_COUNTS_MALLOC
-extern "C" {
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-void __libc_free(void *);
-
-void *malloc(size_t size) {
-  if (fails())
-    return nullptr;
-  void *const block = __libc_malloc(size);
-  live += counting && block != nullptr;
-  return block;
-}
-void *calloc(size_t count, size_t size) {
-  if (fails())
-    return nullptr;
-  void *const block = __libc_calloc(count, size);
-  live += counting && block != nullptr;
-  return block;
-}
-void *realloc(void *before, size_t size) {
-  if (fails())
-    return nullptr;
-  void *const block = __libc_realloc(before, size);
-  live += counting && before == nullptr && block != nullptr;
-  return block;
-}
-void free(void *block) {
-  live -= counting && block != nullptr;
-  __libc_free(block);
-}
-}
-#else
-void *operator new(std::size_t size) {
-  void *const block = fails() ? nullptr : std::malloc(size != 0 ? size : 1);
-  if (block == nullptr)
-    throw std::bad_alloc();
-  live += counting;
-  return block;
-}
-void operator delete(void *block) noexcept {
-  live -= counting && block != nullptr;
-  std::free(block);
-}
-void operator delete(void *block, std::size_t) noexcept { operator delete(block); }
-#endif
 
 namespace {
 
@@ -367,6 +283,32 @@ void run_all(const char *normalizer) {
   pretok_tokenizer_free(tokenizer);
 }
 
+// The first cache that is made has the most room, also where one before it could not be made.
+void first_cache_is_largest() {
+#if defined(PRETOK_COUNTS_MALLOC)
+  std::size_t expected = 0;
+  const auto at = [&expected](long long allowed) {
+    pretok_tokenizer *const tokenizer = load(nullptr);
+    failed = false;
+    largest = 0;
+    for (const long long failing : {allowed, -1LL}) {
+      until_failure = failing;
+      counting = true;
+      encode(tokenizer, false);
+      counting = false;
+    }
+    if (allowed < 0)
+      expected = largest;
+    CHECK(largest == expected);
+    pretok_tokenizer_free(tokenizer);
+    return failed;
+  };
+  at(-1);
+  for (long long allowed = 0; at(allowed); ++allowed)
+    ;
+#endif
+}
+
 } // namespace
 
 int main() {
@@ -398,6 +340,7 @@ int main() {
   }
   stays_out = false;
   std::remove(PATH);
+  first_cache_is_largest();
   run_all(nullptr);
   text += "e\xCC\x81 \xE1\x84\x80\xE1\x85\xA1 o\xCC\x81<|x|>";
   run_all("NFC");
