@@ -11,7 +11,7 @@ cpp=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 examples=$cpp/examples
-programs=(tests/capi.c tests/capi_cpp.cpp tests/formats.cpp tests/nfc.cpp)
+programs=(tests/capi tests/capi_cpp.cpp tests/formats.cpp tests/nfc.cpp)
 [[ ${FULL:-} != 1 ]] || programs+=(tests/caches.cpp tests/encoding.cpp)
 programs+=(examples/ids.c examples/chat.cpp)
 flags=(-O1 -Wall -Wextra "-I$cpp/capi" "-I$cpp/core" "-I$cpp/formats")
@@ -45,12 +45,19 @@ for target in "${@:-plain}"; do
   "${cxx[@]}" -std=c++17 -Werror -c "$work/pretok.cpp" -o "$work/pretok.o"
   for source in "${programs[@]}"; do
     name=$(basename "${source%.*}")
-    if [[ $source == *.c ]]; then
-      "${cc[@]}" -std=c99 -c "$cpp/$source" -o "$work/$name.o"
-    else
-      "${cxx[@]}" -std=c++17 -c "$cpp/$source" -o "$work/$name.o"
-    fi
-    "${link[@]}" "$work/$name.o" "$work/pretok.o" -o "$work/$name$suffix"
+    parts=("$cpp/$source")
+    [[ ! -d $cpp/$source ]] || parts=("$cpp/$source"/*.c)
+    objects=()
+    for part in "${parts[@]}"; do
+      object=$work/$name.$(basename "${part%.*}").o
+      if [[ $part == *.c ]]; then
+        "${cc[@]}" -std=c99 -c "$part" -o "$object"
+      else
+        "${cxx[@]}" -std=c++17 -c "$part" -o "$object"
+      fi
+      objects+=("$object")
+    done
+    "${link[@]}" "${objects[@]}" "$work/pretok.o" -o "$work/$name$suffix"
     if [[ $source == tests/* ]]; then
       "${run[@]}" "$work/$name$suffix"
       echo "$name passed"

@@ -17,7 +17,7 @@ enum {
 };
 
 /* Writes the file to `to`, where there must be room for 16 KB; returns its size. */
-static size_t write_small_vocabulary(char *to) {
+static inline size_t write_small_vocabulary(char *to) {
   static const char DIGITS[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   char *at = to;

@@ -1,0 +1,135 @@
+/* Loading: what a tokenizer is made of, from memory and from files. */
+#include "checks.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+void test_loading(void) {
+  pretok_tokenizer *made = NULL;
+  pretok_load_options options = usual_options();
+  FAILS(pretok_tokenizer_from_memory(NULL, 0, &options, &made, &fault), PRETOK_INVALID_ARGUMENT,
+        "data");
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, NULL, &fault),
+        PRETOK_INVALID_ARGUMENT, "made");
+  FAILS(pretok_tokenizer_from_memory("", 0, &options, &made, &fault), PRETOK_MALFORMED, "");
+  FAILS(pretok_tokenizer_from_memory("nothing", 7, &options, &made, &fault), PRETOK_MALFORMED,
+        "");
+  FAILS(pretok_tokenizer_from_memory(file, file_size / 4, &options, &made, &fault),
+        PRETOK_MALFORMED, "");
+  FAILS(pretok_tokenizer_from_memory(file, file_size, NULL, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "set options.preset");
+  options.preset = "no such";
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_UNKNOWN_NAME, "no such");
+  options = usual_options();
+  options.unicode = "0.9";
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_UNKNOWN_NAME, "0.9");
+  options = usual_options();
+  options.normalizer = "NFD";
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "NFD");
+  options = usual_options();
+  options.preset = "clip";
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_REMOVES_TEXT, "clip");
+  options = usual_options();
+  options.special_tokens = NULL;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "special_tokens");
+
+  const pretok_special_token wrong[] = {
+      {NULL, 1, 900}, {"", 0, 900}, {"\xFF", 1, 900}, {"a", 1, 98}, {"a", 1, 1U << 24}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    options = usual_options();
+    options.special_tokens = wrong + i;
+    options.special_token_count = 1;
+    FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+          PRETOK_INVALID_ARGUMENT, i < 3 ? "special_tokens[0]" : "\"a\"");
+  }
+  const pretok_special_token two_ids[] = {{"<y>", 3, 900}, {"<y>", 3, 901}};
+  options.special_tokens = two_ids;
+  options.special_token_count = 2;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "<y>");
+
+  pretok_pre_tokenizer *gpt2 = NULL;
+  CHECK(pretok_pre_tokenizer_named("gpt-2", NULL, &gpt2, &fault) == PRETOK_OK);
+  options = usual_options();
+  options.pre_tokenizer = gpt2;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "leave one out");
+  options.preset = NULL;
+  CHECK(made == NULL);
+  made = load(&options);
+  CHECK(strcmp(pretok_tokenizer_preset(made), "gpt2") == 0);
+  pretok_tokenizer_free(made);
+  pretok_pre_tokenizer_free(gpt2);
+  pretok_tokenizer_free(NULL);
+}
+
+void test_struct_sizes(void) {
+  struct {
+    pretok_load_options options;
+    char more[8];
+  } newer;
+  pretok_tokenizer *made = NULL;
+  memset(&newer, 0, sizeof newer);
+  newer.options = usual_options();
+  newer.options.struct_size = sizeof newer;
+  CHECK(pretok_tokenizer_from_memory(file, file_size, &newer.options, &made, &fault) ==
+        PRETOK_OK);
+  pretok_tokenizer_free(made);
+  made = NULL;
+  newer.more[7] = 1;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, &made, &fault),
+        PRETOK_INVALID_ARGUMENT, "does not know");
+  /* An older header, which had only the preset. */
+  newer.options.struct_size = offsetof(pretok_load_options, unicode);
+  newer.options.unicode = "no such";
+  CHECK(pretok_tokenizer_from_memory(file, file_size, &newer.options, &made, &fault) ==
+        PRETOK_OK);
+  CHECK(pretok_vocab_size(made) == SMALL_COUNT);
+  newer.options.struct_size = 0;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, NULL, &fault),
+        PRETOK_INVALID_ARGUMENT, "made");
+  pretok_tokenizer *none = NULL;
+  FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, &none, &fault),
+        PRETOK_INVALID_ARGUMENT, "struct_size");
+  size_t count = 0;
+  pretok_encode_options options = how(PRETOK_SPECIAL_RAISE);
+  options.struct_size = 1;
+  FAILS(pretok_count(made, "a", 1, &options, &count, &fault), PRETOK_INVALID_ARGUMENT,
+        "struct_size");
+  options = how((pretok_special)3);
+  FAILS(pretok_count(made, "a", 1, &options, &count, &fault), PRETOK_INVALID_ARGUMENT,
+        "options.special");
+  pretok_tokenizer_free(made);
+}
+
+void test_files(void) {
+  static const char PATH[] = "capi_test.tiktoken";
+  pretok_tokenizer *made = NULL;
+  const pretok_load_options options = usual_options();
+  FILE *to = fopen(PATH, "wb");
+  if (to == NULL || fwrite(file, 1, file_size, to) != file_size || fclose(to) != 0) {
+    printf("cannot write %s\n", PATH);
+    exit(1);
+  }
+  CHECK(pretok_tokenizer_from_file(PATH, &options, &made, &fault) == PRETOK_OK);
+  CHECK(pretok_vocab_size(made) == OTHER + 1);
+  pretok_tokenizer_free(made);
+  made = NULL;
+  to = fopen(PATH, "wb");
+  if (to != NULL)
+    fclose(to);
+  FAILS(pretok_tokenizer_from_file(PATH, &options, &made, &fault), PRETOK_MALFORMED, PATH);
+  remove(PATH);
+  FAILS(pretok_tokenizer_from_file(PATH, &options, &made, &fault), PRETOK_CANNOT_READ, PATH);
+  FAILS(pretok_tokenizer_from_file(".", &options, &made, &fault), PRETOK_CANNOT_READ, ".");
+  FAILS(pretok_tokenizer_from_file(NULL, &options, &made, &fault), PRETOK_INVALID_ARGUMENT,
+        "path");
+  FAILS(pretok_tokenizer_from_file(PATH, &options, NULL, &fault), PRETOK_INVALID_ARGUMENT,
+        "made");
+  CHECK(made == NULL);
+}
