@@ -74,7 +74,7 @@ def _ways_to_write(preset: Preset) -> Iterator[dict[str, Any]]:
 
 
 def _parts(written: dict[str, Any]) -> str:
-    """Return the parts of a pre_tokenizer as write_part in cpp/formats/tokenizer_json.cpp does."""
+    """Return the parts of a pre_tokenizer as write_part in cpp/formats/json_split.cpp does."""
     if written["type"] == "Sequence":
         return "".join(map(_parts, written["pretokenizers"]))
     if written["type"] == "ByteLevel":

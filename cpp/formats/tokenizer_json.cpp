@@ -1,10 +1,11 @@
 #include "tokenizer_json.hpp"
 
 #include "json_part.hpp"
+#include "json_split.hpp"
+#include "json_template.hpp"
 #include "text_model.hpp"
 #include "vocabulary.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,58 +17,6 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
-
-struct KnownSplit {
-  std::string_view preset;
-  std::string_view parts; // as write_part writes them
-};
-
-#include "generated/pre_tokenizers.inc"
-
-constexpr std::size_t DEEPEST_PART = 16;
-
-// Writes a value so that values that are equal are written alike; false if that takes more than
-// a pre_tokenizer does. pretok/generate.py writes the same.
-bool write_part(element value, std::string &to, std::size_t depth = 0) {
-  object members;
-  array items;
-  std::string_view text;
-  bool flag = false;
-  std::int64_t number = 0;
-  if (depth == DEEPEST_PART)
-    return false;
-  if (value.get(members) == simdjson::SUCCESS) {
-    std::vector<std::pair<std::string_view, element>> sorted;
-    for (const auto &[name, member] : members)
-      sorted.emplace_back(name, member);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto &a, const auto &b) { return a.first < b.first; });
-    to += '{';
-    for (const auto &[name, member] : sorted) {
-      to += std::to_string(name.size()) + ':';
-      to += name;
-      if (!write_part(member, to, depth + 1))
-        return false;
-    }
-    to += '}';
-  } else if (value.get(items) == simdjson::SUCCESS) {
-    to += '[';
-    for (const element item : items)
-      if (!write_part(item, to, depth + 1))
-        return false;
-    to += ']';
-  } else if (value.get(text) == simdjson::SUCCESS) {
-    to += std::to_string(text.size()) + ':';
-    to += text;
-  } else if (value.get(flag) == simdjson::SUCCESS) {
-    to += flag ? 'T' : 'F';
-  } else if (value.get(number) == simdjson::SUCCESS) {
-    to += '#' + std::to_string(number) + ';';
-  } else {
-    return false;
-  }
-  return true;
-}
 
 class TokenizerJson {
 public:
@@ -93,8 +42,8 @@ private:
         return is_not_done(part, "texts are kept as long as they are; set it to null");
     }
     return file_.get("model", model, fault_) && check_options(model) && read_normalizer() &&
-           read_split() && check_decoder() && read_added() && read_vocabulary(model) &&
-           read_template();
+           read_split(file_, model_, fault_) && check_decoder() && read_added() &&
+           read_vocabulary(model) && read_template(file_, model_, fault_);
   }
 
   bool is_not_done(const JsonPart &part, const std::string &advice) {
@@ -165,65 +114,6 @@ private:
       model_.nfc = true;
     }
     return true;
-  }
-
-  // What cannot be told is no fault here: a preset may be chosen.
-  bool read_split() {
-    JsonPart split;
-    std::vector<JsonPart> parts;
-    if (!file_.get("pre_tokenizer", split, fault_) ||
-        !split.parts("pretokenizers", parts, fault_))
-      return false;
-    std::string written;
-    bool add_prefix_space = false;
-    model_.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
-    std::string_view kind;
-    if (parts.empty() || !parts.back().is_there)
-      return true;
-    if (!parts.back().kind(kind, fault_))
-      return false;
-    if (kind != "ByteLevel")
-      return true;
-    for (const JsonPart &part : parts) {
-      bool use_regex = true;
-      if (!part.is_there)
-        return true;
-      if (!part.kind(kind, fault_))
-        return false;
-      if (kind != "ByteLevel") {
-        if (!write_part(part.value, written))
-          return true;
-      } else if (!read_byte_level(part, add_prefix_space, use_regex) ||
-                 (add_prefix_space && parts.size() > 1)) {
-        return true;
-      } else {
-        written += use_regex ? "BYTES+GPT2" : "BYTES";
-      }
-    }
-    for (const KnownSplit &known : KNOWN_SPLITS)
-      if (known.parts == written) {
-        model_.preset = known.preset;
-        model_.why_no_preset.clear();
-        model_.add_prefix_space = add_prefix_space;
-        break;
-      }
-    return true;
-  }
-
-  // Whether it is as it is to be.
-  static bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
-    object members;
-    bool trims = false;
-    bool found = part.value.get(members) == simdjson::SUCCESS &&
-                 members["add_prefix_space"].get(add_prefix_space) == simdjson::SUCCESS &&
-                 members["trim_offsets"].get(trims) == simdjson::SUCCESS;
-    std::size_t known = 3;
-    element given;
-    if (found && members["use_regex"].get(given) == simdjson::SUCCESS) {
-      found = given.get(use_regex) == simdjson::SUCCESS;
-      known = 4;
-    }
-    return found && members.size() == known;
   }
 
   bool check_decoder() {
@@ -374,95 +264,6 @@ private:
       source.merges.push_back(found);
     }
     return true;
-  }
-
-  bool read_template() {
-    JsonPart post_processor;
-    std::vector<JsonPart> parts;
-    if (!file_.get("post_processor", post_processor, fault_) ||
-        !post_processor.parts("processors", parts, fault_))
-      return false;
-    for (const JsonPart &part : parts) {
-      std::string_view kind;
-      std::vector<std::uint32_t> before;
-      std::vector<std::uint32_t> after;
-      if (!part.is_there)
-        continue;
-      if (!part.kind(kind, fault_))
-        return false;
-      if (kind == "TemplateProcessing") {
-        if (!read_pieces(part, before, after))
-          return false;
-      } else if (kind == "RobertaProcessing" || kind == "BertProcessing") {
-        if (!part.only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"}, fault_) ||
-            !read_end(part, "cls", before) || !read_end(part, "sep", after))
-          return false;
-      } else if (kind != "ByteLevel") { // which changes offsets only
-        return is_not_done(part, "TemplateProcessing, RobertaProcessing, BertProcessing and "
-                                 "ByteLevel are known");
-      }
-      model_.before.insert(model_.before.begin(), before.begin(), before.end());
-      model_.after.insert(model_.after.end(), after.begin(), after.end());
-    }
-    return true;
-  }
-
-  bool read_pieces(const JsonPart &part, std::vector<std::uint32_t> &before,
-                   std::vector<std::uint32_t> &after) {
-    JsonPart single;
-    JsonPart special;
-    std::vector<JsonPart> pieces;
-    if (!part.only({"type", "single", "pair", "special_tokens"}, fault_) ||
-        !part.get("single", single, fault_) || !single.items(pieces, fault_) ||
-        !part.get("special_tokens", special, fault_))
-      return false;
-    bool is_behind = false;
-    for (const JsonPart &piece : pieces) {
-      JsonPart token;
-      JsonPart sequence;
-      JsonPart id;
-      std::string_view name;
-      if (!piece.only({"SpecialToken", "Sequence"}, fault_) ||
-          !piece.get("SpecialToken", token, fault_) || !piece.get("Sequence", sequence, fault_))
-        return false;
-      if (!(token.is_there ? token : sequence).get("id", id, fault_) || !id.text(name, fault_))
-        return false;
-      if (token.is_there) {
-        if (!read_special(special, name, is_behind ? after : before))
-          return false;
-      } else if (name != "A" || std::exchange(is_behind, true)) {
-        return is_not_done(piece, "a template for one text has that, \"A\", once");
-      }
-    }
-    return is_behind || is_not_done(single, "a template for one text has that, \"A\", once");
-  }
-
-  // The ids of a special token of a template.
-  bool read_special(const JsonPart &special, std::string_view name,
-                    std::vector<std::uint32_t> &to) {
-    JsonPart token;
-    JsonPart listed;
-    std::vector<JsonPart> ids;
-    if (!special.get(name, token, fault_) || !token.get("ids", listed, fault_) ||
-        !listed.items(ids, fault_))
-      return false;
-    return std::all_of(ids.begin(), ids.end(), [&](const JsonPart &each) {
-      to.push_back(0);
-      return each.id(to.back(), fault_);
-    });
-  }
-
-  // The id of a pair of a text and its id.
-  bool read_end(const JsonPart &part, const char *name, std::vector<std::uint32_t> &to) {
-    JsonPart pair;
-    std::vector<JsonPart> items;
-    std::string_view text;
-    if (!part.get(name, pair, fault_) || !pair.items(items, fault_))
-      return false;
-    if (items.size() != 2)
-      return is_wrong(pair, "a text and its id");
-    to.push_back(0);
-    return items[0].text(text, fault_) && items[1].id(to.back(), fault_);
   }
 
   JsonPart file_;

@@ -1,0 +1,126 @@
+#include "json_split.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+struct KnownSplit {
+  std::string_view preset;
+  std::string_view parts; // as write_part writes them
+};
+
+#include "generated/pre_tokenizers.inc"
+
+constexpr std::size_t DEEPEST_PART = 16;
+
+// Writes a value so that values that are equal are written alike; false if that takes more than
+// a pre_tokenizer does. pretok/generate.py writes the same.
+bool write_part(element value, std::string &to, std::size_t depth = 0) {
+  object members;
+  array items;
+  std::string_view text;
+  bool flag = false;
+  std::int64_t number = 0;
+  if (depth == DEEPEST_PART)
+    return false;
+  if (value.get(members) == simdjson::SUCCESS) {
+    std::vector<std::pair<std::string_view, element>> sorted;
+    for (const auto &[name, member] : members)
+      sorted.emplace_back(name, member);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto &a, const auto &b) { return a.first < b.first; });
+    to += '{';
+    for (const auto &[name, member] : sorted) {
+      to += std::to_string(name.size()) + ':';
+      to += name;
+      if (!write_part(member, to, depth + 1))
+        return false;
+    }
+    to += '}';
+  } else if (value.get(items) == simdjson::SUCCESS) {
+    to += '[';
+    for (const element item : items)
+      if (!write_part(item, to, depth + 1))
+        return false;
+    to += ']';
+  } else if (value.get(text) == simdjson::SUCCESS) {
+    to += std::to_string(text.size()) + ':';
+    to += text;
+  } else if (value.get(flag) == simdjson::SUCCESS) {
+    to += flag ? 'T' : 'F';
+  } else if (value.get(number) == simdjson::SUCCESS) {
+    to += '#' + std::to_string(number) + ';';
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Whether it is as it is to be.
+bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
+  object members;
+  bool trims = false;
+  bool found = part.value.get(members) == simdjson::SUCCESS &&
+               members["add_prefix_space"].get(add_prefix_space) == simdjson::SUCCESS &&
+               members["trim_offsets"].get(trims) == simdjson::SUCCESS;
+  std::size_t known = 3;
+  element given;
+  if (found && members["use_regex"].get(given) == simdjson::SUCCESS) {
+    found = given.get(use_regex) == simdjson::SUCCESS;
+    known = 4;
+  }
+  return found && members.size() == known;
+}
+
+} // namespace
+
+bool read_split(const JsonPart &file, Model &model, Fault &fault) {
+  JsonPart split;
+  std::vector<JsonPart> parts;
+  if (!file.get("pre_tokenizer", split, fault) || !split.parts("pretokenizers", parts, fault))
+    return false;
+  std::string written;
+  bool add_prefix_space = false;
+  model.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
+  std::string_view kind;
+  if (parts.empty() || !parts.back().is_there)
+    return true;
+  if (!parts.back().kind(kind, fault))
+    return false;
+  if (kind != "ByteLevel")
+    return true;
+  for (const JsonPart &part : parts) {
+    bool use_regex = true;
+    if (!part.is_there)
+      return true;
+    if (!part.kind(kind, fault))
+      return false;
+    if (kind != "ByteLevel") {
+      if (!write_part(part.value, written))
+        return true;
+    } else if (!read_byte_level(part, add_prefix_space, use_regex) ||
+               (add_prefix_space && parts.size() > 1)) {
+      return true;
+    } else {
+      written += use_regex ? "BYTES+GPT2" : "BYTES";
+    }
+  }
+  for (const KnownSplit &known : KNOWN_SPLITS)
+    if (known.parts == written) {
+      model.preset = known.preset;
+      model.why_no_preset.clear();
+      model.add_prefix_space = add_prefix_space;
+      break;
+    }
+  return true;
+}
+
+} // namespace pretok

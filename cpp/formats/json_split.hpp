@@ -1,0 +1,12 @@
+// How a tokenizer.json splits: the preset that its pre_tokenizer is.
+#pragma once
+
+#include "json_part.hpp"
+#include "model.hpp"
+
+namespace pretok {
+
+// Whether there is no fault. That no preset is found is none: one may be chosen.
+bool read_split(const JsonPart &file, Model &model, Fault &fault);
+
+} // namespace pretok
