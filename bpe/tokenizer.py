@@ -11,17 +11,17 @@ import numpy as np
 from bpe.backends import SupportsOffsets, make_encoder
 from bpe.decode import Decoder, DecodeStream
 from bpe.direct import direct
-from bpe.encoder import Data, Ids, Offsets, check_keeps_all, utf8
-from bpe.errors import UnknownTokenError, VocabularyError
+from bpe.encoder import Data, Ids, Offsets, utf8
+from bpe.errors import UnknownTokenError
+from bpe.given import added_bytes, made_pre_tokenizer, some_texts
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
 from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
 from bpe.special import AddedToken
 from bpe.token import Template, Token
-from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from bpe.vocabulary import Merge, Vocabulary
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
-from pretok.registry import get
 
 
 class Tokenizer:
@@ -61,14 +61,14 @@ class Tokenizer:
         self._vocabulary = vocabulary
         self._asked = backend
         self._backend_name = choose_backend(backend)
-        self._pre_tokenizer = _pre_tokenizer(pre_tokenizer, self._backend_name)
+        self._pre_tokenizer = made_pre_tokenizer(pre_tokenizer, self._backend_name)
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space
         self._template = template or Template()
         self._name = name
         self._by_content = {token.content: token for token in self._added_tokens}
-        self._added_bytes = self._checked_added()
+        self._added_bytes = added_bytes(self._added_tokens, vocabulary)
         encoder = make_encoder(
             vocabulary, self._added_bytes, self._pre_tokenizer, add_prefix_space, self._backend_name
         )
@@ -77,34 +77,6 @@ class Tokenizer:
         special = {token.id for token in self._added_tokens if token.special}
         decoder = Decoder(encoder, partial(_all_tokens, vocabulary, self._added_bytes), special)
         self._decode, self._decode_bytes = decoder.calls()
-
-    def _checked_added(self) -> dict[int, bytes]:
-        """Return the bytes of added tokens whose ids the vocabulary does not have."""
-        found: dict[int, bytes] = {}
-        for token in self._added_tokens:
-            if not token.content or utf8(token.content).decode() != token.content:
-                raise VocabularyError(
-                    f"added token {token.id} is {token.content!r}; expected some text without lone "
-                    "surrogates"
-                )
-            data = token.content.encode()
-            if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
-                raise VocabularyError(
-                    f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
-                    f"{ID_LIMIT - 1}"
-                )
-            known = self._vocabulary.bytes_of(token.id)
-            if known not in (None, data):
-                raise VocabularyError(
-                    f"added token {token.content!r} has id {token.id}, which is that of "
-                    f"{known!r}; give each its own"
-                )
-            if self._by_content[token.content] is not token:
-                raise VocabularyError(f"added token {token.content!r} is listed twice")
-            if known is None:
-                # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
-                found.setdefault(token.id, data)
-        return found
 
     @once
     def _decoder(self) -> dict[int, bytes]:
@@ -189,7 +161,7 @@ class Tokenizer:
 
         Raises what `encode` does.
         """
-        given = _texts(texts)
+        given = some_texts(texts)
         found = self._pipeline.encode_batch(given, special, errors, threads)
         if add_special_tokens:
             before, after = self._template
@@ -210,7 +182,7 @@ class Tokenizer:
         The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
         ids[offsets[i]:offsets[i + 1]]. Otherwise as `encode_batch`.
         """
-        given = _texts(texts)
+        given = some_texts(texts)
         if add_special_tokens:
             return flat(
                 self.encode_batch(
@@ -425,33 +397,8 @@ class Tokenizer:
         return _rebuild, arguments
 
 
-def _pre_tokenizer(
-    given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
-) -> PreTokenizer | SupportsOffsets:
-    if isinstance(given, (str, Preset)):
-        given = get(given, backend=backend)
-    check_keeps_all(given)
-    if isinstance(given, PreTokenizer):
-        if given.backend == backend:
-            return given
-        return PreTokenizer(given.preset, given.unicode, backend)
-    if callable(getattr(given, "offsets", None)):
-        return given
-    raise TypeError(
-        f"pre_tokenizer is of type {type(given).__name__}; expected a preset, its name, a "
-        "PreTokenizer, or an object with offsets(text)"
-    )
-
-
 def _all_tokens(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
     return {**vocabulary.token_bytes, **added}
-
-
-def _texts(texts: Iterable[Data]) -> list[Data]:
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"expected some texts, got one {type(texts).__name__}")
-    # A copy: what others do to a list meanwhile does not matter.
-    return list(texts)
 
 
 def _rebuild(

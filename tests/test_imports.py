@@ -44,7 +44,7 @@ LAYERS = (
     ("bpe.decode", "bpe.places"),
     ("bpe.normal_parts",),
     ("bpe.backends",),
-    ("bpe.pipeline",),
+    ("bpe.pipeline", "bpe.given"),
     ("bpe.tokenizer",),
     ("bpe.formats*",),
     ("bpe.trainer", "bpe.sources", "bpe.names"),

@@ -1,0 +1,75 @@
+"""What a Tokenizer is given: checked, and made what it works with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bpe.backends import SupportsOffsets
+from bpe.encoder import Data, check_keeps_all, utf8
+from bpe.errors import VocabularyError
+from bpe.special import AddedToken
+from bpe.vocabulary import ID_LIMIT, Vocabulary
+from pretok.preset import Preset
+from pretok.pretokenizer import BackendName, PreTokenizer
+from pretok.registry import get
+
+
+def made_pre_tokenizer(
+    given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
+) -> PreTokenizer | SupportsOffsets:
+    """Return the pre-tokenizer that was given, or that a preset says, with this backend."""
+    if isinstance(given, (str, Preset)):
+        given = get(given, backend=backend)
+    check_keeps_all(given)
+    if isinstance(given, PreTokenizer):
+        if given.backend == backend:
+            return given
+        return PreTokenizer(given.preset, given.unicode, backend)
+    if callable(getattr(given, "offsets", None)):
+        return given
+    raise TypeError(
+        f"pre_tokenizer is of type {type(given).__name__}; expected a preset, its name, a "
+        "PreTokenizer, or an object with offsets(text)"
+    )
+
+
+def added_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
+    """Return the bytes of added tokens whose ids `vocabulary` does not have.
+
+    Raises VocabularyError for tokens that cannot be added to it.
+    """
+    found: dict[int, bytes] = {}
+    contents: set[str] = set()
+    for token in added:
+        if not token.content or utf8(token.content).decode() != token.content:
+            raise VocabularyError(
+                f"added token {token.id} is {token.content!r}; expected some text without lone "
+                "surrogates"
+            )
+        data = token.content.encode()
+        if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
+            raise VocabularyError(
+                f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
+                f"{ID_LIMIT - 1}"
+            )
+        known = vocabulary.bytes_of(token.id)
+        if known not in (None, data):
+            raise VocabularyError(
+                f"added token {token.content!r} has id {token.id}, which is that of "
+                f"{known!r}; give each its own"
+            )
+        if token.content in contents:
+            raise VocabularyError(f"added token {token.content!r} is listed twice")
+        contents.add(token.content)
+        if known is None:
+            # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+            found.setdefault(token.id, data)
+    return found
+
+
+def some_texts(texts: Iterable[Data]) -> list[Data]:
+    """Return the texts of a batch as a list; raises TypeError for a single text."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"expected some texts, got one {type(texts).__name__}")
+    # A copy: what others do to a list meanwhile does not matter.
+    return list(texts)
