@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from itertools import accumulate
 from typing import Any
@@ -13,27 +11,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import bpe
 import pretok
 from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
 from bpe.merge import Merger
+from hello_tokenizer import SPECIAL, TEXT, VOCABULARY, make
 from pretok.pretokenizer import BackendName
 from support import SOME_NAMES, max_examples
-from vocabularies import BYTES, Whole
+from vocabularies import BYTES
 
-SPECIAL = 400
-MERGED = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b"'s", b"  ", b"12", b"\n\n",
-          "\u4e2d".encode(), "\U0001f600".encode()[:3], "\u00e9".encode(), b"\xff\xfe",
-          b"\xe4\xb8", b"\xf0\x9f"]  # fmt: skip
-VOCABULARY = Vocabulary(BYTES | {256 + at: token for at, token in enumerate(MERGED)})
-TEXT = "hello world's \u4e2d\u6587\u00e9 12\n\n  <s>x\U0001f600"
 texts = st.text("hello wr's12\n\u4e2d\u00e9\U0001f600<s>\x00", max_size=30) | st.text(max_size=15)
 surrogates = st.text("a\u4e2d\U0001f600\ud83d\ude00\ud800\udfff\udc80\udcff", max_size=12)
-
-
-def make(backend: BackendName, preset: Any = "cl100k", **options: Any) -> Tokenizer:
-    options.setdefault("added_tokens", [AddedToken("<s>", SPECIAL)])
-    return Tokenizer(VOCABULARY, preset, backend=backend, **options)
 
 
 def by_hand(preset: str, data: bytes) -> list[int]:
@@ -385,174 +372,3 @@ def test_a_space_before_the_text(backend: BackendName) -> None:
     found = tok.tokens("\u4e2d<s>12", "allow")
     assert [token.id for token in found] == [32, 267, SPECIAL, 32, 265]
     assert [(token.start, token.end) for token in found] == [(0, 0), (0, 1), (1, 4), (4, 4), (4, 6)]
-
-
-class Pairs:
-    """A pre-tokenizer of a user's: two code points each."""
-
-    def offsets(self, text: str) -> Any:
-        return np.append(np.arange(0, len(text), 2), len(text))
-
-
-class ListOffsets:
-    def offsets(self, text: str) -> Any:
-        return [*range(len(text)), len(text)]
-
-
-def test_a_pre_tokenizer_of_a_users(backend: BackendName) -> None:
-    tok = make(backend, Pairs())
-    assert tok.encode("hello") == [256, 257, 111]
-    assert tok.encode_array("hello").tolist() == [256, 257, 111]
-    assert tok.count("hello") == 3
-    assert tok.encode_batch(["hello", ""], threads=2) == [[256, 257, 111], []]
-    assert tok.encode_batch_array(["hello"])[0].tolist() == [256, 257, 111]
-    assert tok.encode("<s>he<s>llo", "allow") == [SPECIAL, 256, SPECIAL, 257, 111]
-    assert tok.encode(b"\xff\xfehe") == [270, 256]
-    assert tok.encode("\ud83d\ude00h") == [268, 0x80, 104]
-    assert [(token.start, token.end) for token in tok.tokens("he\u4e2dll")] == [
-        (0, 2), (2, 3), (3, 4), (4, 5)
-    ]  # fmt: skip
-    assert tok.decode(tok.encode(TEXT, "text")) == TEXT
-    assert tok.preset is None
-    assert isinstance(tok.pre_tokenizer, Pairs)
-    assert "Pairs" in repr(tok)
-    assert make(backend, ListOffsets()).encode("hello") == list(b"hello")
-    assert make(backend, Whole()).encode("hello") == [259]
-    with pytest.raises(bpe.SpecialTokenError):
-        tok.encode("he<s>")
-
-
-@pytest.mark.parametrize("bounds", [[0], [], [0, 1], [1, 5], [0, 3, 2, 5], [0, 9], [-1, 5],
-                                    [0, 3, 1, 4, 5]])  # fmt: skip
-def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
-    class Wrong:
-        def offsets(self, text: str) -> Any:
-            return np.array(bounds, np.int64)
-
-    with pytest.raises(ValueError, match=r"Wrong\.offsets gave boundaries from .*; expected them"):
-        make(backend, Wrong()).encode("hello")
-
-
-@pytest.mark.parametrize("wrong", [None, 5, object()])
-def test_what_is_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
-        make(backend, wrong)
-
-
-def test_ways_to_name_a_pre_tokenizer(backend: BackendName) -> None:
-    by_name = make(backend, "cl100k_base")
-    preset = pretok.get("cl100k").preset
-    others = [preset, pretok.get("cl100k", backend="python"), pretok.get("cl100k")]
-    for other in others:
-        tok = make(backend, other)
-        assert tok == by_name
-        assert tok.preset is preset
-        assert tok.encode(TEXT, "text") == by_name.encode(TEXT, "text")
-        assert isinstance(tok.pre_tokenizer, pretok.PreTokenizer)
-        assert tok.pre_tokenizer.backend == backend
-    with pytest.raises(pretok.UnknownPresetError):
-        make(backend, "no such preset")
-    newer = make(backend, pretok.get("cl100k", unicode="18.0"))
-    assert isinstance(newer.pre_tokenizer, pretok.PreTokenizer)
-    assert newer.pre_tokenizer.unicode == "18.0"
-    assert newer != by_name
-
-
-@pytest.mark.parametrize("wrong", ["NFD", "nfc", "", 5, True])
-def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"normalizer .*; expected None or 'NFC'"):
-        make(backend, normalizer=wrong)
-
-
-def test_what_a_tokenizer_says_of_itself(backend: BackendName) -> None:
-    added = [AddedToken("<s>", SPECIAL), AddedToken("<p>", 500, special=False)]
-    tok = make(backend, added_tokens=added, normalizer="NFC", name="mine", add_prefix_space=True)
-    assert tok.vocabulary is VOCABULARY
-    assert tok.vocab_size == 501
-    assert make(backend, added_tokens=[]).vocab_size == 256 + len(MERGED)
-    assert tok.special_tokens == {"<s>": SPECIAL}
-    assert tok.added_tokens == tuple(added)
-    assert (tok.normalizer, tok.add_prefix_space, tok.name) == ("NFC", True, "mine")
-    assert tok.backend == backend
-    assert repr(tok) == f"<Tokenizer 'mine', 501 ids, split 'cl100k', {backend}>"
-    assert repr(make(backend)) == f"<Tokenizer 401 ids, split 'cl100k', {backend}>"
-    assert make(backend).name is None
-    assert (b"he", b"ll") in tok.merges
-
-
-VARIANTS: list[dict[str, Any]] = [
-    {},
-    {"added_tokens": []},
-    {"added_tokens": [AddedToken("<s>", SPECIAL, special=False)]},
-    {"normalizer": "NFC"},
-    {"add_prefix_space": True},
-    {"template": Template((1,))},
-    {"preset": "gpt2"},
-]
-
-
-def test_equality_and_hash(backend: BackendName) -> None:
-    made = [make(backend, **options) for options in VARIANTS]
-    again = [make(backend, **options) for options in VARIANTS]
-    for one, other in zip(made, again, strict=True):
-        assert one == other
-        assert hash(one) == hash(other)
-    assert len({*made, *again}) == len(VARIANTS)
-    assert made[0] == make("python"), "the backend does not change the ids"
-    assert made[0] == make(backend, name="named")
-    assert made[0] != Tokenizer(Vocabulary(BYTES), "cl100k", backend=backend)
-    assert made[0] != "cl100k"
-    two = [AddedToken("<s>", SPECIAL), AddedToken("<t>", 401)]
-    assert make(backend, added_tokens=two) == make(backend, added_tokens=two[::-1])
-
-
-@pytest.mark.parametrize("options", VARIANTS, ids=[",".join(options) for options in VARIANTS])
-def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> None:
-    tok = make(backend, name="mine", **options)
-    copies = [pickle.loads(pickle.dumps(tok, protocol)) for protocol in (2, 4, 5)]
-    for other in (*copies, copy.copy(tok), copy.deepcopy(tok)):
-        assert other == tok
-        assert (other.backend, other.name) == (backend, "mine")
-        assert other.encode(TEXT, "allow") == tok.encode(TEXT, "allow")
-        assert other.special_tokens == tok.special_tokens
-        assert other.template == tok.template
-        assert other.encode("a", add_special_tokens=True) == tok.encode(
-            "a", add_special_tokens=True
-        )
-    user = make(backend, Pairs())
-    assert pickle.loads(pickle.dumps(user)).encode("hello") == user.encode("hello")
-
-
-def test_a_pickle_says_which_backend_was_asked_for(backend: BackendName) -> None:
-    arguments = Tokenizer(VOCABULARY, "gpt2").__reduce__()[1]
-    assert isinstance(arguments, tuple)
-    assert arguments[-1] is None
-    arguments = make(backend).__reduce__()[1]
-    assert isinstance(arguments, tuple)
-    assert arguments[-1] == backend
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name for name, value in vars(Tokenizer).items()
-     if not name.startswith("_") and not callable(value)],
-)  # fmt: skip
-def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
-    tok = make(backend)
-    before = getattr(tok, name)
-    with pytest.raises(AttributeError):
-        setattr(tok, name, None)
-    assert getattr(tok, name) == before
-
-
-def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
-    added = [AddedToken("<s>", SPECIAL)]
-    tok = make(backend, added_tokens=added)
-    added.clear()
-    assert tok.encode("<s>", "allow") == [SPECIAL]
-    assert tok.added_tokens == (AddedToken("<s>", SPECIAL),)
-
-
-def test_a_backend_that_there_is_not() -> None:
-    with pytest.raises(pretok.PretokError, match="backend='rust'"):
-        Tokenizer(VOCABULARY, "gpt2", backend="rust")  # type: ignore[arg-type]

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,52 +15,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import pretok
-from bpe.tokenizer import Tokenizer
 from bpe.train import train
 from bpe.trainer import TieBreak
 from pretok.pretokenizer import BackendName
-from support import max_examples, shared
-from training import Merges, gigatoken, hugging_face, recount
-
-FULL = os.environ.get("PRETOK_FULL") == "1"
+from support import max_examples
+from training_texts import PROSE, generated, merges_of, texts
 
 TEACHING = ["ab", "abc", "abcd"]
 SPECIALS = {"<PAD>": 0, "<UNK>": 1, "<BOS>": 2, "<EOS>": 3}
-PROSE = [
-    "The cat's cats sat on the mat, 12345 times.\n\n  That is that: the END!",
-    "Der Über-Hut kostet 1.234,50 €; naïve café. 日本語の本 日本 😀😀 \t\tdef f(x):\n\treturn x\n",
-    "the the the them there then they're they'll THE ThE 11 111 1111    \n \n",
-]
-
-texts = st.lists(
-    st.sampled_from(["ab", "a b", "aé", "it's 12\n", "日本 "]).flatmap(
-        lambda letters: st.text(st.sampled_from(letters), max_size=30)
-    ),
-    max_size=8,
-)
-
-
-def merges_of(tokenizer: Tokenizer) -> Merges:
-    return list(tokenizer.merges)
-
-
-def generated(size: int) -> str:
-    """Return much the same text each time, of words that are as frequent as words are."""
-    chance = np.random.default_rng(11)
-    letters = [*"etaoinshrdlucmfwypvbgkjqxzéü中文"]
-    weights = 1.0 / np.arange(1, len(letters) + 1)
-    chosen = chance.choice(len(letters), 60_000, p=weights / weights.sum())
-    lengths = chance.integers(1, 11, 8000)
-    ends = np.cumsum(lengths)
-    words = [
-        "".join(letters[at] for at in chosen[end - length : end])
-        for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
-    ]
-    picks = (chance.pareto(1.1, size // 6) * 4).astype(int) % len(words)
-    gaps = chance.choice([" ", " ", " ", ", ", ".\n", "'s ", " 12 ", "  "], size // 6)
-    return "".join(
-        words[pick] + gap for pick, gap in zip(picks.tolist(), gaps.tolist(), strict=True)
-    )
 
 
 # The examples of the teaching texts.
@@ -279,72 +235,6 @@ def test_threads_change_nothing(threads: int, native: BackendName) -> None:
     assert found == expected
 
 
-# The same merges as others.
-
-
-@pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])
-def test_prose_has_the_merges_of_hugging_face(preset: str, backend: BackendName) -> None:
-    tok = train(PROSE, vocab_size=400, preset=preset, backend=backend)
-    assert merges_of(tok) == hugging_face(PROSE, 144, pretok.get(preset).preset.pattern)
-
-
-@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
-def test_generated_text_has_the_merges_of_hugging_face(preset: str, backend: BackendName) -> None:
-    text = generated(1_000_000 if backend == "native" else 60_000)
-    tokens = 3000 if backend == "native" else 600
-    tok = train([text], vocab_size=256 + tokens, preset=preset, backend=backend)
-    assert merges_of(tok) == hugging_face([text], tokens, pretok.get(preset).preset.pattern)
-
-
-def test_generated_text_has_the_merges_of_gigatoken(native: BackendName) -> None:
-    text = generated(1_000_000)
-    tok = train([text], vocab_size=3256, preset="gpt2", backend=native)
-    assert merges_of(tok) == gigatoken(text, 3000)
-
-
-@given(texts=texts, size=st.integers(0, 40))
-@settings(max_examples=max_examples(50))
-def test_first_seen_is_minbpe(backend: BackendName, texts: list[str], size: int) -> None:
-    tok = train(texts, vocab_size=256 + size, tie_break="first-seen", backend=backend)
-    words = [word for text in texts for word in pretok.get("cl100k").split_bytes(text.encode())]
-    assert merges_of(tok) == recount([(word, 1) for word in words], size)
-
-
-def real_text(name: str) -> str:
-    return shared("texts", name).read_bytes().decode()
-
-
-@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
-def test_english_has_the_merges_of_hugging_face(preset: str, native: BackendName) -> None:
-    # A quarter, as Hugging Face's trainer takes long; gigatoken's gets all of it below.
-    text = real_text("english.txt")
-    assert_as_hugging_face(text if FULL else text[:4_000_000], preset, native)
-
-
-@pytest.mark.parametrize("name", ["english.txt", "multilingual.txt"])
-def test_real_text_has_the_merges_of_gigatoken(name: str, native: BackendName) -> None:
-    text = real_text(name)
-    tok = train([text], vocab_size=32_000, preset="gpt2", backend=native)
-    assert merges_of(tok) == gigatoken(text, 31_744)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1 to train on them")
-@pytest.mark.parametrize("preset", ["gpt2", "llama3"])
-@pytest.mark.parametrize("name", ["multilingual.txt", "code.txt", "cjk.txt", "udhr.txt"])
-def test_every_text_has_the_merges_of_hugging_face(
-    name: str, preset: str, native: BackendName
-) -> None:
-    assert_as_hugging_face(real_text(name), preset, native)
-
-
-def assert_as_hugging_face(text: str, preset: str, backend: BackendName) -> None:
-    tok = train([text], vocab_size=32_000, preset=preset, backend=backend)
-    assert len(tok.merges) >= 31_744
-    pattern = None if preset == "gpt2" else pretok.get(preset).preset.pattern
-    assert merges_of(tok) == hugging_face([text], 31_744, pattern)
-
-
 # A pre-tokenizer of one's own.
 
 
@@ -365,93 +255,3 @@ def test_a_pre_tokenizer_that_is_made_already(backend: BackendName) -> None:
     made = pretok.get("gpt2", unicode="18.0", backend="python")
     tok = train(PROSE, vocab_size=300, preset=made, backend=backend)
     assert merges_of(tok) == merges_of(train(PROSE, vocab_size=300, preset="gpt2"))
-
-
-# Interruptions and progress.
-
-INTERRUPTED = """
-import logging, sys, threading, _thread, signal, time
-from bpe.train import train
-what, backend = sys.argv[1:]
-long = "abcdefghijklmnopqrstuvwxyz" * (400_000 if backend == "native" else 20_000)
-def texts():
-    print("ready", flush=True)
-    if what == "count":
-        for number in range(10**9):
-            yield f"some words {number % 1000} " * 3000
-    else:
-        yield long
-try:
-    train(texts(), vocab_size=1_000_000, preset="gpt2", backend=backend, special_tokens=())
-except KeyboardInterrupt:
-    print("interrupted", time.time())
-    raise SystemExit(7)
-print("ended")
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one process alone")
-@pytest.mark.parametrize("what", ["count", "merge"])
-def test_control_c_ends_it_soon(what: str, backend: BackendName) -> None:
-    # The quickest of a few, as others may have the machine.
-    seconds = [seconds_after_control_c(what, backend)]
-    while seconds[-1] >= 2.0 and len(seconds) < 10:
-        seconds.append(seconds_after_control_c(what, backend))
-    assert min(seconds) < 2.0
-
-
-def seconds_after_control_c(what: str, backend: BackendName) -> float:
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, what, backend],
-        cwd=Path(pretok.__file__).parents[1],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        sent = time.time()
-        said = process.stdout.readline().split()
-        assert process.wait(600) == 7
-    assert said[0] == "interrupted"
-    return float(said[1]) - sent
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("stream", "progress", "shown"),
-    [
-        (Terminal, None, True),
-        (Terminal, True, True),
-        (Terminal, False, False),
-        (io.StringIO, None, False),
-        (io.StringIO, True, False),
-    ],
-)
-def test_progress_is_for_terminals(
-    stream: type[io.StringIO],
-    progress: bool | None,
-    shown: bool,
-    backend: BackendName,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stderr = stream()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys.modules["bpe.train"], "DELAY", 0)
-    train(PROSE, vocab_size=300, progress=progress, backend=backend)
-    assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
-
-
-def test_errors_of_the_texts_come_through(backend: BackendName) -> None:
-    def failing() -> Iterator[str]:
-        yield "fine"
-        raise RuntimeError("the disk is gone")
-
-    with pytest.raises(RuntimeError, match="the disk is gone"):
-        train(failing(), vocab_size=300, backend=backend)

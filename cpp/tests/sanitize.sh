@@ -68,9 +68,10 @@ python)
   # Without libstdc++ there, exceptions that C++ throws are not found by AddressSanitizer. Python
   # frees nothing at its end. Stacks are short: it is recursive.
   preload="$(gcc -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so.6)"
-  tests=(direct decode decode_calls differential format_tiktoken golden hostile kernels load merge
-    normalize pretokenizer program random_presets rank_file special stream threads tokenizer
-    tokenizer_golden tokenizer_hostile train trainer training_sources twins vocabulary)
+  tests=(added_tokens direct decode decode_calls differential format_tiktoken golden hostile kernels
+    load merge normalize pretokenizer program random_presets rank_file special stream threads
+    tokenizer tokenizer_golden tokenizer_hostile tokenizer_made train train_as_others train_process
+    trainer training_sources twins vocabulary)
   if [ $# -eq 0 ]; then
     set -- "${tests[@]/#/$root/tests/test_}"
     set -- "${@/%/.py}" -k \

@@ -1,0 +1,25 @@
+"""A vocabulary of bytes with added tokens."""
+
+from __future__ import annotations
+
+from bpe import AddedToken, Tokenizer, Vocabulary
+from pretok.pretokenizer import BackendName
+from vocabularies import BYTES
+
+PLAIN = Vocabulary(BYTES, [])
+"""Each byte is a token by itself, so that ids show where added tokens were found."""
+
+
+def make(backend: BackendName, *added: AddedToken | str, nfc: bool = False) -> Tokenizer:
+    """Return a tokenizer with added tokens; those given by their content get ids from 256 on."""
+    tokens = [
+        AddedToken(token, 256 + at) if isinstance(token, str) else token
+        for at, token in enumerate(added)
+    ]
+    return Tokenizer(
+        PLAIN, "gpt2", added_tokens=tokens, normalizer="NFC" if nfc else None, backend=backend
+    )
+
+
+def plain(text: str) -> list[int]:
+    return list(text.encode())
