@@ -278,6 +278,10 @@ def test_a_limit_is_required() -> None:
         fuzz(GPT2, engine("regex"))
 
 
+def test_some_texts_are_tried_however_little_time_there_is() -> None:
+    assert fuzz(GPT2, engine("regex"), seconds=1e-9).cases > 0
+
+
 def test_texts_are_the_same_for_the_same_seed_and_others_for_another() -> None:
     one, same, other = (TextMaker(seed, "16.0").batch(50) for seed in (1, 1, 2))
     assert one == same != other

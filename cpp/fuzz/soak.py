@@ -45,9 +45,7 @@ def by_size(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def soak(
-    build: Path, target: str, executions: int, longest: int, work: Path, keep: bool
-) -> bool:
+def soak(build: Path, target: str, executions: int, longest: int, work: Path, keep: bool) -> bool:
     """Return whether there was no finding."""
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
@@ -60,8 +58,8 @@ def soak(
     begin = time.time()
     run = subprocess.run(
         [program, f"-runs={executions}", f"-max_len={longest}", "-len_control=0", "-entropic=0",
-         "-reduce_inputs=0", "-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={work}/", "-verbosity=0",
-         "-print_final_stats=1", found],
+         "-reduce_inputs=0", "-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={work}/",
+         "-verbosity=0", "-print_final_stats=1", found],
         env=environment, stderr=subprocess.PIPE, text=True)  # fmt: skip
     done = re.search(r"stat::number_of_executed_units:\s*(\d+)", run.stderr)
     count = int(done[1]) if done else 0

@@ -56,9 +56,10 @@ def fuzz(
 ) -> Result:
     """Compare `preset` with `engine` on hard texts until they differ, or the limit is reached.
 
-    The limit is `seconds`, or at least `cases` texts, or whichever comes first. The texts are the
-    same for the same seed. `on_batch` is called with the number of texts after each batch. Raises
-    EngineError if the engine cannot express the preset, ValueError if there is no limit.
+    The limit is `seconds`, or at least `cases` texts, or whichever comes first, but not before some
+    texts are tried. The texts are the same for the same seed. `on_batch` is called with the number
+    of texts after each batch. Raises EngineError if the engine cannot express the preset,
+    ValueError if there is no limit.
     """
     if seconds is None and cases is None:
         raise ValueError("no limit given; expected seconds or cases")
@@ -77,7 +78,8 @@ def fuzz(
     end = time.monotonic() + seconds if seconds is not None else float("inf")
     done = 0
     mismatch = None
-    while mismatch is None and done < (cases or float("inf")) and time.monotonic() < end:
+    limit = cases or float("inf")
+    while mismatch is None and (done == 0 or (done < limit and time.monotonic() < end)):
         texts = maker.batch(engine.batch)
         mismatch = _first_mismatch(tokenizer, comparisons, texts)
         done += len(texts)
