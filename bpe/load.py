@@ -14,7 +14,7 @@ from bpe.formats import Format, compact, detect, gguf, gpt2, huggingface, minbpe
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read
 from bpe.formats.gguf_metadata import is_gguf
-from bpe.names import Known
+from bpe.names import Known, matches
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from pretok.preset import Preset
@@ -65,7 +65,8 @@ def load(
         if format in ("vocab", "merges"):
             paths = gpt2.pair_of(paths[0], format == "vocab")
     if format in ("vocab", "merges", "tiktoken"):
-        known = _published(asked or names.known_by_file(paths), paths, preset is None)
+        named_so = asked or names.known_by_file(paths)
+        known = _published(named_so, paths, data if len(paths) == 1 else None, preset is None)
     if special_tokens is None and known is not None:
         special_tokens = known.special_tokens
     added = tuple(AddedToken(content, id) for content, id in (special_tokens or {}).items())
@@ -130,16 +131,20 @@ def _in_folder(path: Path) -> tuple[Path, ...]:
     )
 
 
-def _published(known: Known | None, paths: tuple[Path, ...], needed: bool) -> Known | None:
+def _published(
+    known: Known | None, paths: tuple[Path, ...], data: bytes | None, needed: bool
+) -> Known | None:
     """Return `known` if `paths` are what was published by its name, else None.
 
-    Raises VocabularyError instead if what is known of the name is `needed`.
+    `data` is what a single one of them holds, if that is known. Raises VocabularyError instead if
+    what is known of the name is `needed`.
     """
     if known is None:
         return None
+    held = [read(path) for path in paths] if data is None else [data]
     forms = [files for files in (known.files, *known.others) if len(files) == len(paths)]
     for files in forms:
-        if all(file.is_in(path) for file, path in zip(files, paths, strict=True)):
+        if all(matches(each, file.sha256) for file, each in zip(files, held, strict=True)):
             return known
     if not needed:
         return None

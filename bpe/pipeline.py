@@ -53,7 +53,9 @@ class Pipeline:
             for token in added_tokens
             if token.normalized and normalizer is not None
         }
-        self._added = lru_cache(maxsize=64)(self._make_added)
+        # Not of a method: what is dropped is to be freed at once, not when cycles are looked for.
+        make = partial(_make_added, self._added_tokens, normalizer, encoder)
+        self._added = lru_cache(maxsize=64)(make)
 
     def calls(self) -> Calls:
         """Return what to call for the ids of a text, as list and as array, and for their number.
@@ -216,37 +218,44 @@ class Pipeline:
             )
         return self._added(names, phase)
 
-    def _make_added(self, special: str | frozenset[str], phase: Phase) -> AddedTokens:
-        """Return what finds the added tokens that a call with `special` looks for."""
-        wanted = [
-            token
-            for token in self._added_tokens
-            if not token.special or isinstance(special, str) or token.content in special
-        ]
-        if all(token.special for token in wanted) and special == "text":
-            wanted = []  # nothing that they could hide
-        words = word_ranges() if any(token.single_word for token in wanted) else ()
-        if phase != "all":
-            wanted = [token for token in wanted if token.normalized == (phase == "normalized")]
-        if self._normalizer is not None:
-            wanted = [
-                replace(token, content=normalize(token.content)) if token.normalized else token
-                for token in wanted
-            ]
-        contents = [token.content for token in wanted if token.special]
-        refused = contents if special == "raise" else []
-        # tokenizers finds special tokens that it takes as text, and nothing within them.
-        as_text = contents if special == "text" else []
-        if phase == "exact":
-            return AddedTokens(wanted, refused, as_text, words)
-        return make_added(wanted, refused, as_text, words, self.encoder)
-
     def _located(self, error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
         """Return `error` with the offset in what `text` counts, and the token as it was given."""
         at = error.position
         if isinstance(text, str):
             at = int(Places(text, errors).starts(np.array([at]))[0])
         return SpecialTokenError(self._given.get(error.token, error.token), at, error.text_index)
+
+
+def _make_added(
+    added_tokens: Sequence[AddedToken],
+    normalizer: Normalizer | None,
+    encoder: Backend,
+    special: str | frozenset[str],
+    phase: Phase,
+) -> AddedTokens:
+    """Return what finds those of `added_tokens` that a call with `special` looks for."""
+    wanted = [
+        token
+        for token in added_tokens
+        if not token.special or isinstance(special, str) or token.content in special
+    ]
+    if all(token.special for token in wanted) and special == "text":
+        wanted = []  # nothing that they could hide
+    words = word_ranges() if any(token.single_word for token in wanted) else ()
+    if phase != "all":
+        wanted = [token for token in wanted if token.normalized == (phase == "normalized")]
+    if normalizer is not None:
+        wanted = [
+            replace(token, content=normalize(token.content)) if token.normalized else token
+            for token in wanted
+        ]
+    contents = [token.content for token in wanted if token.special]
+    refused = contents if special == "raise" else []
+    # tokenizers finds special tokens that it takes as text, and nothing within them.
+    as_text = contents if special == "text" else []
+    if phase == "exact":
+        return AddedTokens(wanted, refused, as_text, words)
+    return make_added(wanted, refused, as_text, words, encoder)
 
 
 def encodable(text: object, errors: str) -> Data:

@@ -41,6 +41,8 @@ class Packed(NamedTuple):
 
     def and_also(self, tokens: Mapping[int, bytes]) -> Packed:
         """Return these with `tokens` behind them."""
+        if not tokens:
+            return self
         more = Packed.of(tokens)
         return Packed(
             self.data + more.data,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -186,3 +188,18 @@ def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
 def test_a_backend_that_there_is_not() -> None:
     with pytest.raises(pretok.PretokError, match="backend='rust'"):
         Tokenizer(VOCABULARY, "gpt2", backend="rust")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("normalizer", [None, "NFC"])
+def test_what_is_dropped_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
+    # A tokenizer is megabytes: it must not wait until cycles are looked for.
+    split = Whole()
+    kept = weakref.ref(split)
+    tok = make(backend, split, normalizer=normalizer)
+    assert tok.decode(tok.encode(TEXT, "allow")) == TEXT
+    gc.disable()
+    try:
+        del split, tok
+        assert kept() is None
+    finally:
+        gc.enable()

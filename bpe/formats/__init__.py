@@ -41,7 +41,7 @@ def detect(data: bytes) -> tuple[Format, Value | None]:
     Raises UnsupportedError for a known format that bpe does not read, VocabularyError for anything
     else that is not a vocabulary.
     """
-    if not data.strip():
+    if not data or data.isspace():
         raise VocabularyError("the file is empty; expected a vocabulary")
     if data.startswith(compact.MAGIC):
         return "pretok", None

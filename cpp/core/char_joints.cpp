@@ -8,6 +8,12 @@ namespace {
 
 bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
+// Without a branch, whatever the compiler thinks is better.
+std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
+  return (yes & mask) | (no & ~mask);
+}
+
 // The bytes of a code point; returns how many.
 std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
   if (code_point < 0x80) {
@@ -33,47 +39,6 @@ std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
   to[2] = tail(6);
   to[3] = tail(0);
   return 4;
-}
-
-// A character while its bytes are merged.
-struct Merging {
-  std::array<std::uint32_t, 4> symbols;
-  std::size_t count;
-  std::uint32_t last; // of the merges; 0 before the first
-};
-
-// Merges the two with the lowest rank, which is that of a pair of bytes at first; returns false
-// if there are none.
-template <typename Find> bool merge_lowest(Merging &state, Find find) {
-  std::uint32_t low = OrderedMerges::NONE;
-  std::size_t place = 0;
-  for (std::size_t i = 0; i + 1 < state.count; ++i) {
-    const std::uint32_t found = find(state.symbols[i], state.symbols[i + 1]);
-    place = found < low ? i : place;
-    low = std::min(low, found);
-  }
-  if (low == OrderedMerges::NONE)
-    return false;
-  state.symbols[place] = state.last = low;
-  for (std::size_t i = place + 1; i + 1 < state.count; ++i)
-    state.symbols[i] = state.symbols[i + 1];
-  --state.count;
-  return true;
-}
-
-Merging merge_char(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges) {
-  Merging state{{}, size, 0};
-  std::copy(bytes, bytes + size, state.symbols.begin());
-  const auto of_bytes = [&merges](std::uint32_t left, std::uint32_t right) {
-    return merges.of_bytes(static_cast<std::uint8_t>(left), static_cast<std::uint8_t>(right));
-  };
-  const auto of_any = [&merges](std::uint32_t left, std::uint32_t right) {
-    return merges.find(left, right);
-  };
-  if (merge_lowest(state, of_bytes))
-    while (merge_lowest(state, of_any)) {
-    }
-  return state;
 }
 
 // Some code points: every `stride`th.
@@ -133,26 +98,105 @@ void CharJoints::begin(const OrderedMerges &merges) {
   last_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   whole_.clear();
-  std::array<std::uint8_t, 4> bytes;
-  for (std::uint32_t code_point = 0; code_point < EMOJI; ++code_point)
-    if (index_of(code_point) != NO_CHAR)
-      add_char(code_point, bytes.data(), put_utf8(code_point, bytes.data()), merges);
+  for (std::uint32_t byte = 0; byte < 0x80; ++byte)
+    add_char(byte, {{byte}, 1, 0}, 0, merges);
+  std::array<std::uint8_t, 4> bytes{};
+  for (std::uint32_t code_point = 0x80; code_point < 0x800; ++code_point) {
+    put_utf8(code_point, bytes.data());
+    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BEHIND, merges);
+  }
+  // Whether a second byte of three merges with some third one.
+  std::array<bool, 64> may_end{};
+  for (std::uint32_t i = 0; i < 64 * 64; ++i)
+    may_end[i >> 6] |=
+        merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
+                        static_cast<std::uint8_t>(0x80 | (i & 0x3F))) != OrderedMerges::NONE;
+  for (std::uint32_t first = 0x800; first < EMOJI; first += 0x40) {
+    put_utf8(first, bytes.data());
+    if (index_of(first) == NO_CHAR)
+      continue;
+    if (may_end[bytes[1] & 0x3FU] || merges.of_bytes(bytes[0], bytes[1]) != OrderedMerges::NONE)
+      add_three(first, bytes[0], bytes[1], merges);
+    else
+      for (std::uint32_t i = 0; i < 64; ++i)
+        add_char(first + i, {{bytes[0], bytes[1], 0x80 | i}, 3, 0}, NO_CHAR_BEHIND, merges);
+  }
   emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NONE ? 0 : EMOJI_COUNT;
-  for (std::uint32_t i = 0; i < emoji_count_; ++i)
-    add_char(EMOJI + i, bytes.data(), put_utf8(FIRST_EMOJI + i, bytes.data()), merges);
+  for (std::uint32_t i = 0; i < emoji_count_; ++i) {
+    put_utf8(FIRST_EMOJI + i, bytes.data());
+    add_char(EMOJI + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BEHIND, merges);
+  }
 }
 
-void CharJoints::add_char(std::uint32_t index, const std::uint8_t *bytes, std::size_t size,
-                          const OrderedMerges &merges) {
-  const Merging merged = merge_char(bytes, size, merges);
-  for (std::size_t i = 0; i < merged.count; ++i) {
-    starts_[index].symbols[i] = merged.symbols[i];
-    chars_[index].ids[i] = merges.id(merged.symbols[i]);
+// The 64 characters that begin with two bytes, as merge_char says. Without branches, which no
+// processor could foretell.
+void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                           const OrderedMerges &merges) {
+  constexpr std::uint32_t NONE = OrderedMerges::NONE;
+  constexpr std::size_t COUNT = 64;
+  const std::uint32_t front = merges.of_bytes(one, two);
+  std::array<std::uint32_t, COUNT> lows;         // the first merges
+  std::array<OrderedMerges::Parts, COUNT> pairs; // what there is behind these
+  for (std::uint32_t i = 0; i < COUNT; ++i) {
+    const std::uint32_t three = 0x80 | i;
+    const std::uint32_t back = merges.of_bytes(two, static_cast<std::uint8_t>(three));
+    lows[i] = std::min(front, back);
+    pairs[i] = {select(front < back, front, one), select(front < back, three, back)};
+    merges.prefetch(pairs[i].left, pairs[i].right);
   }
+  for (std::uint32_t i = 0; i < COUNT; ++i) {
+    const auto [left, right] = pairs[i];
+    const bool are_two = lows[i] != NONE;
+    const std::uint32_t all = select(are_two, merges.find(left, right), NONE);
+    const bool is_one = all != NONE;
+    const std::array<std::uint32_t, MOST_IDS> symbols = {
+        select(is_one, all, select(are_two, left, one)),
+        select(is_one, NONE, select(are_two, right, two)), select(are_two, NONE, 0x80 | i)};
+    starts_[first + i] = {symbols, NO_CHAR_BEHIND, 0};
+    last_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
+    Char &made = chars_[first + i];
+    for (std::size_t at = 0; at < MOST_IDS; ++at) {
+      const bool is_there = symbols[at] != NONE;
+      made.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
+    }
+  }
+}
+
+// Merges the two with the lowest rank until none merge.
+CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_t size,
+                                           const OrderedMerges &merges) {
+  Merging state{{}, size, 0};
+  std::copy(bytes, bytes + size, state.symbols.begin());
+  for (;;) {
+    std::uint32_t low = OrderedMerges::NONE;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i + 1 < state.count; ++i) {
+      const std::uint32_t found = merges.find(state.symbols[i], state.symbols[i + 1]);
+      place = found < low ? i : place;
+      low = std::min(low, found);
+    }
+    if (low == OrderedMerges::NONE)
+      return state;
+    state.symbols[place] = state.last = low;
+    for (std::size_t i = place + 1; i + 1 < state.count; ++i)
+      state.symbols[i] = state.symbols[i + 1];
+    --state.count;
+  }
+}
+
+// A byte that continues no character may merge with the last one of one before that does with
+// its own: `early_right` says so.
+void CharJoints::add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
+                          const OrderedMerges &merges) {
+  Start start{{merged.symbols[0], OrderedMerges::NONE, OrderedMerges::NONE}, early_right, 0};
+  Char made{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
+  for (std::size_t i = 1; i < merged.count; ++i) {
+    start.symbols[i] = merged.symbols[i];
+    made.ids[i] = merges.id(merged.symbols[i]);
+  }
+  starts_[index] = start;
+  chars_[index] = made;
   last_[index] = merged.last;
-  // A byte that continues no character may merge with the last one of this before that does
-  // with its own.
-  starts_[index].early_right = size == 1 ? std::uint16_t{0} : NO_CHAR_BEHIND;
 }
 
 void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,

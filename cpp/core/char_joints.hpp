@@ -36,14 +36,17 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `token(symbol)` gives the bytes of a symbol as {bytes, size}.
-  template <typename Token> void build(const OrderedMerges &merges, Token token) {
+  // `token(symbol)` gives the bytes of a symbol as {bytes, size}. Memory up to `limit` may be
+  // read.
+  template <typename Token>
+  void build(const OrderedMerges &merges, Token token, const std::uint8_t *limit) {
     begin(merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
-      const OrderedMerges::Parts parts = merges.parts(symbol);
-      const auto left = token(parts.left);
-      const auto right = token(parts.right);
-      add(left.bytes, left.size, right.bytes, right.size, symbol);
+      const auto both = token(symbol);
+      if (is_ascii(both.bytes, both.size, limit))
+        continue; // neighbours in ASCII are always joined
+      const std::size_t left_size = token(merges.parts(symbol).left).size;
+      add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
     finish();
   }
@@ -174,6 +177,14 @@ private:
     return product ^ product >> 29;
   }
 
+  static bool is_ascii(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
+    if (size <= ShortBytes::MOST) {
+      const ShortBytes all = ShortBytes::load(bytes, size, limit);
+      return ((all.low | all.high) & 0x8080808080808080) == 0;
+    }
+    return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte < 0x80; });
+  }
+
   void begin(const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
            std::size_t right_size, std::uint32_t symbol);
@@ -181,7 +192,16 @@ private:
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
 
-  void add_char(std::uint32_t index, const std::uint8_t *bytes, std::size_t size,
+  struct Merging { // a character while its bytes are merged
+    std::array<std::uint32_t, 4> symbols;
+    std::size_t count;
+    std::uint32_t last; // of the merges; 0 before the first
+  };
+  static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
+                            const OrderedMerges &merges);
+  void add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                 const OrderedMerges &merges);
+  void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
   std::vector<Char> chars_;   // and one for NO_CHAR

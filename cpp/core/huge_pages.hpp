@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -24,5 +25,35 @@ inline void prefer_huge_pages([[maybe_unused]] void *data, [[maybe_unused]] std:
   madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
 #endif
 }
+
+// For the memory of a large table that is looked into at random: it begins where a huge page
+// does.
+template <typename T> struct HugePages {
+  using value_type = T;
+
+  HugePages() = default;
+  template <typename Other> HugePages(const HugePages<Other> &) {}
+
+  T *allocate(std::size_t count) {
+    const std::size_t size = count * sizeof(T);
+    if (size < LARGE)
+      return static_cast<T *>(::operator new(size));
+    void *found = ::operator new (size, std::align_val_t{ALIGNMENT});
+    prefer_huge_pages(found, size);
+    return static_cast<T *>(found);
+  }
+  void deallocate(T *data, std::size_t count) {
+    if (count * sizeof(T) < LARGE)
+      ::operator delete(data);
+    else
+      ::operator delete (data, std::align_val_t{ALIGNMENT});
+  }
+  friend bool operator==(HugePages, HugePages) { return true; }
+  friend bool operator!=(HugePages, HugePages) { return false; }
+
+private:
+  static constexpr std::size_t ALIGNMENT = std::size_t{2} << 20;
+  static constexpr std::size_t LARGE = 2 * ALIGNMENT;
+};
 
 } // namespace pretok

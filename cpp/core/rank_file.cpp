@@ -25,18 +25,32 @@ constexpr std::array<std::uint8_t, 256> make_values() {
 constexpr std::array<std::uint8_t, 256> VALUES = make_values();
 
 bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
-  file.bytes.resize(static_cast<std::size_t>(end - at));
-  file.lengths.reserve(static_cast<std::size_t>(end - at) / 16);
-  file.ids.reserve(static_cast<std::size_t>(end - at) / 16);
-  std::uint8_t *to = file.bytes.data();
+  const auto size = static_cast<std::size_t>(end - at);
+  file.bytes.reserve(size / 4 * 3);
+  file.lengths.reserve(size / 16);
+  file.ids.reserve(size / 16);
+  // Tokens go here first: the vector would be cleared to be written to.
+  std::vector<std::uint8_t> block(std::size_t{1} << 14);
+  std::size_t used = 0;
+  const auto flush = [&] {
+    file.bytes.insert(file.bytes.end(), block.data(), block.data() + used);
+    used = 0;
+  };
   while (at != end) {
     const void *found = std::memchr(at, ' ', static_cast<std::size_t>(end - at));
     if (found == nullptr)
       return false;
     const auto *space = static_cast<const std::uint8_t *>(found);
-    const std::size_t size = decode_base64(at, space, to);
-    if (size == 0)
+    const auto most = static_cast<std::size_t>(space - at);
+    if (most > block.size() - used) {
+      flush();
+      if (most > block.size())
+        block.resize(most);
+    }
+    const std::size_t decoded = decode_base64(at, space, block.data() + used);
+    if (decoded == 0)
       return false;
+    used += decoded;
     std::uint32_t id = 0;
     const std::uint8_t *const digits = space + 1;
     for (at = digits; at != end && *at >= '0' && *at <= '9'; ++at) {
@@ -50,11 +64,10 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
       ++at;
     if (at != end && *at++ != '\n')
       return false;
-    to += size;
-    file.lengths.push_back(static_cast<std::uint32_t>(size));
+    file.lengths.push_back(static_cast<std::uint32_t>(decoded));
     file.ids.push_back(id);
   }
-  file.bytes.resize(static_cast<std::size_t>(to - file.bytes.data()));
+  flush();
   return !file.ids.empty();
 }
 
@@ -66,6 +79,11 @@ bool ids_differ(const RankFile &file) {
     seen[id] = true;
   }
   return true;
+}
+
+std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *end) {
+  return size <= ShortBytes::MOST ? ShortBytes::load(bytes, size, end).hash(size)
+                                  : hash_long(bytes, size);
 }
 
 bool has_all_bytes(const RankFile &file) {
@@ -105,45 +123,51 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   return static_cast<std::size_t>(to - first);
 }
 
+// Few tokens meet a bit that another one has set, in so many. Only these, and what may be the
+// others, are compared.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
-  constexpr std::size_t AHEAD = 16;
-  const std::size_t count = lengths.size();
-  std::vector<std::uint32_t> starts(count);
-  std::vector<std::uint64_t> hashes(count);
-  std::uint32_t start = 0;
-  const std::uint8_t *const bytes = tokens.data();
-  const std::uint8_t *const end = bytes + tokens.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    starts[i] = start;
+  struct Token {
+    std::uint64_t hash;
+    const std::uint8_t *bytes;
+    std::size_t size;
+  };
+  std::vector<std::uint64_t> hashes(lengths.size());
+  unsigned bits = 6;
+  while (std::size_t{1} << bits < 16 * lengths.size())
+    ++bits;
+  std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
+  constexpr unsigned FEW_BITS = 16;
+  std::vector<std::uint64_t> again(std::size_t{1} << (FEW_BITS - 6));
+  const std::uint8_t *at = tokens.data();
+  const std::uint8_t *const end = at + tokens.size();
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::uint32_t size = lengths[i];
-    hashes[i] = size <= ShortBytes::MOST ? ShortBytes::load(bytes + start, size, end).hash(size)
-                                         : hash_long(bytes + start, size);
-    start += size;
+    const std::uint64_t hash = hash_of(at, size, end);
+    hashes[i] = hash;
+    at += size;
+    const std::uint64_t bit = hash >> (64 - bits);
+    const std::uint64_t is_seen = seen[bit >> 6] >> (bit & 63) & 1;
+    seen[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+    again[hash % again.size()] |= is_seen << (hash >> 10 & 63);
   }
-  struct Seen {
-    std::uint32_t hash; // its upper half
-    std::uint32_t next; // one more than the index of a token; 0: free
-  };
-  std::size_t places = 16;
-  while (places < 2 * count)
-    places *= 2;
-  std::vector<Seen> seen(places);
-  const auto same = [&](std::size_t a, std::size_t b) {
-    return hashes[a] == hashes[b] && lengths[a] == lengths[b] &&
-           std::memcmp(bytes + starts[a], bytes + starts[b], lengths[a]) == 0;
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i + AHEAD < count)
-      prefetch(&seen[hashes[i + AHEAD] & (places - 1)]);
-    const auto upper = static_cast<std::uint32_t>(hashes[i] >> 32);
-    std::size_t at = hashes[i] & (places - 1);
-    for (; seen[at].next != 0; at = (at + 1) & (places - 1))
-      if (seen[at].hash == upper && same(seen[at].next - 1, i))
-        return false;
-    seen[at] = {upper, static_cast<std::uint32_t>(i + 1)};
+  std::vector<Token> likely;
+  at = tokens.data();
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::uint64_t hash = hashes[i];
+    if ((again[hash % again.size()] >> (hash >> 10 & 63) & 1) != 0)
+      likely.push_back({hash, at, lengths[i]});
+    at += lengths[i];
   }
-  return true;
+  const auto same = [](const Token &a, const Token &b) {
+    return a.hash == b.hash && a.size == b.size && std::memcmp(a.bytes, b.bytes, a.size) == 0;
+  };
+  std::sort(likely.begin(), likely.end(), [](const Token &a, const Token &b) {
+    return a.hash != b.hash   ? a.hash < b.hash
+           : a.size != b.size ? a.size < b.size
+                              : std::memcmp(a.bytes, b.bytes, a.size) < 0;
+  });
+  return std::adjacent_find(likely.begin(), likely.end(), same) == likely.end();
 }
 
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file) {

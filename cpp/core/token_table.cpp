@@ -29,17 +29,8 @@ void TokenTable::reset(std::size_t count) {
 
 void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                         std::uint32_t id) {
-  if (size <= ShortKey::MOST) {
-    const ShortKey key(bytes, size, limit);
-    std::size_t at = key.hash() >> short_shift_;
-    for (; !short_[at].key.is_none(); at = (at + 1) & short_mask_)
-      if (short_[at].key == key)
-        return;
-    short_[at] = {key, id};
-    const std::uint64_t hash = key.hash();
-    filter_[hash >> 20 & filter_mask_] |= std::uint64_t{1} << (hash >> 14 & 63);
-    return;
-  }
+  if (size <= ShortKey::MOST)
+    return insert_short(ShortKey(bytes, size, limit), id);
   const std::uint64_t hash = hash_long(bytes, size);
   if (find_long(bytes, size, hash) != NO_ID)
     return;
@@ -51,6 +42,16 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::
   while (long_[at].bytes != nullptr)
     at = (at + 1) & (long_.size() - 1);
   long_[at] = {bytes, size, hash, id};
+}
+
+void TokenTable::insert_short(const ShortKey &key, std::uint32_t id) {
+  const std::uint64_t hash = key.hash();
+  std::size_t at = hash >> short_shift_;
+  for (; !short_[at].key.is_none(); at = (at + 1) & short_mask_)
+    if (short_[at].key == key)
+      return;
+  short_[at] = {key, id};
+  filter_[hash >> 20 & filter_mask_] |= std::uint64_t{1} << (hash >> 14 & 63);
 }
 
 void TokenTable::grow_long() {

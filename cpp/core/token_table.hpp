@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bits.hpp"
+#include "huge_pages.hpp"
 #include "prefetch.hpp"
 
 #include <array>
@@ -48,7 +49,7 @@ struct ShortBytes {
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
   // Ones for as many bytes as are kept of MOST, if read from as many bytes before the middle.
-  static constexpr std::array<std::uint8_t, 2 * MOST> KEPT = {
+  static constexpr std::array<std::uint8_t, 2 *MOST> KEPT = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
@@ -111,10 +112,12 @@ public:
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
               std::uint32_t id);
 
-  // Asks for the memory that inserting these bytes will need.
-  void prepare(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) const {
-    if (size <= ShortKey::MOST)
-      pretok::prefetch(&short_[ShortKey(bytes, size, limit).hash() >> short_shift_]);
+  // The same for at most ShortKey::MOST bytes.
+  void insert_short(const ShortKey &key, std::uint32_t id);
+
+  // Asks for the memory that insert_short will need.
+  void prepare(const ShortKey &key) const {
+    pretok::prefetch(&short_[key.hash() >> short_shift_]);
   }
 
   // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
@@ -165,7 +168,7 @@ private:
   }
   void grow_long();
 
-  std::vector<Short> short_;
+  std::vector<Short, HugePages<Short>> short_;
   std::size_t short_mask_ = 0;
   unsigned short_shift_ = 0;
   // A bit for the hash of each short one: it fits where memory is fast.

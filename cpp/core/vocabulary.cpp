@@ -95,8 +95,9 @@ const char *Vocabulary::build(VocabularyData &&data) {
   in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                               : order_merges(data.merges);
   if (in_order_) {
-    joints_.build(merges_,
-                  [this](std::uint32_t symbol) { return tokens_[merges_.id(symbol)]; });
+    joints_.build(
+        merges_, [this](std::uint32_t symbol) { return tokens_[merges_.id(symbol)]; },
+        bytes_.data() + bytes_.size());
   } else {
     merges_ = OrderedMerges();
     if (data.from_ranks)
@@ -123,15 +124,15 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
     return "as many ids as lengths expected";
   std::size_t start = 0;
   byte_ids_.fill(NO_ID);
+  const auto largest = std::max_element(data.ids.begin(), data.ids.end());
+  if (largest != data.ids.end() && *largest >= ID_LIMIT)
+    return "an id is too large";
+  tokens_.resize(largest == data.ids.end() ? 0 : std::size_t{*largest} + 1);
   for (std::size_t i = 0; i < data.ids.size(); ++i) {
     const std::uint32_t id = data.ids[i];
     const std::uint32_t size = data.lengths[i];
-    if (id >= ID_LIMIT)
-      return "an id is too large";
     if (size == 0 || size > bytes_.size() - start)
       return "a token is empty, or longer than the bytes given";
-    if (id >= tokens_.size())
-      tokens_.resize(std::size_t{id} + 1);
     if (tokens_[id].bytes != nullptr)
       return "two tokens have one id";
     tokens_[id] = {bytes_.data() + start, size};
@@ -147,12 +148,24 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
 
 // Of equal tokens the lowest counts.
 void Vocabulary::place_whole(const std::vector<std::uint32_t> &ids) {
-  constexpr std::size_t AHEAD = 16;
+  constexpr std::size_t AT_ONCE = 64;
   const std::uint8_t *const limit = bytes_.data() + bytes_.size();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const TokenView ahead = tokens_[ids[std::min(i + AHEAD, ids.size() - 1)]];
-    whole_.prepare(ahead.bytes, ahead.size, limit);
-    whole_.insert(tokens_[ids[i]].bytes, tokens_[ids[i]].size, limit, ids[i]);
+  std::array<ShortKey, AT_ONCE> keys; // none: too long
+  for (std::size_t first = 0; first < ids.size(); first += AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, AT_ONCE);
+    for (std::size_t i = 0; i < count; ++i) {
+      const TokenView token = tokens_[ids[first + i]];
+      keys[i] = token.size <= ShortKey::MOST ? ShortKey(token.bytes, token.size, limit)
+                                             : ShortKey::none();
+      whole_.prepare(keys[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      if (keys[i].is_none())
+        whole_.insert(tokens_[id].bytes, tokens_[id].size, limit, id);
+      else
+        whole_.insert_short(keys[i], id);
+    }
   }
 }
 
