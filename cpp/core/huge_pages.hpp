@@ -38,7 +38,7 @@ template <typename T> struct HugePages {
     const std::size_t size = count * sizeof(T);
     if (size < LARGE)
       return static_cast<T *>(::operator new(size));
-    void *found = ::operator new (size, std::align_val_t{ALIGNMENT});
+    void *found = ::operator new(size, std::align_val_t{ALIGNMENT});
     prefer_huge_pages(found, size);
     return static_cast<T *>(found);
   }
@@ -46,7 +46,7 @@ template <typename T> struct HugePages {
     if (count * sizeof(T) < LARGE)
       ::operator delete(data);
     else
-      ::operator delete (data, std::align_val_t{ALIGNMENT});
+      ::operator delete(data, std::align_val_t{ALIGNMENT});
   }
   friend bool operator==(HugePages, HugePages) { return true; }
   friend bool operator!=(HugePages, HugePages) { return false; }
