@@ -49,7 +49,7 @@ struct ShortBytes {
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
   // Ones for as many bytes as are kept of MOST, if read from as many bytes before the middle.
-  static constexpr std::array<std::uint8_t, 2 *MOST> KEPT = {
+  static constexpr std::array<std::uint8_t, 2 * MOST> KEPT = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
