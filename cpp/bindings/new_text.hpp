@@ -102,33 +102,35 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
   return true;
 }
 
-// The same for all of it, 64 bytes at a time where that goes.
+// As Kernels::widen says, for all that follows.
+inline void widen_more(const Kernels &use, const std::uint8_t *&at, const std::uint8_t *end,
+                       std::uint16_t *&to) {
+  use.widen(at, end, end, to);
+}
+inline void widen_more(const Kernels &use, const std::uint8_t *&at, const std::uint8_t *end,
+                       std::uint32_t *&to) {
+  constexpr std::ptrdiff_t MOST = 512;
+  std::array<std::uint16_t, MOST + 64> some;
+  std::uint16_t *filled;
+  do {
+    filled = some.data();
+    use.widen(at, at + std::min(MOST, end - at), end, filled);
+    to = std::copy(some.data(), filled, to);
+  } while (filled != some.data());
+}
+
+// The same as read_utf8 for all of it, 64 bytes at a time where that goes.
 template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size, Unit *to) {
-  constexpr std::size_t BLOCK = 64;
-  constexpr std::size_t MOST = 8 * BLOCK;
   const std::uint8_t *const end = at + size;
-  const auto widen = kernels().widen;
-  while (at != end) {
-    if constexpr (sizeof(Unit) == 2) {
-      if (widen != nullptr)
-        widen(at, end, end, to);
-    } else if constexpr (sizeof(Unit) == 4) {
-      const std::uint8_t *before = nullptr;
-      while (widen != nullptr && at != before) {
-        std::array<std::uint16_t, MOST + BLOCK> some;
-        std::uint16_t *filled = some.data();
-        before = at;
-        widen(at, at + std::min(MOST, static_cast<std::size_t>(end - at)), end, filled);
-        to = std::copy(some.data(), filled, to);
-      }
+  if constexpr (sizeof(Unit) != 1) {
+    const Kernels &use = kernels();
+    while (use.widen != nullptr && at != end) {
+      widen_more(use, at, end, to);
+      if (!read_utf8(at, at + std::min(std::ptrdiff_t{64}, end - at), end, to))
+        return false;
     }
-    const auto left = static_cast<std::size_t>(end - at);
-    const std::size_t next =
-        widen != nullptr && sizeof(Unit) != 1 ? std::min(left, BLOCK) : left;
-    if (!read_utf8(at, at + next, end, to))
-      return false;
   }
-  return true;
+  return read_utf8(at, end, end, to);
 }
 
 // Returns what PyUnicode_DecodeUTF8 does, but sooner where it is UTF-8.

@@ -36,14 +36,12 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `token(symbol)` gives the bytes of a symbol as {bytes, size}. Memory up to `limit` may be
-  // read.
-  template <typename Token>
-  void build(const OrderedMerges &merges, Token token, const std::uint8_t *limit) {
+  // `token(symbol)` gives the bytes of a symbol as {bytes, size}.
+  template <typename Token> void build(const OrderedMerges &merges, Token token) {
     begin(merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
-      if (is_ascii(both.bytes, both.size, limit))
+      if (is_ascii(both.bytes, both.size))
         continue; // neighbours in ASCII are always joined
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
@@ -175,14 +173,6 @@ private:
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
     const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;
     return product ^ product >> 29;
-  }
-
-  static bool is_ascii(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
-    if (size <= ShortBytes::MOST) {
-      const ShortBytes all = ShortBytes::load(bytes, size, limit);
-      return ((all.low | all.high) & 0x8080808080808080) == 0;
-    }
-    return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte < 0x80; });
   }
 
   void begin(const OrderedMerges &merges);

@@ -97,12 +97,6 @@ private:
     return symbol << PLACE_BITS | place;
   }
 
-  // Without a branch, whatever the compiler thinks is better.
-  static std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
-    const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
-    return (yes & mask) | (no & ~mask);
-  }
-
   std::uint32_t lowest() const {
 #if PRETOK_SSE2
     const auto load = [this](std::size_t at) {

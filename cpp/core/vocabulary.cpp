@@ -95,9 +95,8 @@ const char *Vocabulary::build(VocabularyData &&data) {
   in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                               : order_merges(data.merges);
   if (in_order_) {
-    joints_.build(
-        merges_, [this](std::uint32_t symbol) { return tokens_[merges_.id(symbol)]; },
-        bytes_.data() + bytes_.size());
+    joints_.build(merges_,
+                  [this](std::uint32_t symbol) { return tokens_[merges_.id(symbol)]; });
   } else {
     merges_ = OrderedMerges();
     if (data.from_ranks)
