@@ -1,6 +1,6 @@
 """The native backend; pretok.pretokenizer.Backend says what each method does."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,15 @@ def read_compact_tokens(
 
     Raises ValueError for what is malformed.
     """
+
+def build_vocabulary(
+    vocab: dict[str, int],
+    merges: list[Any],
+    added: Sequence[tuple[str, int, bool]],
+    ignore_merges: bool,
+    loose: Set[int],
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
+    """Return tokens as `read_ranks` does, and merges; None: bpe.formats.bpe_model says why."""
 
 def read_model(data: bytes) -> dict[str, Any]:
     """Return all that C++ reads in a file of a tokenizer, for tests."""

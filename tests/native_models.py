@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.formats import compact, detect, gguf, huggingface, tiktoken
+from bpe.formats import bpe_model, compact, detect, gguf, huggingface, tiktoken
 from bpe.formats.contents import Contents
 from bpe.formats.gguf_metadata import MAGIC
 from bpe.vocabulary import Merge, Packed
@@ -90,6 +90,7 @@ def said_to_python(data: bytes) -> Said:
 def read(data: bytes) -> Contents:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
     with (
+        patch.object(bpe_model, "backend", lambda: "python"),
         patch.object(compact, "backend", lambda: "python"),
         patch.object(tiktoken, "backend", lambda: "python"),
     ):

@@ -5,33 +5,67 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 from operator import add
+from typing import Any, NamedTuple
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
-from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from pretok.pretokenizer import backend
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 
 
+class ListedMerges(NamedTuple):
+    """Merges as a file lists them."""
+
+    listed: list[Any]
+    """Of each the two texts, or both in one with a space between; anything else is an error."""
+    pairs: Callable[[], Sequence[tuple[str, str]]]
+    """Returns the two texts of each, or raises the error that says which is none."""
+    where: Callable[[int], str]
+    """Says of the index of a merge where it stands, for errors."""
+
+
 def build(
     vocab: Value,
-    pairs: Sequence[tuple[str, str]],
-    where: Callable[[int], str],
+    merges: ListedMerges,
     ignore_merges: bool = False,
     added: Sequence[AddedToken] = (),
     loose: Collection[int] = (),
 ) -> Vocabulary:
-    """Return the vocabulary that `vocab`, texts to ids, and the merges of `pairs` make.
+    """Return the vocabulary that `vocab`, texts to ids, and `merges` make.
 
-    `where` says of the index of a pair where it stands, for errors. An entry that is one of the
-    `added` tokens only, which nothing merges to, is not part of the vocabulary; nor is one whose id
-    is in `loose`, but for those that a merge names and bytes of ASCII. Raises VocabularyError, and
-    UnsupportedError if an entry would have to be left alone by a look-up.
+    An entry that is one of the `added` tokens only, which nothing merges to, is not part of the
+    vocabulary; nor is one whose id is in `loose`, but for those that a merge names and bytes of
+    ASCII. Raises VocabularyError, and UnsupportedError if an entry would have to be left alone by a
+    look-up.
     """
+    if backend() == "native":
+        from pretok import _core
+
+        known = [
+            (token.content, token.id, token.special) for token in added if 0 <= token.id < ID_LIMIT
+        ]
+        made = _core.build_vocabulary(
+            vocab.object(), merges.listed, known, ignore_merges, frozenset(loose)
+        )
+        if made is not None:
+            return Vocabulary.of_packed(Packed(*made[:3]), made[3], False, ignore_merges)
+    return _build(vocab, merges, ignore_merges, added, loose)  # also to say what is wrong
+
+
+def _build(
+    vocab: Value,
+    listed: ListedMerges,
+    ignore_merges: bool,
+    added: Sequence[AddedToken],
+    loose: Collection[int],
+) -> Vocabulary:
+    pairs = listed.pairs()
     ids = _checked(vocab)
-    merges = _merges(ids, pairs, where)
+    merges = _merges(ids, pairs, listed.where)
     tokens: dict[int, bytes] = {}
     # Not in GPT-2's characters: stands for its UTF-8, and no text is ever merged to it.
     inert: dict[int, str] = {}

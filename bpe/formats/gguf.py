@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bpe.errors import VocabularyError
 from bpe.formats import gguf_metadata
-from bpe.formats.bpe_model import build
+from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.contents import Contents
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
@@ -123,7 +123,7 @@ def _contents(file: Value) -> Contents:
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
     return Contents(
-        _vocabulary(texts, types, _pairs(file[_MERGES]), pre in IGNORE_MERGES),
+        _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES),
         preset,
         why_no_preset,
         _added(texts, types, LSTRIP.get(pre)),
@@ -214,7 +214,7 @@ def _added(
 def _vocabulary(
     texts: Sequence[str],
     types: Sequence[int],
-    merges: Sequence[tuple[str, str]],
+    merges: Value,
     ignore_merges: bool,
 ) -> Vocabulary:
     ids = dict(zip(texts, range(len(texts)), strict=True))
@@ -223,8 +223,7 @@ def _vocabulary(
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
     return build(
         Value(ids, _TOKENS),
-        merges,
-        lambda index: f"{_MERGES}[{index}]",
+        ListedMerges(merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"),
         ignore_merges,
         loose=loose,
     )

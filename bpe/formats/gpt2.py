@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
-from bpe.formats.bpe_model import build
+from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.huggingface import added_token
@@ -61,9 +61,10 @@ def load(
                 "is cut off, or does not belong to it"
             )
     with named(vocab_path):
-        vocabulary = build(
-            vocab, pairs, lambda index: f"{merges_path} line {lines[index]}", added=added or ()
+        merges = ListedMerges(
+            pairs, lambda: pairs, lambda index: f"{merges_path} line {lines[index]}"
         )
+        vocabulary = build(vocab, merges, added=added or ())
     return Contents(
         vocabulary,
         why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import pre_tokenizers, templates
-from bpe.formats.bpe_model import assigned_ids, build
+from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.contents import Contents
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
@@ -49,8 +49,9 @@ def read(file: Value, need_preset: bool = True) -> Contents:
     merges = model["merges"]
     vocabulary = build(
         model["vocab"],
-        _pairs(merges),
-        lambda index: f"model.merges[{index}]",
+        ListedMerges(
+            merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
+        ),
         model["ignore_merges"].flag(default=False),
         added,
     )

@@ -136,11 +136,11 @@ Fault read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
     return unexpected(value, "a list of strings");
   merges.reserve(value.texts.size());
   for (const std::string_view text : value.texts) {
-    const std::size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
+    TextMerge merge;
+    if (!split_merge(text, merge))
       return malformed(std::string(value.key) + "[" + std::to_string(merges.size()) + "] is " +
                        shown(text) + "; expected two tokens with a space between");
-    merges.push_back({text.substr(0, space), text.substr(space + 1)});
+    merges.push_back(merge);
   }
   return {};
 }

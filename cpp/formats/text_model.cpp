@@ -13,6 +13,9 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
+std::uint64_t hash_of(std::string_view text) { return hash_long(bytes_of(text), text.size()); }
+std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+
 // The tokens of a model, by the place of their texts.
 class Tokens {
 public:
@@ -39,13 +42,16 @@ public:
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
     std::string both;
+    std::uint32_t at[3] = {};
     for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
       const auto &[left, right] = source_.merges[rank];
       both.assign(left).append(right);
-      std::uint32_t at[3];
+      // Most merges make the token behind that of the merge before.
+      const std::uint32_t next = rank == 0 ? TextPlaces::NONE : at[2] + 1;
       int count = 0;
       for (const std::string_view part : {left, right, std::string_view(both)}) {
-        at[count] = places_.find(part);
+        const bool is_next = count == 2 && next < source_.texts.size();
+        at[count] = is_next && source_.texts[next] == part ? next : places_.find(part);
         if (at[count++] == TextPlaces::NONE)
           return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
                            ", but the vocabulary has no token " + shown(part) +
@@ -154,21 +160,33 @@ TextPlaces::TextPlaces(const std::vector<std::string_view> &texts) : texts_(text
   std::size_t count = 16;
   while (count < 2 * texts.size())
     count *= 2;
-  slots_.assign(count, NONE);
-  for (std::size_t place = 0; place < texts.size(); ++place)
-    slots_[slot_of(texts[place])] = static_cast<std::uint32_t>(place);
+  slots_.assign(count, Slot());
+  for (std::size_t place = 0; place < texts.size(); ++place) {
+    const std::uint64_t hash = hash_of(texts[place]);
+    slots_[slot_of(texts[place], hash)] = {tag_of(hash), static_cast<std::uint32_t>(place)};
+  }
 }
 
-std::uint32_t TextPlaces::find(std::string_view text) const { return slots_[slot_of(text)]; }
+std::uint32_t TextPlaces::find(std::string_view text) const {
+  return slots_[slot_of(text, hash_of(text))].place;
+}
 
 // Where the text is, or is to be.
-std::size_t TextPlaces::slot_of(std::string_view text) const {
-  const std::uint64_t hash = hash_long(bytes_of(text), text.size());
+std::size_t TextPlaces::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
-  while (slots_[slot] != NONE && texts_[slots_[slot]] != text)
+  while (slots_[slot].place != NONE &&
+         (slots_[slot].tag != tag_of(hash) || texts_[slots_[slot].place] != text))
     slot = (slot + 1) & mask;
   return slot;
+}
+
+bool split_merge(std::string_view both, TextMerge &found) {
+  const std::size_t space = both.find(' ');
+  if (space == std::string_view::npos || both.find(' ', space + 1) != std::string_view::npos)
+    return false;
+  found = {both.substr(0, space), both.substr(space + 1)};
+  return true;
 }
 
 Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model) {

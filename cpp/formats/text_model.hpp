@@ -24,16 +24,25 @@ public:
   std::uint32_t find(std::string_view text) const;
 
 private:
-  std::size_t slot_of(std::string_view text) const;
+  // So much of the hash of a text that it is hardly ever compared with another.
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t place = NONE; // NONE: free
+  };
+
+  std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
 
   const std::vector<std::string_view> &texts_;
-  std::vector<std::uint32_t> slots_; // places; NONE: free
+  std::vector<Slot> slots_;
 };
 
 struct TextMerge {
   std::string_view left;
   std::string_view right;
 };
+
+// Reads "left right"; false if it has not exactly one space.
+bool split_merge(std::string_view both, TextMerge &found);
 
 // What stands in a file, in its own bytes, all of it UTF-8.
 struct TextModel {

@@ -248,11 +248,7 @@ private:
       TextMerge found;
       bool good = false;
       if (merge.get(text) == simdjson::SUCCESS) {
-        const std::size_t space = text.find(' ');
-        good = space != std::string_view::npos &&
-               text.find(' ', space + 1) == std::string_view::npos;
-        if (good)
-          found = {text.substr(0, space), text.substr(space + 1)};
+        good = split_merge(text, found);
       } else if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
         good = pair.at(0).get(found.left) == simdjson::SUCCESS &&
                pair.at(1).get(found.right) == simdjson::SUCCESS;
