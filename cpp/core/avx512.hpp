@@ -20,6 +20,9 @@ namespace pretok {
 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
                   std::uint16_t *&to);
 
+// As Kernels::look_up says.
+void look_up_avx512(const PreTokens &given, const ShortCache &cache, LookUp &found);
+
 namespace {
 
 PRETOK_AVX512 inline __mmask64 first_64(std::size_t count) {

@@ -73,12 +73,14 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCa
 template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                            IdBuffer &ids, Filled filled) const {
+  const Kernels &use = kernels();
   std::size_t start = 0;
   split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
         [&](const std::size_t *ends, std::size_t count) {
           for (std::size_t done = 0; done < count;) {
-            const std::size_t taken = std::min(count - done, BATCH);
-            encode_batch(text, text + size, start, ends + done, taken, cache, ids);
+            const std::size_t taken = std::min(count - done, PreTokens::MOST);
+            encode_batch({text, text + size, start, ends + done, taken, lowest_apart_}, use,
+                         cache, ids);
             done += taken;
             start = ends[done - 1];
             filled();
@@ -99,89 +101,71 @@ struct Encoder::Missing {
   bool is_long() const { return size > ShortKey::MOST; }
 };
 
-void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
-                           std::size_t start, const std::size_t *ends, std::size_t count,
-                           PreTokenCache &cache, IdBuffer &ids) const {
-  std::array<ShortKey, BATCH> keys; // none: not for the cache
-  std::array<std::uint64_t, BATCH> hashes;
-  std::size_t at = start;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t size = ends[i] - at;
-    keys[i] = size > ShortKey::MOST || falls_apart(text[at]) ? ShortKey::none()
-                                                             : ShortKey(text + at, size, limit);
-    hashes[i] = keys[i].hash();
-    cache.whole.prefetch(hashes[i]);
-    at = ends[i];
-  }
-  std::array<const ShortCache::Entry *, BATCH> kept;
-  std::array<std::uint8_t, BATCH> others; // places of those that are not kept
-  for (std::size_t i = 0; i < count; ++i) {
-    kept[i] = cache.whole.look(hashes[i]);
-    prefetch(kept[i]);
-  }
-  std::size_t other_count = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    others[other_count] = static_cast<std::uint8_t>(i);
-    other_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
-  }
-  const auto start_of = [&](std::size_t i) { return i == 0 ? start : ends[i - 1]; };
-  std::array<Missing, BATCH> missing;
+void Encoder::encode_batch(const PreTokens &given, const Kernels &use, PreTokenCache &cache,
+                           IdBuffer &ids) const {
+  LookUp found;
+  use.look_up(given, cache.whole, found);
+  std::array<Missing, PreTokens::MOST> missing;
   std::size_t missing_count = 0;
-  for (std::size_t j = 0; j < other_count; ++j) {
-    const std::size_t i = others[j];
-    const std::size_t from = start_of(i);
-    if (falls_apart(text[from]))
+  for (std::size_t j = 0; j < found.other_count; ++j) {
+    const std::size_t i = found.others[j];
+    const std::uint8_t *const bytes = given.text + given.start_of(i);
+    if (given.falls_apart(*bytes))
       continue;
     Missing &one = missing[missing_count++];
-    one.bytes = text + from;
-    one.size = ends[i] - from;
-    one.place = others[j];
+    one.bytes = bytes;
+    one.size = given.ends[i] - given.start_of(i);
+    one.place = found.others[j];
     if (one.is_long()) {
       one.hash = hash_long(one.bytes, one.size);
       cache.longs.prefetch(one.hash);
       continue;
     }
-    const ShortCache::Entry *displaced = cache.whole.find(keys[i], hashes[i]);
+    const ShortCache::Entry *displaced =
+        cache.whole.find_displaced(found.keys[i], found.hashes[i]);
     one.count = displaced != nullptr ? ShortCache::copy(*displaced, one.ids.data()) : 0;
     if (displaced != nullptr)
       continue;
     // What merging makes, no merge of which can reach across, is no token.
     one.is_cut = !is_one_unit(one.bytes, one.size);
     if (!one.is_cut || !vocabulary_.merging_makes_all())
-      vocabulary_.whole().prefetch(keys[i]);
+      vocabulary_.whole().prefetch(found.keys[i]);
   }
   if (missing_count != 0)
-    encode_missing(missing.data(), missing_count, keys.data(), limit, cache);
+    encode_missing(missing.data(), missing_count, found.keys.data(), given.limit, cache);
   // One id a byte at most, and room for what is copied in vain.
-  std::uint32_t *const first = ids.room(ends[count - 1] - start + ShortCache::SLACK);
+  std::uint32_t *const first =
+      ids.room(given.ends[given.count - 1] - given.start + ShortCache::SLACK);
   std::uint32_t *to = first;
   std::size_t done = 0;
   const Missing *next_missing = missing.data();
-  for (std::size_t j = 0; j <= other_count; ++j) {
-    const std::size_t next = j < other_count ? others[j] : count;
+  for (std::size_t j = 0; j <= found.other_count; ++j) {
+    const std::size_t next = j < found.other_count ? found.others[j] : given.count;
     for (; done < next; ++done)
-      to += ShortCache::copy(*kept[done], to);
-    if (j == other_count)
+      to += ShortCache::copy(*found.kept[done], to);
+    if (j == found.other_count)
       break;
-    const std::size_t from = start_of(done);
-    const std::size_t size = ends[done] - from;
+    const std::uint8_t *const bytes = given.text + given.start_of(done);
+    const std::size_t size = given.ends[done] - given.start_of(done);
     ++done;
-    if (falls_apart(text[from])) {
-      to += encode_units(text + from, size, limit, cache, to);
+    if (given.falls_apart(*bytes)) {
+      to += encode_units(bytes, size, given.limit, cache, to);
       continue;
     }
     const Missing &one = *next_missing++;
     if (one.is_long()) {
       if (one.count == 0) {
-        const std::size_t n = encode_units(one.bytes, one.size, limit, cache, to);
+        const std::size_t n = encode_units(one.bytes, one.size, given.limit, cache, to);
         if (one.size <= LongCache::MOST)
           cache.longs.insert(one.bytes, one.size, one.hash, to, n);
         to += n;
       } else {
-        to += encode_long(one.bytes, one.size, one.hash, limit, cache, to);
+        to += encode_long(one.bytes, one.size, one.hash, given.limit, cache, to);
       }
     } else {
-      std::copy_n(one.ids.data(), one.count, to);
+      std::memcpy(to, one.ids.data(), ShortCache::SLACK * sizeof *to);
+      if (one.count > ShortCache::SLACK)
+        std::copy_n(one.ids.data(), one.count, to);
       to += one.count;
     }
   }
@@ -190,14 +174,15 @@ void Encoder::encode_batch(const std::uint8_t *text, const std::uint8_t *limit,
   for (std::size_t j = 0; j < missing_count; ++j) {
     const Missing &one = missing[j];
     if (!one.is_long())
-      cache.whole.insert(keys[one.place], hashes[one.place], one.ids.data(), one.count);
+      cache.whole.insert(found.keys[one.place], found.hashes[one.place], one.ids.data(),
+                         one.count);
   }
 }
 
 void Encoder::encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
                              const std::uint8_t *limit, PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.ordered();
-  std::array<std::uint8_t, BATCH> to_merge;
+  std::array<std::uint8_t, PreTokens::MOST> to_merge;
   std::size_t count = 0;
   for (std::size_t j = 0; j < missing_count; ++j) {
     Missing &one = missing[j];
@@ -295,12 +280,8 @@ std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
   if (size <= ShortKey::MOST) {
     const ShortKey key(bytes, size, limit);
     const std::uint64_t hash = key.hash();
-    if (const ShortCache::Entry *kept = cache.units.find(key, hash)) {
-      std::array<std::uint32_t, ShortCache::MOST_IDS + ShortCache::SLACK> ids;
-      const std::size_t count = ShortCache::copy(*kept, ids.data());
-      std::copy_n(ids.data(), count, to);
-      return count;
-    }
+    if (const ShortCache::Entry *kept = cache.units.find(key, hash))
+      return ShortCache::copy(*kept, to);
     const std::size_t count = vocabulary_.merge(bytes, size, to);
     cache.units.insert(key, hash, to, count);
     return count;

@@ -3,6 +3,8 @@
 
 #include "added.hpp"
 #include "id_buffer.hpp"
+#include "kernels.hpp"
+#include "look_up.hpp"
 #include "pre_token_cache.hpp"
 #include "pre_tokenizer.hpp"
 #include "vocabulary.hpp"
@@ -42,8 +44,6 @@ public:
                        std::vector<std::int64_t> &ends) const;
 
 private:
-  // Pre-tokens are looked up some at a time, so that memory is asked for before it is needed.
-  static constexpr std::size_t BATCH = 256;
   struct Missing;
 
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
@@ -55,15 +55,13 @@ private:
   template <typename Filled>
   void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                     IdBuffer &ids, Filled filled) const;
-  void encode_batch(const std::uint8_t *text, const std::uint8_t *limit, std::size_t start,
-                    const std::size_t *ends, std::size_t count, PreTokenCache &cache,
+  void encode_batch(const PreTokens &given, const Kernels &use, PreTokenCache &cache,
                     IdBuffer &ids) const;
   void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
                       const std::uint8_t *limit, PreTokenCache &cache) const;
-  // Whether a pre-token with this first byte is cut into units at once, without a look whether
-  // it is known: most in Chinese and Japanese are not, and fall into single characters.
-  bool falls_apart(std::uint8_t byte) const { return unsigned{byte} - lowest_apart_ < 7; }
   bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const;
+  // These return how many ids they write to `to`, where there must be room for one a byte and
+  // ShortCache::SLACK more.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;

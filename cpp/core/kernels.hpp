@@ -12,6 +12,10 @@
 
 namespace pretok {
 
+struct PreTokens;
+struct LookUp;
+class ShortCache;
+
 // Every set of kernels gives the same results; texts are read from their first unit on, which
 // starts a code point.
 struct Kernels {
@@ -43,6 +47,9 @@ struct Kernels {
   // by one.
   void (*widen)(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
                 std::uint16_t *&to);
+
+  // look_up.hpp
+  void (*look_up)(const PreTokens &given, const ShortCache &cache, LookUp &found);
 };
 
 // The kernels in use: the best that the processor has, unless tests chose others.

@@ -1,6 +1,7 @@
 // Kernels for AVX2: Haswell, Zen and later.
 #include "kernels.hpp"
 #include "kernels_plain.hpp"
+#include "look_up.hpp"
 
 #if PRETOK_X86_KERNELS
 #include <immintrin.h>
@@ -200,7 +201,8 @@ const Kernels AVX2_KERNELS = {"avx2",
                               combine_words,
                               list,
                               count_bits,
-                              nullptr};
+                              nullptr,
+                              look_up_one_by_one};
 
 } // namespace pretok
 #endif

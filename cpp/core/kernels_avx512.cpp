@@ -347,7 +347,8 @@ const Kernels AVX512_KERNELS = {"avx512",
                                 combine,
                                 list,
                                 count_bits,
-                                widen_avx512};
+                                widen_avx512,
+                                look_up_avx512};
 
 } // namespace pretok
 #endif

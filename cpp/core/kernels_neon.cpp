@@ -2,6 +2,7 @@
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "kernels_plain.hpp"
+#include "look_up.hpp"
 
 #if PRETOK_NEON_KERNELS
 #include <arm_neon.h>
@@ -166,7 +167,8 @@ const Kernels NEON_KERNELS = {"neon",
                               combine_words,
                               list,
                               count_bits,
-                              nullptr};
+                              nullptr,
+                              look_up_one_by_one};
 
 } // namespace pretok
 #endif

@@ -1,4 +1,5 @@
 #include "kernels_plain.hpp"
+#include "look_up.hpp"
 
 #include "bits.hpp"
 #include "kernels.hpp"
@@ -112,6 +113,7 @@ const Kernels PLAIN_KERNELS = {"plain",
                                combine_words,
                                list_bits,
                                count_bits,
-                               nullptr};
+                               nullptr,
+                               look_up_one_by_one};
 
 } // namespace pretok

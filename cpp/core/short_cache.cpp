@@ -43,13 +43,9 @@ void ShortCache::allocate(std::size_t count) {
   bucket_mask_ = count - BUCKET;
 }
 
-const ShortCache::Entry *ShortCache::find(const ShortKey &key, std::uint64_t hash) const {
-  const Entry *const first = look(hash);
-  if (first->key == key)
-    return first;
+const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
+                                                  std::uint64_t hash) const {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
-  if (slots_[home + BUCKET - 1] == 0)
-    return nullptr; // there was always room in the bucket
   const std::uint32_t tag = tag_of(hash);
   for (std::size_t i = 0; i < LINE; ++i) {
     const std::uint32_t found = slots_[home ^ i] ^ tag;

@@ -62,12 +62,27 @@ public:
   }
 
   // What is kept of `key`, or nullptr.
-  const Entry *find(const ShortKey &key, std::uint64_t hash) const;
+  const Entry *find(const ShortKey &key, std::uint64_t hash) const {
+    const Entry *const first = look(hash);
+    return first->key == key ? first : find_displaced(key, hash);
+  }
+
+  // The same where `look` gave an entry with another key.
+  const Entry *find_displaced(const ShortKey &key, std::uint64_t hash) const {
+    // As long as there is room in a bucket, nothing gives way.
+    return bucket(hash)[BUCKET - 1] == 0 ? nullptr : find_in_line(key, hash);
+  }
 
   // Writes the ids of `entry` to `to`, where there must be room for SLACK more; returns how
   // many they are.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
+#if PRETOK_SSE2
+    // The count comes behind the three.
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(&entry.count));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_shuffle_epi32(all, 0x39));
+#else
     std::memcpy(to, ids_of(entry), sizeof entry.ids);
+#endif
     if (entry.count > entry.ids.size())
       std::memcpy(to, ids_of(entry), entry.count * sizeof *to);
     return entry.count;
@@ -77,9 +92,16 @@ public:
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
-private:
+  // What look does, for those who do it for several at a time.
   static constexpr unsigned PLACE_BITS = 20;
   static constexpr std::uint32_t MOST = 1U << PLACE_BITS; // entries
+  const Entry *entries() const { return entries_; }
+  // The slots where a hash belongs; the others of their line have what finds no room there.
+  std::uint32_t *bucket(std::uint64_t hash) const {
+    return slots_ + (static_cast<std::size_t>(hash >> 32) & bucket_mask_);
+  }
+
+private:
   static constexpr std::size_t FIRST_SLOTS = 1 << 10;
   static constexpr std::size_t BUCKET = 4; // slots
   static constexpr std::size_t LINE = 16;  // slots
@@ -95,16 +117,13 @@ private:
         sizeof(Entry));
   }
 
-  // The slots where a hash belongs; the others of their line have what finds no room there.
-  std::uint32_t *bucket(std::uint64_t hash) const {
-    return slots_ + (static_cast<std::size_t>(hash >> 32) & bucket_mask_);
-  }
   // Other bits of the hash than those that tell the bucket, where a slot has them.
   static std::uint32_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint32_t>(hash) & ~(MOST - 1);
   }
   std::size_t slot_count() const { return bucket_mask_ + BUCKET; }
 
+  const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const;
   void allocate(std::size_t count); // empty slots
   void grow();
   void clear();

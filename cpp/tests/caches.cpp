@@ -1,10 +1,13 @@
 // Compares the caches of pre-tokens with maps: what they give is what was kept, and as long as
 // there is room next to nothing is lost.
+#include "kernels.hpp"
 #include "long_cache.hpp"
+#include "look_up.hpp"
 #include "short_cache.hpp"
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,6 +127,67 @@ bool look_alikes_are_no_third() {
   return false;
 }
 
+// Whether two entries could be meant for this hash.
+bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    count += (cache.bucket(hash)[i] ^ static_cast<std::uint32_t>(hash)) < ShortCache::MOST;
+  return count > 1;
+}
+
+// Every set of kernels says of each pre-token what is so.
+bool look_up_agrees(const Kernels &use, const PreTokens &given, const ShortCache &cache) {
+  LookUp expected;
+  look_up_one_by_one(given, cache, expected);
+  LookUp found;
+  use.look_up(given, cache, found);
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < given.count; ++i) {
+    const bool is_other = found.keys[i].is_none() || !(found.kept[i]->key == found.keys[i]);
+    if (!(found.keys[i] == expected.keys[i]) || found.hashes[i] != expected.hashes[i] ||
+        (found.kept[i] != expected.kept[i] && !is_ambiguous(cache, found.hashes[i])) ||
+        (is_other && (others == found.other_count || found.others[others] != i)))
+      return false;
+    others += is_other;
+  }
+  return others == found.other_count;
+}
+
+bool look_ups_agree() {
+  std::size_t known = 0;
+  std::size_t unknown = 0;
+  for (int round = 0; round < 2000; ++round) {
+    // Pre-tokens to the last byte of the memory, some before that to begin with, of all sizes.
+    const std::size_t size = 1 + below(round % 2 == 0 ? 40 : 3000);
+    const auto text = std::make_unique<std::uint8_t[]>(size);
+    for (std::size_t i = 0; i < size; ++i)
+      text[i] = static_cast<std::uint8_t>(below(20) == 0 ? 0xE2 + below(10) : 'a' + below(3));
+    const std::size_t most = below(10) == 0 ? 300 : 1 + below(18);
+    std::vector<std::size_t> ends{below(std::min<std::size_t>(size, 5))};
+    while (ends.back() < size && ends.size() <= PreTokens::MOST)
+      ends.push_back(std::min(size, ends.back() + 1 + below(most)));
+    const PreTokens given{text.get(),      text.get() + size, ends.front(),
+                          ends.data() + 1, ends.size() - 1,   below(2) == 0 ? 0xE3U : 0x100U};
+    ShortCache cache(11);
+    for (std::size_t i = 0; i < given.count; ++i) {
+      const std::size_t length = given.ends[i] - given.start_of(i);
+      if (below(4) == 0 || length > ShortKey::MOST)
+        continue;
+      const ShortKey key(given.text + given.start_of(i), length, given.limit);
+      const Ids ids = random_ids(length);
+      cache.insert(key, key.hash(), ids.data(), ids.size());
+    }
+    for (const Kernels *use : all_kernels())
+      if (!look_up_agrees(*use, given, cache))
+        return false;
+    LookUp found;
+    look_up_one_by_one(given, cache, found);
+    unknown += found.other_count;
+    known += given.count - found.other_count;
+  }
+  return known > 10000 && unknown > 10000;
+}
+
 bool long_cache_agrees() {
   LongCache cache;
   std::map<std::string, Ids> all;
@@ -152,7 +216,7 @@ bool long_cache_agrees() {
 int main() {
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
                       short_cache_keeps_once() && look_alikes_are_no_third() &&
-                      long_cache_agrees();
-  std::printf(passed ? "5 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+                      look_ups_agree() && long_cache_agrees();
+  std::printf(passed ? "6 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
   return passed ? 0 : 1;
 }
