@@ -102,7 +102,7 @@ def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
 def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed: int) -> None:
     rng = random.Random(seed)
     # A long one is merged in windows, of which some have to grow.
-    lengths = [1, 2, *range(SHORT - 3, SHORT + 4), 127, 128, 129, 1000, 4000]
+    lengths = [1, 2, *range(SHORT - 6, SHORT + 4), 127, 128, 129, 1000, 4000]
     lengths += rng.sample(range(SHORT, 700), 40)
     for made in random_vocabularies(rng, 12):
         ours, theirs = make(made, native), make(made, "python")

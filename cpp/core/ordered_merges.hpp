@@ -24,6 +24,8 @@ public:
   // No symbol: more than each of them, which are below MOST.
   static constexpr std::uint32_t NONE = (1U << (SYMBOL_BITS + 1)) - 1;
   static constexpr std::uint32_t MOST = (1U << SYMBOL_BITS) - 1;
+  // Merges with nothing.
+  static constexpr std::uint32_t NO_SYMBOL = MOST;
 
   struct Parts {
     std::uint32_t left;

@@ -17,85 +17,89 @@
 
 namespace pretok {
 
-// One pre-token while it is merged.
+// One pre-token while it is merged: places 1 to its size, with a symbol that nothing merges
+// with before and behind it, so that no step has to ask whether there is a neighbour.
 class ShortMerge {
 public:
-  static constexpr std::size_t MOST = 64; // bytes
+  static constexpr std::size_t MOST = 62; // bytes
 
   // `size` is from 1 to MOST.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
              const CharJoints &joints) {
     if (is_ascii(bytes, size)) {
       for (std::size_t i = 0; i < size; ++i)
-        symbols_[i] = bytes[i];
+        symbols_[i + 1] = bytes[i];
       for (std::size_t i = 0; i + 1 < size; ++i)
-        keys_[i] = key(merges.of_bytes(bytes[i], bytes[i + 1]), static_cast<unsigned>(i));
+        keys_[i + 1] = key(merges.of_bytes(bytes[i], bytes[i + 1]), i + 1);
     } else {
-      size = joints.begin_merge(bytes, size, symbols_.data());
-      for (std::size_t i = 0; i + 1 < size; ++i)
-        keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), static_cast<unsigned>(i));
+      size = joints.begin_merge(bytes, size, symbols_.data() + 1);
+      for (std::size_t i = 1; i < size; ++i)
+        keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), i);
     }
-    blocks_ = (size + BLOCK - 1) / BLOCK;
-    for (std::size_t i = size - 1; i < blocks_ * BLOCK; ++i)
+    symbols_[FRONT] = symbols_[BACK] = OrderedMerges::NO_SYMBOL;
+    blocks_ = size / BLOCK + 1;
+    keys_[FRONT] = NO_KEY;
+    for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
-    there_ = ~std::uint64_t{0} >> (MOST - size);
-    at_ = next_ = last_ = MOST; // where nothing comes of it
-    symbols_[MOST] = 0;
-    before_ = behind_ = merges.places_of(0, 0);
+    there_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
+    at_ = last_ = FRONT; // where nothing comes of it
+    before_ = behind_ = merges.places_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
   }
 
   // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
   // none.
   bool step(const OrderedMerges &merges) {
-    // Where there is no neighbour, at_ stands in for it.
-    const std::uint32_t with_last =
-        select(last_ != at_, key(OrderedMerges::find(before_), last_), NO_KEY);
-    const std::uint32_t with_next =
-        select(next_ != at_, key(OrderedMerges::find(behind_), at_), NO_KEY);
+    const std::uint32_t with_last = key(OrderedMerges::find(before_), last_);
+    const std::uint32_t with_next = key(OrderedMerges::find(behind_), at_);
     // Not by way of memory, which is slow to read in other pieces than it was written in.
-    const std::uint32_t low = std::min(lowest(), std::min(with_last, with_next));
+    const std::uint32_t low = least(lowest(), least(with_last, with_next));
     keys_[last_] = with_last;
     keys_[at_] = with_next;
     const std::uint32_t symbol = low >> PLACE_BITS;
     if (symbol >= OrderedMerges::NONE)
       return false;
+    const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
-    at_ = low & (MOST - 1);
-    const std::uint64_t up_to_at = ~std::uint64_t{0} >> (MOST - 1 - at_);
-    const unsigned gone = lowest_bit(there_ & ~up_to_at);
-    const std::uint64_t there = there_ & ~(ONE << gone);
-    there_ = there;
-    symbols_[at_] = symbol;
-    const std::uint64_t behind = there & ~up_to_at;
-    next_ = select(behind != 0, lowest_bit(behind | ONE << (MOST - 1)), at_);
-    const std::uint64_t before = there & (up_to_at >> 1);
-    last_ = select(before != 0, highest_bit(before | 1), at_);
-    keys_[gone] = keys_[at_] = keys_[last_] = NO_KEY;
-    before_ = merges.places_of(symbols_[last_], symbol);
-    behind_ = merges.places_of(symbol, symbols_[next_]);
+    const std::uint64_t behind = ~ONE << at;
+    const unsigned gone = lowest_bit(there_ & behind);
+    there_ &= ~(ONE << gone);
+    const unsigned next = lowest_bit(there_ & behind);
+    const unsigned last = highest_bit(there_ & ((ONE << at) - 1));
+    symbols_[at] = symbol;
+    keys_[gone] = keys_[at] = keys_[last] = NO_KEY;
+    before_ = merges.places_of(symbols_[last], symbol);
+    behind_ = merges.places_of(symbol, symbols_[next]);
     OrderedMerges::prefetch(before_);
     OrderedMerges::prefetch(behind_);
+    at_ = at;
+    last_ = last;
     return true;
   }
 
   // Writes the ids to `to`, returns how many.
   std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
     std::size_t count = 0;
-    for (std::uint64_t left = there_; left != 0; left &= left - 1)
+    constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
+    for (std::uint64_t left = there_ & ~ENDS; left != 0; left &= left - 1)
       to[count++] = merges.id(symbols_[lowest_bit(left)]);
     return count;
   }
 
 private:
   static constexpr unsigned PLACE_BITS = 6;
+  static constexpr unsigned FRONT = 0;
+  static constexpr unsigned BACK = (1U << PLACE_BITS) - 1;
   static constexpr std::size_t BLOCK = 16;
   // More than each other, also as a signed number, which is what SSE2 compares.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
   // Orders by rank, then by place.
-  static std::uint32_t key(std::uint32_t symbol, unsigned place) {
-    return symbol << PLACE_BITS | place;
+  static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
+    return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
+
+  // std::min takes addresses, and GCC the one of the two that it is to read.
+  static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
   std::uint32_t lowest() const {
 #if PRETOK_SSE2
@@ -123,14 +127,13 @@ private:
 #endif
   }
 
-  alignas(16) std::array<std::uint32_t, MOST + 4> keys_;
-  std::array<std::uint32_t, MOST + 1> symbols_;
+  alignas(16) std::array<std::uint32_t, BACK + 1> keys_; // of each place with the next
+  std::array<std::uint32_t, BACK + 1> symbols_;
   std::uint64_t there_; // places that have not been merged into the one before
   std::size_t blocks_;  // of keys that are in use
-  // Where the last step merged, and the neighbours there: what these merge into is still to be
-  // looked up.
+  // Where the last step merged, and the neighbour before: what is there merges into is still to
+  // be looked up, as that with the neighbour behind.
   unsigned at_;
-  unsigned next_;
   unsigned last_;
   OrderedMerges::Places before_;
   OrderedMerges::Places behind_;
