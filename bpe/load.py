@@ -141,8 +141,8 @@ def _published(
     """
     if known is None:
         return None
-    held = [read(path) for path in paths] if data is None else [data]
     forms = [files for files in (known.files, *known.others) if len(files) == len(paths)]
+    held = [data] if data is not None else [read(path) for path in paths] if forms else []
     for files in forms:
         if all(matches(each, file.sha256) for file, each in zip(files, held, strict=True)):
             return known
