@@ -7,8 +7,10 @@
 #include "long_cache.hpp"
 #include "short_cache.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 
 namespace pretok {
@@ -17,9 +19,13 @@ struct PreTokenCache {
   static constexpr unsigned WHOLE_BITS = 20; // 40 MB
   static constexpr unsigned UNIT_BITS = 17;  // 5 MB
 
-  // `is_first`: what many threads have adds up, so that only one has the largest.
-  explicit PreTokenCache(bool is_first) : whole(is_first ? WHOLE_BITS : WHOLE_BITS - 2) {}
+  // `count`: how many there are already. What many threads have adds up, so that only one has
+  // the largest, and the next half of that.
+  explicit PreTokenCache(std::size_t count)
+      : others(count),
+        whole(WHOLE_BITS - static_cast<unsigned>(std::min<std::size_t>(count, 2))) {}
 
+  const std::size_t others;    // that were made before
   ShortCache whole;            // pre-tokens
   ShortCache units{UNIT_BITS}; // parts of them (char_joints.hpp)
   LongCache longs;             // longer ones of either
@@ -41,17 +47,19 @@ public:
       if (PreTokenCache *found = slot.exchange(nullptr))
         return std::unique_ptr<PreTokenCache>(found);
     // Only one that is made counts: memory may run out.
-    const bool is_first = !any_.load();
-    auto made = std::make_unique<PreTokenCache>(is_first);
-    if (is_first && any_.exchange(true))
-      made = std::make_unique<PreTokenCache>(false); // another thread was faster
+    const std::size_t others = made_.load();
+    auto made = std::make_unique<PreTokenCache>(others);
+    if (const std::size_t now = made_.fetch_add(1); now != others)
+      made = std::make_unique<PreTokenCache>(now); // another thread was faster
     return made;
   }
 
   void give_back(std::unique_ptr<PreTokenCache> cache) {
-    for (auto &slot : slots_) {
+    // Each to a place of its own, if that is free, so that the largest is taken first.
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
       PreTokenCache *expected = nullptr;
-      if (slot.compare_exchange_strong(expected, cache.get())) {
+      if (slots_[(cache->others + i) % slots_.size()].compare_exchange_strong(expected,
+                                                                              cache.get())) {
         cache.release();
         return;
       }
@@ -61,7 +69,7 @@ public:
 private:
   // More threads than this at a time begin with an empty cache.
   std::array<std::atomic<PreTokenCache *>, 16> slots_{};
-  std::atomic<bool> any_{false}; // whether there ever was one
+  std::atomic<std::size_t> made_{0}; // so far
 };
 
 // A cache for as long as this lives.

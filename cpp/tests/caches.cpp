@@ -3,6 +3,7 @@
 #include "kernels.hpp"
 #include "long_cache.hpp"
 #include "look_up.hpp"
+#include "pre_token_cache.hpp"
 #include "short_cache.hpp"
 
 #include <cstdio>
@@ -211,12 +212,31 @@ bool long_cache_agrees() {
   return found > 30000;
 }
 
+// Whatever the order in which caches come back.
+bool the_largest_is_taken_first() {
+  CachePool pool;
+  std::vector<std::unique_ptr<PreTokenCache>> taken;
+  for (std::size_t i = 0; i < 4; ++i) {
+    taken.push_back(pool.take());
+    if (taken.back()->others != i)
+      return false;
+  }
+  for (std::size_t i = taken.size(); i-- != 0;)
+    pool.give_back(std::move(taken[i]));
+  for (std::size_t i = 0; i < 4; ++i) {
+    taken[i] = pool.take();
+    if (taken[i]->others != i)
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 int main() {
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
                       short_cache_keeps_once() && look_alikes_are_no_third() &&
-                      look_ups_agree() && long_cache_agrees();
-  std::printf(passed ? "6 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+                      look_ups_agree() && long_cache_agrees() && the_largest_is_taken_first();
+  std::printf(passed ? "7 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
   return passed ? 0 : 1;
 }
