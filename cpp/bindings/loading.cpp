@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>

@@ -57,10 +57,4 @@ inline std::uint64_t highest(std::uint64_t word) {
   return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
 }
 
-// Without a branch, whatever the compiler thinks is better.
-inline std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
-  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
-  return (yes & mask) | (no & ~mask);
-}
-
 } // namespace pretok

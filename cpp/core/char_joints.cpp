@@ -1,7 +1,5 @@
 #include "char_joints.hpp"
 
-#include "bits.hpp"
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +7,12 @@ namespace pretok {
 namespace {
 
 bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+// Without a branch, whatever the compiler thinks is better.
+std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
+  return (yes & mask) | (no & ~mask);
+}
 
 // The bytes of a code point; returns how many.
 std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
