@@ -7,27 +7,33 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace pretok {
 
-// Tells the system that `size` bytes from `data` on, which nothing was written to so far, are
-// better backed by huge pages: with small ones, the page faults take longer than the work.
+inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
+
+// Tells the system that `size` bytes from `data` on, most of which nothing was written to so
+// far, are better backed by huge pages: with small ones, the page faults take longer than the
+// work.
 inline void prefer_huge_pages([[maybe_unused]] void *data, [[maybe_unused]] std::size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr std::uintptr_t PAGE = std::uintptr_t{2} << 20;
-  if (size < 2 * PAGE)
+  if (size <= 2 * HUGE_PAGE)
     return;
-  const auto start = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t first = (start + PAGE - 1) & ~(PAGE - 1);
-  const std::uintptr_t last = (start + size) & ~(PAGE - 1);
+  // To the last small page: of a block that is treated alike realloc can move the pages, else
+  // it copies them.
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;
   // A system without them refuses, which does no harm.
-  madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
+  madvise(reinterpret_cast<void *>(first), (end - first + page - 1) / page * page,
+          MADV_HUGEPAGE);
 #endif
 }
 
 // For the memory of a large table that is looked into at random: it begins where a huge page
-// does.
+// does, a smaller one where a line of the processor's cache does.
 template <typename T> struct HugePages {
   using value_type = T;
 
@@ -36,24 +42,20 @@ template <typename T> struct HugePages {
 
   T *allocate(std::size_t count) {
     const std::size_t size = count * sizeof(T);
-    if (size < LARGE)
-      return static_cast<T *>(::operator new(size));
-    void *found = ::operator new(size, std::align_val_t{ALIGNMENT});
+    void *found = ::operator new(size, alignment(count));
     prefer_huge_pages(found, size);
     return static_cast<T *>(found);
   }
-  void deallocate(T *data, std::size_t count) {
-    if (count * sizeof(T) < LARGE)
-      ::operator delete(data);
-    else
-      ::operator delete(data, std::align_val_t{ALIGNMENT});
-  }
+  void deallocate(T *data, std::size_t count) { ::operator delete(data, alignment(count)); }
   friend bool operator==(HugePages, HugePages) { return true; }
   friend bool operator!=(HugePages, HugePages) { return false; }
 
 private:
-  static constexpr std::size_t ALIGNMENT = std::size_t{2} << 20;
-  static constexpr std::size_t LARGE = 2 * ALIGNMENT;
+  static constexpr std::size_t LINE = 64;
+
+  static std::align_val_t alignment(std::size_t count) {
+    return std::align_val_t{count * sizeof(T) <= 2 * HUGE_PAGE ? LINE : HUGE_PAGE};
+  }
 };
 
 } // namespace pretok

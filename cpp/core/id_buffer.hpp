@@ -1,6 +1,8 @@
 // Ids as they are made: an array that grows, and is not cleared first.
 #pragma once
 
+#include "huge_pages.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -57,6 +59,7 @@ public:
       std::memcpy(larger, ids_, size_ * sizeof(std::uint32_t));
     ids_ = static_cast<std::uint32_t *>(larger);
     capacity_ = capacity;
+    prefer_huge_pages(ids_, capacity * sizeof *ids_);
   }
 
   const std::uint32_t *data() const { return ids_; }

@@ -5,41 +5,34 @@
 #include <new>
 
 namespace pretok {
-namespace {
-
-// Memory for `size` bytes, and where in it a line of the processor's cache begins.
-template <typename T> T *aligned(void *memory, std::size_t size) {
-  if (memory == nullptr)
-    throw std::bad_alloc();
-  std::size_t space = size + 64;
-  return static_cast<T *>(std::align(64, size, memory, space));
-}
-
-} // namespace
-
 ShortCache::ShortCache(unsigned most_bits) : most_bits_(most_bits) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
   allocate(FIRST_SLOTS);
-  // What nothing was written to is only addresses.
-  const std::size_t size = sizeof(Entry) << most_bits;
-  entry_memory_ = std::malloc(size + 64);
-  if (entry_memory_ == nullptr)
+  try {
+    // What nothing was written to is only addresses.
+    entries_ = HugePages<Entry>().allocate(std::size_t{1} << most_bits);
+  } catch (...) {
     std::free(slot_memory_);
-  entries_ = aligned<Entry>(entry_memory_, size);
+    throw;
+  }
   entries_[0] = Entry{ShortKey::none(), 0, {}};
   used_ = 1;
 }
 
 ShortCache::~ShortCache() {
   std::free(slot_memory_);
-  std::free(entry_memory_);
+  HugePages<Entry>().deallocate(entries_, std::size_t{1} << most_bits_);
 }
 
 void ShortCache::allocate(std::size_t count) {
   const std::size_t size = sizeof *slots_ * count;
-  void *const memory = std::calloc(1, size + 64);
-  slots_ = aligned<std::uint32_t>(memory, size);
+  std::size_t space = size + 64;
+  void *const memory = std::calloc(1, space);
+  if (memory == nullptr)
+    throw std::bad_alloc();
   slot_memory_ = memory;
+  void *aligned = memory; // where a line of the processor's cache begins
+  slots_ = static_cast<std::uint32_t *>(std::align(64, size, aligned, space));
   bucket_mask_ = count - BUCKET;
 }
 

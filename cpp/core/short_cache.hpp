@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bits.hpp"
+#include "huge_pages.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
@@ -133,9 +134,8 @@ private:
   std::size_t bucket_mask_ = 0;
   void *slot_memory_ = nullptr;
   std::uint32_t *slots_ = nullptr; // tag and place; 0: free
-  void *entry_memory_ = nullptr;
-  Entry *entries_ = nullptr; // the first has no key
-  std::uint32_t used_ = 0;   // places
+  Entry *entries_ = nullptr;       // the first has no key
+  std::uint32_t used_ = 0;         // places
   std::size_t kept_ = 0;
 };
 

@@ -49,6 +49,7 @@ extern "C" {
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 
 void *malloc(size_t size) {
@@ -72,6 +73,14 @@ void *realloc(void *before, size_t size) {
     return nullptr;
   void *const block = __libc_realloc(before, size);
   live += counting && before == nullptr && block != nullptr;
+  return block;
+}
+// What operator new with an alignment calls.
+void *aligned_alloc(size_t alignment, size_t size) {
+  if (fails())
+    return nullptr;
+  void *const block = __libc_memalign(alignment, size);
+  live += counting && block != nullptr;
   return block;
 }
 void free(void *block) {
