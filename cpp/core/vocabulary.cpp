@@ -107,9 +107,19 @@ const char *Vocabulary::build(VocabularyData &&data) {
   merging_makes_all_ = in_order_ && merges_.size() == data.mergeable;
   if (data.from_ranks || data.ignore_merges)
     return nullptr;
-  // Looking up is for speed only here: merging must come to the same.
+  // Looking up is for speed only here: merging must come to the same, as it does for what
+  // merges in order make.
+  std::vector<bool> is_made(tokens_.size());
+  for (std::uint32_t symbol = 0; in_order_ && symbol < merges_.size(); ++symbol)
+    if (merges_.id(symbol) != NO_ID)
+      is_made[merges_.id(symbol)] = true;
+  std::vector<std::uint32_t> made;
+  std::vector<std::uint32_t> others;
+  for (const std::uint32_t id : ids)
+    (is_made[id] ? made : others).push_back(id);
+  place_whole(made);
   std::vector<std::uint32_t> parts(longest(data));
-  for (const std::uint32_t id : ids) {
+  for (const std::uint32_t id : others) {
     const TokenView token = tokens_[id];
     if (merge(token.bytes, token.size, parts.data()) == 1)
       whole_.insert(token.bytes, token.size, bytes_.data() + bytes_.size(), parts[0]);
