@@ -69,11 +69,19 @@ bool is_usual(const DirectCalls &calls, PyObject *const *args, Py_ssize_t count)
          PyBytes_GET_SIZE(args[0]) < static_cast<Py_ssize_t>(SHORT_TEXT);
 }
 
+// As numpy makes it: py::array_t would allocate its shape and its strides first.
 PyObject *new_array(const IdBuffer &ids) {
-  py::array_t<std::uint32_t> result(static_cast<py::ssize_t>(ids.size()));
-  if (ids.size() != 0)
-    std::memcpy(result.mutable_data(), ids.data(), ids.size() * sizeof(std::uint32_t));
-  return result.release().ptr();
+  const py::detail::npy_api &numpy = py::detail::npy_api::get();
+  const auto size = static_cast<Py_intptr_t>(ids.size());
+  PyObject *array = numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_,
+                                                py::dtype::of<std::uint32_t>().release().ptr(),
+                                                1, &size, nullptr, nullptr, 0, nullptr);
+  if (array == nullptr)
+    throw py::error_already_set();
+  if (size != 0)
+    std::memcpy(py::detail::array_proxy(array)->data, ids.data(),
+                ids.size() * sizeof(std::uint32_t));
+  return array;
 }
 
 // Returns nullptr without an exception if the text is to be handed on.
