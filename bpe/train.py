@@ -19,7 +19,7 @@ from bpe.sources import Source, Text, read_texts
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.trainer import TieBreak, Trainer, Words
-from bpe.vocabulary import ID_LIMIT, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
 from pretok.registry import get
@@ -218,9 +218,10 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     lefts, rights, _ = trainer.origins().T.tolist()
     for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
-    merges = np.array(ids, np.uint32)[trainer.merges()]
-    vocabulary = Vocabulary.trusted(
-        dict(zip(ids, tokens, strict=False)), tuple(zip(*merges.T.tolist(), strict=True))
+    numbers = np.array(ids[:size], np.uint32)
+    lengths = np.fromiter(map(len, tokens), np.uint32, size)
+    vocabulary = Vocabulary.of_packed(
+        Packed(b"".join(tokens), lengths, numbers), numbers[trainer.merges()], False, False
     )
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]
