@@ -21,8 +21,8 @@ inline void prefer_huge_pages([[maybe_unused]] void *data, [[maybe_unused]] std:
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   if (size <= 2 * HUGE_PAGE)
     return;
-  // To the last small page: of a block that is treated alike realloc can move the pages, else
-  // it copies them.
+  // All of it, to the last small page: realloc moves the pages of a block, but copies one that
+  // is advised in part, which takes its memory twice.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;
