@@ -2,13 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <new>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
 
 namespace pretok {
 
@@ -17,20 +11,7 @@ inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 // Tells the system that `size` bytes from `data` on, most of which nothing was written to so
 // far, are better backed by huge pages: with small ones, the page faults take longer than the
 // work.
-inline void prefer_huge_pages([[maybe_unused]] void *data, [[maybe_unused]] std::size_t size) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  if (size <= 2 * HUGE_PAGE)
-    return;
-  // All of it, to the last small page: realloc moves the pages of a block, but copies one that
-  // is advised in part, which takes its memory twice.
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;
-  // A system without them refuses, which does no harm.
-  madvise(reinterpret_cast<void *>(first), (end - first + page - 1) / page * page,
-          MADV_HUGEPAGE);
-#endif
-}
+void prefer_huge_pages(void *data, std::size_t size);
 
 // For the memory of a large table that is looked into at random: it begins where a huge page
 // does, a smaller one where a line of the processor's cache does.

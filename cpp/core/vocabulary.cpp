@@ -113,15 +113,11 @@ const char *Vocabulary::build(VocabularyData &&data) {
   for (std::uint32_t symbol = 0; in_order_ && symbol < merges_.size(); ++symbol)
     if (merges_.id(symbol) != NO_ID)
       is_made[merges_.id(symbol)] = true;
-  std::vector<std::uint32_t> made;
-  std::vector<std::uint32_t> others;
-  for (const std::uint32_t id : ids)
-    (is_made[id] ? made : others).push_back(id);
-  place_whole(made);
   std::vector<std::uint32_t> parts(longest(data));
-  for (const std::uint32_t id : others) {
+  for (const std::uint32_t id : ids) {
     const TokenView token = tokens_[id];
-    if (merge(token.bytes, token.size, parts.data()) == 1)
+    parts[0] = id;
+    if (is_made[id] || merge(token.bytes, token.size, parts.data()) == 1)
       whole_.insert(token.bytes, token.size, bytes_.data() + bytes_.size(), parts[0]);
   }
   merging_makes_all_ = true;
