@@ -218,11 +218,8 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     lefts, rights, _ = trainer.origins().T.tolist()
     for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
-    numbers = np.array(ids[:size], np.uint32)
-    lengths = np.fromiter(map(len, tokens), np.uint32, size)
-    vocabulary = Vocabulary.of_packed(
-        Packed(b"".join(tokens), lengths, numbers), numbers[trainer.merges()], False, False
-    )
+    packed = Packed.of(dict(zip(ids, tokens, strict=False)))
+    vocabulary = Vocabulary.of_packed(packed, packed.ids[trainer.merges()], False, False)
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]
 

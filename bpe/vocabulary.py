@@ -97,25 +97,14 @@ class Vocabulary:
         self._check_merges()
 
     @classmethod
-    def trusted(
-        cls,
-        token_bytes: dict[int, bytes],
-        merges: tuple[Merge, ...] | None,
-        ignore_merges: bool = False,
-    ) -> Vocabulary:
-        """Return the vocabulary of what was made to be right: nothing is checked nor copied."""
-        made = cls.__new__(cls)
-        made._token_bytes, made._packed = token_bytes, None
-        made._merges, made._merge_rows, made._from_ranks = merges, None, merges is None
-        made._ignore_merges = ignore_merges or merges is None
-        return made
-
-    @classmethod
     def of_fitting(
         cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
     ) -> Vocabulary:
         """Return the vocabulary of tokens that are to be checked, and merges known to fit them."""
-        made = cls.trusted(token_bytes, merges, ignore_merges)
+        made = cls.__new__(cls)
+        made._token_bytes, made._packed = token_bytes, None
+        made._merges, made._merge_rows, made._from_ranks = merges, None, False
+        made._ignore_merges = ignore_merges
         made._check_tokens()
         return made
 

@@ -11,7 +11,7 @@ namespace pretok {
 
 void prefer_huge_pages([[maybe_unused]] void *data, [[maybe_unused]] std::size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  if (size <= 2 * HUGE_PAGE)
+  if (!fills_huge_pages(size))
     return;
   // All of it, to the last small page: realloc moves the pages of a block, but copies one that
   // is advised in part, which takes its memory twice.

@@ -8,6 +8,9 @@ namespace pretok {
 
 inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 
+// Whether so many bytes are worth huge pages: of fewer, too much would be there unused.
+constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE; }
+
 // Tells the system that `size` bytes from `data` on, most of which nothing was written to so
 // far, are better backed by huge pages: with small ones, the page faults take longer than the
 // work.
@@ -35,7 +38,7 @@ private:
   static constexpr std::size_t LINE = 64;
 
   static std::align_val_t alignment(std::size_t count) {
-    return std::align_val_t{count * sizeof(T) <= 2 * HUGE_PAGE ? LINE : HUGE_PAGE};
+    return std::align_val_t{fills_huge_pages(count * sizeof(T)) ? HUGE_PAGE : LINE};
   }
 };
 
