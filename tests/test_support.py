@@ -28,7 +28,8 @@ def test_any_rules_compile(made: list[tuple[Rule, str]]) -> None:
 
 
 def test_any_rules_have_all_kinds_and_are_several() -> None:
-    kinds, sizes = set(), set()
+    kinds: set[type[Rule]] = set()
+    sizes: set[int] = set()
 
     @given(any_rules)
     @settings(max_examples=300, database=None)

@@ -39,7 +39,7 @@ def test_control_c_ends_it(
             interrupt_me()
         return make(*arguments)
 
-    make = module._trainer  # type: ignore[attr-defined]
+    make = module._trainer
     monkeypatch.setattr(module, "_trainer", trainer)
     with pytest.raises(KeyboardInterrupt):
         train(texts(), vocab_size=300, backend=backend)
