@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from c_library import CLibrary, build
-from command_line import Call, caller, small_tokenizer
+from command_line import PACKAGE_FOLDER, Call, caller, small_tokenizer
 from pretok import registry
 from pretok.cli import input as cli_input
 from pretok.pretokenizer import BackendName
-from support import BACKENDS, REPORT, need_native
+from support import BACKENDS, REPORT, SEED, native_missing, need_native
 
-# Two backends on a busy machine: time per example says nothing about the code under test.
+# Fixed examples, and no database, so that no run depends on the one before. No deadline, because
+# the time of an example says nothing on a busy machine.
 settings.register_profile(
-    "pretok", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "pretok",
+    derandomize=SEED is None,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("pretok")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give hypothesis SEED, and let SIGINT interrupt."""
+    if SEED is not None:
+        config.option.hypothesis_seed = str(SEED)
+    # A shell lets its background jobs ignore SIGINT, and the processes they start inherit that.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=BACKENDS)
@@ -80,8 +97,15 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_installed", None)
 
 
+def pytest_report_header() -> str:
+    """Say which pretok is tested: `python -m pytest` may find the sources, without the C++ core."""
+    return f"pretok: {PACKAGE_FOLDER}, {native_missing() or 'with the native backend'}"
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests have put into support.REPORT."""
+    """Print SEED, and the lines of support.REPORT."""
+    if SEED is not None:
+        terminalreporter.section(f"random tests: PRETOK_SEED={SEED} repeats them")
     if REPORT:
         terminalreporter.section("how far tests went")
         for line in REPORT:

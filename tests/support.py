@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import subprocess
 import sys
 import time
@@ -57,6 +58,23 @@ def shared(*parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"the shared folder has no {'/'.join(parts)}")
     return path
+
+
+def _seed() -> int | None:
+    value = os.environ.get("PRETOK_SEED") or None
+    if value == "random":
+        value = os.environ["PRETOK_SEED"] = str(random.SystemRandom().randrange(1 << 32))
+    return None if value is None else int(value)
+
+
+SEED: int | None = _seed()
+"""None: random tests try the same examples in each run. PRETOK_SEED changes that: a number, or
+"random" for a new one, which the run prints at its end. Workers of pytest-xdist inherit it."""
+
+
+def seeded(key: str | int) -> random.Random:
+    """Return a generator that depends on `key` and SEED alone."""
+    return random.Random(key if SEED is None else f"{SEED} {key}")
 
 
 def max_examples(default: int) -> int:
@@ -190,27 +208,36 @@ def run_python(
 
 TIMES = 16
 TOO_MUCH = 60.0
-"""What no `growth` of linear work reaches (it is 16, or some times that where memory gets slower),
-and that of quadratic work passes (it is 256)."""
+"""A bound for `growth`: linear work reaches 16 (a few times more if caches overflow), quadratic
+work 256."""
+MEASURABLE = 0.2 if sys.platform == "win32" else 0.002
+"""Seconds of processor time that a measurement lasts at least, far above the clock's resolution
+(15.6 ms on Windows)."""
 
 
 def growth(work: Callable[[int], object], size: int) -> float:
-    """Return how many times as long work(TIMES * size) takes as work(size), the best of a few runs.
+    """Return the ratio of the processor times of work(TIMES * size) and work(size).
 
-    Ends early with a growth below TOO_MUCH: another process on the machine can make one
-    measurement slow, and never fast.
+    Takes the least times of up to four rounds, and stops after a round with a ratio below TOO_MUCH:
+    other processes can only make a measurement slower.
     """
     small = large = ratio = float("inf")
     for _ in range(4):
-        small = min(small, _seconds(work, size), _seconds(work, size))
-        large = min(large, _seconds(work, TIMES * size))
+        small = min(small, processor_time(work, size), processor_time(work, size))
+        large = min(large, processor_time(work, TIMES * size))
         ratio = large / small
         if ratio < TOO_MUCH:
             break
     return ratio
 
 
-def _seconds(work: Callable[[int], object], size: int) -> float:
-    before = time.process_time()
-    work(size)
-    return time.process_time() - before
+def processor_time(work: Callable[[int], object], size: int) -> float:
+    """Return the seconds of processor time that work(size) takes: the mean of enough calls to last
+    MEASURABLE, hence never 0.
+    """
+    calls = 0
+    begin = time.process_time()
+    while (elapsed := time.process_time() - begin) < MEASURABLE:
+        work(size)
+        calls += 1
+    return elapsed / calls

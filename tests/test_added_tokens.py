@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from itertools import accumulate
 from typing import Any
 
@@ -17,7 +16,7 @@ from bpe.special import AddedTokens, word_ranges
 from byte_tokenizer import PLAIN, make, plain
 from pretok import Preset, Run, code_points
 from pretok.pretokenizer import BackendName
-from support import TIMES, TOO_MUCH, growth, max_examples, shared
+from support import TIMES, TOO_MUCH, growth, max_examples, seeded, shared
 from vocabularies import BYTES, as_chars, live_bpe
 
 
@@ -67,7 +66,7 @@ def test_matches_are_by_their_definition(
 def test_hundreds_of_tokens(backend: BackendName, count: int) -> None:
     contents = [f"<|reserved_{number}|>" for number in range(count)]
     tok = make(backend, *contents)
-    rng = random.Random(count)
+    rng = seeded(count)
     parts = rng.choices([*contents, "<|reserved_", "1", "|>", " x"], k=400)
     assert tok.encode("".join(parts), "allow") == leftmost_longest(contents, "".join(parts))
 

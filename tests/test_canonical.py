@@ -10,7 +10,7 @@ import pytest
 
 from pretok.canonical import canonical, covers
 from pretok.preset import ENGINES, Engine
-from support import max_examples
+from support import max_examples, seeded
 
 _ENGLISH = "'s|'t|'re|'ve|'m|'ll|'d"
 LAWS: list[tuple[str, ...]] = [
@@ -199,7 +199,7 @@ def _random_pattern(rng: random.Random, depth: int = 0) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_patterns_of_one_form_split_alike(seed: int) -> None:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     compared = 0
     for _ in range(max_examples(200)):
         pattern = _random_pattern(rng)

@@ -22,7 +22,7 @@ from gguf_files import gguf, metadata
 from pretok import ALL, DIGIT, LETTER, Preset, Run, Spaces
 from pretok.pretokenizer import BackendName
 from pretok.program import stage_words
-from support import REPOSITORY, SOME_NAMES, shared
+from support import REPOSITORY, SOME_NAMES, seeded, shared
 from vocabularies import BYTES
 
 PIECES = ["hello", " the", " world", " ", "  ", "     ", "\n", "\r\n", "'s", "'LL", "12", "1234",
@@ -120,7 +120,7 @@ def test_presets_by_name(c_library: CLibrary) -> None:
 
 
 def test_spans_of_every_preset(c_library: CLibrary) -> None:
-    source = random.Random(1)
+    source = seeded(1)
     texts = [random_data(source, 60) for _ in range(12)] + [b""]
     for index in range(c_library.preset_count):
         name = c_library.preset_name(index).decode()
@@ -136,7 +136,7 @@ def test_spans_of_every_preset(c_library: CLibrary) -> None:
 
 
 def test_ids_of_random_tokenizers(c_library: CLibrary) -> None:
-    source = random.Random(2)
+    source = seeded(2)
     refused = 0
     for _ in range(60):
         tok = random_tokenizer(source)
@@ -164,7 +164,7 @@ def test_ids_of_random_tokenizers(c_library: CLibrary) -> None:
 
 
 def test_sets_of_special_tokens(c_library: CLibrary) -> None:
-    source = random.Random(3)
+    source = seeded(3)
     contents = ["<x>", "<xx>", "<end", "word"]
     added = [AddedToken(content, FIRST_ADDED + at) for at, content in enumerate(contents)]
     tok = Tokenizer(RANKS, "cl100k", added_tokens=added)
@@ -176,7 +176,7 @@ def test_sets_of_special_tokens(c_library: CLibrary) -> None:
 
 
 def test_streams_of_random_tokenizers(c_library: CLibrary) -> None:
-    source = random.Random(4)
+    source = seeded(4)
     for _ in range(60):
         tok = random_tokenizer(source)
         ours = CTokenizer(c_library, compact.dump(tok))
@@ -199,7 +199,7 @@ def test_streams_of_random_tokenizers(c_library: CLibrary) -> None:
 
 
 def test_decoding_as_it_comes(c_library: CLibrary) -> None:
-    source = random.Random(5)
+    source = seeded(5)
     tok = Tokenizer(RANKS, "cl100k", added_tokens=[AddedToken("<x>", FIRST_ADDED)])
     ours = CTokenizer(c_library, compact.dump(tok))
     for _ in range(200):
@@ -296,7 +296,7 @@ def test_a_preset_of_ones_own(
     assert words == stage_words(own_preset.stages)
     ours = CPreTokenizer.of_program(c_library, words, own_preset.unicode)
     python = pretok.PreTokenizer(own_preset)
-    source = random.Random(6)
+    source = seeded(6)
     tok = Tokenizer(RANKS, own_preset)
     loaded = CTokenizer(c_library, compact.dump(tok))
     replaced = CTokenizer(c_library, compact.dump(Tokenizer(RANKS, "gpt2")), pre_tokenizer=ours)

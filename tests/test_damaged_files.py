@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 from collections.abc import Callable
 from typing import Any
 from zlib import crc32
@@ -17,6 +16,7 @@ from bpe.token import Template
 from gguf_files import gguf, metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
 from pretok.pretokenizer import BackendName
+from support import seeded
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 
 _END = AddedToken("<|end|>", 264, lstrip=True)
@@ -105,7 +105,7 @@ def test_cut_off_anywhere(name: str, native: BackendName) -> None:
 def test_any_byte_changed(name: str, native: BackendName) -> None:
     make, mended = _file(name)
     data = make()
-    some = random.Random(6)
+    some = seeded(6)
     full = os.environ.get("PRETOK_FULL") == "1"
     are_same = _are_same_json if name == "json" else _are_same
     useful = errors = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from bpe.formats import gguf as format_gguf
 from bpe.formats.files import MOST_BYTES
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.presets import GPT2
+from support import seeded
 from vocabulary_files import write
 
 
@@ -148,7 +148,7 @@ def test_cut_off_anywhere() -> None:
 def test_any_byte_changed() -> None:
     """Bits of each byte: an error of bpe's own, or a tokenizer that works."""
     data = gguf(metadata())
-    random_bits = random.Random(5)
+    random_bits = seeded(5)
     full = os.environ.get("PRETOK_FULL") == "1"
     refused = []
     for at in range(len(data)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pretok import LETTER, Preset, Run
 from pretok.patterns import WHOLE, pattern_for
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.pretokenizer import BackendName, PreTokenizer
-from support import shared
+from support import seeded, shared
 from vocabularies import installed_ranks
 from vocabulary_files import (
     PAIRS,
@@ -39,7 +38,7 @@ def _hf(path: Path) -> Any:
 
 
 def _texts(count: int = 300) -> list[str]:
-    rng = random.Random(3)
+    rng = seeded(3)
     letters = "abcthe 12\r\n\t'sE\u00e9e\u0301\u4e2d\u00a0\u017f\U0001f600"
     parts = [*letters, "<|end|>", " <|a|> ", "<|b|>", "the", "abc", "  "]
     made_up = ["".join(rng.choices(parts, k=rng.randrange(1, 15))) for _ in range(count)]

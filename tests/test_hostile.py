@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import random
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ import pretok
 from pretok import PreTokenizer
 from pretok.machine import WINDOW, Unit
 from pretok.pretokenizer import BackendName
-from support import CORE_NAMES, SOME_NAMES, TIMES, TOO_MUCH, growth, run_python
+from support import CORE_NAMES, SOME_NAMES, TIMES, TOO_MUCH, growth, run_python, seeded
 
 PYTHON: BackendName = "python"
 UNITS: tuple[Unit, ...] = ("char", "byte", "utf16")
@@ -135,7 +134,7 @@ def test_long_runs_split_as_short_ones(backend: BackendName, name: str) -> None:
 
 
 def mixed_text(size: int) -> str:
-    rng = random.Random(size)
+    rng = seeded(size)
     parts: list[str] = []
     length = 0
     while length < size:

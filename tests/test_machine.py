@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import pairwise, product
 
 import pytest
@@ -20,7 +19,7 @@ from pretok.stage import Stage
 from pretok.text import UNLIMITED
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
-from support import CORE_NAMES, max_examples
+from support import CORE_NAMES, max_examples, seeded
 
 ALL_SPECS = [
     *SPECS,
@@ -76,7 +75,7 @@ def test_what_is_decided_of_a_part_is_a_prefix_of_the_whole(
     backend: BackendName, spec: Spec
 ) -> None:
     machine = backend_of(spec.rules, backend)
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     for _ in range(200):
         text = "".join(rng.choices(spec.alphabet, k=rng.randrange(12)))
         _, whole, rules = (found.tolist() for found in machine.steps(text))
@@ -92,7 +91,7 @@ def test_what_is_decided_of_a_part_is_a_prefix_of_the_whole(
 @each_spec
 def test_an_open_run_decides_nothing_while_it_goes_on(backend: BackendName, spec: Spec) -> None:
     machine = backend_of(spec.rules, backend)
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     tried = 0
     for _ in range(400):
         text = "".join(rng.choices(spec.alphabet, k=rng.randrange(1, 7)))
@@ -169,7 +168,7 @@ def test_presets_of_the_core_leave_no_gap(backend: BackendName, name: str) -> No
 @pytest.mark.parametrize("window", [1, 2, 5])
 def test_windows_do_not_show(spec: Spec, window: int, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(compile_rules(spec.rules), "16.0")
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     texts = ["".join(rng.choices(spec.alphabet, k=rng.randrange(40))) for _ in range(12)]
     texts += [char * 20 for char in spec.alphabet]
 

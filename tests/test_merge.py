@@ -14,7 +14,7 @@ import pretok
 from bpe import Tokenizer, Vocabulary
 from bpe.merge import SHORT, Merger, finder, merge, recover_merges
 from pretok.pretokenizer import BackendName
-from support import max_examples
+from support import max_examples, seeded
 from vocabularies import (
     BYTES,
     LETTERS,
@@ -100,7 +100,7 @@ def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed: int) -> None:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     # A long one is merged in windows, of which some have to grow.
     lengths = [1, 2, *range(SHORT - 6, SHORT + 4), 127, 128, 129, 1000, 4000]
     lengths += rng.sample(range(SHORT, 700), 40)
@@ -122,7 +122,7 @@ def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed
 def test_the_scan_and_the_heap_of_python_are_alike(seed: int) -> None:
     from bpe.merge import _merge_long, _merge_short
 
-    rng = random.Random(seed)
+    rng = seeded(seed)
     for made in random_vocabularies(rng, 12):
         find = finder(made)
         for length in (1, 2, 3, 10, SHORT, SHORT + 1, 300):
@@ -271,7 +271,7 @@ def test_bytes_of_every_kind_merge(backend: BackendName) -> None:
     tokens = BYTES | {256 + at: bytes(pair) for at, pair in enumerate(pairs)}
     tokens |= {300: bytes(5), 301: bytes(40), 302: b"\xe4\xb8\xad"}
     made = Vocabulary(tokens)
-    rng = random.Random(9)
+    rng = seeded(9)
     reference = Merger(made)
     tok = Tokenizer(made, Whole(), backend=backend)
     for length in (1, 2, 5, 6, 30, 40, 41, 100):

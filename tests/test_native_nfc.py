@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from bpe.encoder import Encoder
 from bpe.normalize import left_alone, normalize
 from pretok.pretokenizer import BackendName
-from support import max_examples
+from support import max_examples, seeded
 
 CODES = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 MARKS = [char for char in CODES if unicodedata2.combining(char)]
@@ -75,7 +74,7 @@ def test_every_mark_with_every_other_class(core: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_random_texts(core: Any, seed: int) -> None:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     lines = []
     for _ in range(50_000):
         pools = rng.choices(POOLS, k=2)

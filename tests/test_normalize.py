@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from bpe import Tokenizer, Vocabulary
 from bpe.normalize import alignment, is_normal, normalize
 from pretok.pretokenizer import BackendName
-from support import TIMES, TOO_MUCH, growth, max_examples
+from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])
@@ -68,7 +67,7 @@ def test_every_code_point_as_in_tokenizers(context: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_random_texts(seed: int) -> None:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     lines = ["".join(rng.choices(PARTS.replace("\n", ""), k=9)) for _ in range(20_000)]
     assert normalize("\n".join(lines)) == engine().normalize_str("\n".join(lines))
     for line in lines[:1000]:

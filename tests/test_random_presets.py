@@ -26,6 +26,7 @@ from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
 from pretok.pretokenizer import BackendName, Step
 from strategies import NAMED
+from support import seeded
 
 ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 300)
 SETS = [
@@ -122,7 +123,7 @@ def _rules(source: random.Random) -> tuple[Rule, ...]:
 def test_random_presets_split_alike(native: BackendName) -> None:
     tried = 0
     for seed in range(ROUNDS):
-        source = random.Random(seed)
+        source = seeded(seed)
         preset = _preset(source)
         try:
             plain = PreTokenizer(preset, backend="python")

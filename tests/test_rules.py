@@ -46,7 +46,7 @@ from pretok.presets import BUILT_IN
 from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
-from support import TOO_MUCH, growth, max_examples, regex_split
+from support import TOO_MUCH, growth, max_examples, regex_split, seeded
 
 # Of those that `regex` reads as it is meant.
 ONE_STAGE = [
@@ -78,7 +78,7 @@ def test_rules_split_as_their_regex(spec: Spec, backend: BackendName) -> None:
 @each_spec
 def test_rules_split_long_texts_as_their_regex(spec: Spec, backend: BackendName) -> None:
     tok = pretok.get(spec.preset, backend=backend)
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     for _ in range(4):
         runs = [rng.choice(spec.alphabet) * rng.choice((1, 1, 2, 3, 70)) for _ in range(300)]
         text = "".join(runs)
@@ -128,7 +128,7 @@ def test_a_rule_that_fails_on_a_long_run_does_not_try_it_again_and_again(
 
 @each_spec
 def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -> None:
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     text = "".join(rng.choices(spec.alphabet, k=200))
     alone = [pretok.get(Preset("one", rules=(rule,)), backend=backend) for rule in spec.rules]
     for step in pretok.get(spec.preset, backend=backend).explain(text):
@@ -142,7 +142,7 @@ def test_explain_names_the_rule_that_matches(spec: Spec, backend: BackendName) -
 
 @pytest.mark.parametrize("preset", ONE_STAGE, ids=lambda preset: preset.name)
 def test_the_patterns_of_the_rules_split_as_the_published_one(preset: Preset) -> None:
-    rng = random.Random(preset.name)
+    rng = seeded(preset.name)
     joined = "|".join(rule.pattern for rule in preset.rules)
     alphabet = "aAsStreveml'' '  \n\r\t!/.1\u00bd23\u0301\u4e2d\u02b0\u017f\u3000\u00e9\u200b"
     for _ in range(3000):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Any
@@ -16,7 +15,7 @@ from pretok import LETTER, NUMBER, Preset, PreTokenizer, Run
 from pretok.presets import BUILT_IN, O200K
 from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
-from support import CORE_NAMES, SOME_NAMES, TOO_MUCH, growth, max_examples
+from support import CORE_NAMES, SOME_NAMES, TOO_MUCH, growth, max_examples, seeded
 
 HOSTILE = "aAsStrevl'' '  \n\r\t!/.1\u00bd2\u0301\u4e2d\u017f\u3000\u200b\u00e9\x00\U0001f600\ud800"
 texts = st.text(HOSTILE, max_size=40)
@@ -72,7 +71,7 @@ def test_any_chunks_of_bytes_that_are_not_utf8(
 @each_preset
 def test_one_unit_at_a_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
-    rng = random.Random(name)
+    rng = seeded(name)
     letters = HOSTILE.replace("\ud800", "")
     for _ in range(60):
         text = "".join(rng.choices(letters, k=60))
@@ -147,7 +146,7 @@ def test_user_rules_hold_back_no_more_than_needed(spec: Spec) -> None:
 @pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 def test_user_rules_in_any_chunks(backend: BackendName, spec: Spec) -> None:
     tok = pretok.get(spec.preset, backend=backend)
-    rng = random.Random(spec.name)
+    rng = seeded(spec.name)
     for _ in range(60):
         text = "".join(rng.choices(spec.alphabet, k=20))
         at = [rng.randrange(70) for _ in range(rng.randrange(9))]

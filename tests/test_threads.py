@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +19,7 @@ from hypothesis import strategies as st
 import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Tokenizer
+from interrupts import stops_soon
 from pretok.pretokenizer import BackendName
 from strategies import any_rules
 from support import PRESET_NAMES, max_examples
@@ -209,36 +208,27 @@ def test_what_comes_first_is_refused_first(backend: BackendName) -> None:
     assert (caught.value.token, caught.value.position) == ("word", 2)
 
 
-def interrupted(call: Callable[[], object]) -> float:
-    """Return how many seconds of processor time `call` took after an interruption."""
-    sent: list[float] = []
-
-    def interrupt() -> None:
-        sent.append(time.process_time())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(0.1, interrupt)
-    timer.start()
-    try:
-        call()
-    except KeyboardInterrupt:
-        return time.process_time() - sent[0]
-    finally:
-        timer.cancel()
-    pytest.fail("it ended before it was interrupted")
+@lru_cache(1)
+def random_words(size: int) -> str:
+    """Return words that are mostly distinct, which take longer than repeated ones."""
+    return np.random.default_rng(1).integers(0x1C, 0x80, size, np.uint8).tobytes().decode()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_long_work_is_interrupted(native: BackendName, threads: int) -> None:
+@pytest.mark.parametrize("name", ["encode_array", "encode_batch", "count", "train"])
+def test_long_work_is_interrupted(native: BackendName, name: str) -> None:
     tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
-    text = "the 12 words that abound, again and again\r\n" * 3_000_000
-    calls: list[Callable[[], object]] = [
-        lambda: tok.encode_array(text, threads=threads),
-        lambda: tok.count(text, threads=threads),
-        lambda: tok.encode_batch([text[:1_000_000]] * 120, threads=threads),
-        lambda: bpe.train([text] * 20, vocab_size=300, threads=threads, backend=native),
-    ]
-    assert [seconds for call in calls if (seconds := interrupted(call)) > 2] == []
+    options: dict[str, Any] = {"vocab_size": 256, "progress": False, "backend": native}
+
+    def prepare(size: int, threads: int) -> Callable[[], object]:
+        text = random_words(size)
+        if name == "train":
+            return lambda: bpe.train([text], threads=threads, **options)
+        if name == "encode_batch":
+            parts = [text[at : at + 100_000] for at in range(0, size, 100_000)]
+            return lambda: tok.encode_batch(parts, threads=threads)
+        return lambda: getattr(tok, name)(text, threads=threads)
+
+    assert stops_soon(partial(prepare, threads=1), partial(prepare, threads=2), size=8_000_000)
 
 
 MEMORY = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from itertools import accumulate
 from typing import Any
 
@@ -16,7 +15,7 @@ from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
 from bpe.merge import Merger
 from hello_tokenizer import SPECIAL, TEXT, VOCABULARY, make
 from pretok.pretokenizer import BackendName
-from support import SOME_NAMES, max_examples
+from support import SOME_NAMES, max_examples, seeded
 from vocabularies import BYTES
 
 texts = st.text("hello wr's12\n\u4e2d\u00e9\U0001f600<s>\x00", max_size=30) | st.text(max_size=15)
@@ -210,7 +209,7 @@ def test_an_error_handler_that_there_is_not(backend: BackendName, wrong: Any) ->
 
 
 def many_texts(count: int, words: int) -> list[str | bytes]:
-    rng = random.Random(count)
+    rng = seeded(count)
     units = ["hello ", "world's ", "\u4e2d\u6587", "12", "\n\n", "\U0001f600", "\ud800", "\x00"]
     made: list[str | bytes] = []
     for number in range(count):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import pretok
 from bpe import Tokenizer, Vocabulary
 from pretok.pretokenizer import BackendName
-from support import max_examples, shared, stable
+from support import max_examples, seeded, shared, stable
 from vocabularies import (
     ENDOFTEXT,
     OURS,
@@ -140,7 +139,7 @@ def test_installed_vocabularies_as_in_tiktoken(backend: BackendName, name: str) 
         mergeable_ranks=installed_ranks(name),
         special_tokens=special,
     )
-    rng = random.Random(name)
+    rng = seeded(name)
     words = sorted(installed_ranks(name))
     some = [words[rng.randrange(len(words))].decode("utf-8", "ignore") for _ in range(4000)]
     for text in ("".join(some), " ".join(some), f"{some[0]}{ENDOFTEXT}{some[1]}", "'s" * 500,

@@ -16,7 +16,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 from pretok.pretokenizer import BackendName
-from support import TIMES, TOO_MUCH, growth, run_python
+from support import TIMES, TOO_MUCH, growth, run_python, seeded
 from vocabularies import BYTES, ENDOFTEXT, installed_ranks
 
 UNITS = ("a", "^", "0", "'s", " ", "\n", "\u7684", "\U0001f600", "\u00e9", "\x00", "aA", " \n",
@@ -99,7 +99,7 @@ def mixed(rng: random.Random, size: int) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_both_backends_encode_odd_texts_alike(native: BackendName, seed: int) -> None:
-    rng = random.Random(seed)
+    rng = seeded(seed)
     ours, theirs = make("o200k", native), make("o200k", "python")
     for size in (1, 10, 300):
         text = mixed(rng, size)
@@ -117,7 +117,7 @@ def test_more_pre_tokens_than_a_cache_holds(native: BackendName) -> None:
     """Whatever is remembered of pre-tokens, and however often it is forgotten: the same ids."""
     tok = make("cl100k", native)
     merge = tok.merge  # without any cache
-    rng = random.Random(1)
+    rng = seeded(1)
     letters = "etaoinshrdlu" * 100_000
     sizes = (3, 8, 15, 16, 17, 20, 31, 33, 60)
     starts = rng.sample(range(10**6), 250_000)
@@ -139,7 +139,7 @@ def test_more_pre_tokens_than_a_cache_holds(native: BackendName) -> None:
 
 def test_lengths_of_pre_tokens_that_a_cache_or_a_table_treats_apart(native: BackendName) -> None:
     tok, reference = make("cl100k", native), make("cl100k", "python")
-    rng = random.Random(2)
+    rng = seeded(2)
     for length in (*range(1, 70), 127, 128, 129, 511, 512, 513, 600):
         for alphabet in ("ab", "etaoinshrdlu", "\u4e2d\u6587", "\x00", "_-"):
             text = "".join(rng.choices(alphabet, k=length))
@@ -172,7 +172,7 @@ def run_all(workers: list[Callable[[], object]]) -> list[BaseException]:
 
 def test_many_threads_share_a_tokenizer(backend: BackendName) -> None:
     tok = make("cl100k", backend)
-    rng = random.Random(3)
+    rng = seeded(3)
     count = 20  # more than any pool has room for
     texts = [mixed(rng, 300 if backend == "native" else 30) for _ in range(count)]
     wanted = [tok.encode(text) for text in texts]

@@ -4,68 +4,59 @@ from __future__ import annotations
 
 import io
 import os
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 
-import pretok
 from bpe.train import train
+from interrupts import interrupt_me, stops_soon
 from pretok.pretokenizer import BackendName
+from training import make_trainer
 from training_texts import PROSE
 
-INTERRUPTED = """
-import logging, sys, threading, _thread, signal, time
-from bpe.train import train
-what, backend = sys.argv[1:]
-long = "abcdefghijklmnopqrstuvwxyz" * (400_000 if backend == "native" else 20_000)
-def texts():
-    print("ready", flush=True)
-    if what == "count":
-        for number in range(10**9):
-            yield f"some words {number % 1000} " * 3000
-    else:
-        yield long
-try:
-    train(texts(), vocab_size=1_000_000, preset="gpt2", backend=backend, special_tokens=())
-except KeyboardInterrupt:
-    print("interrupted", time.time())
-    raise SystemExit(7)
-print("ended")
-"""
+posix = pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one process alone")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one process alone")
-@pytest.mark.parametrize("what", ["count", "merge"])
-def test_control_c_ends_it_soon(what: str, backend: BackendName) -> None:
-    # The quickest of a few, as others may have the machine.
-    seconds = [seconds_after_control_c(what, backend)]
-    while seconds[-1] >= 2.0 and len(seconds) < 10:
-        seconds.append(seconds_after_control_c(what, backend))
-    assert min(seconds) < 2.0
+@posix
+@pytest.mark.parametrize("phase", ["count", "merge"])
+def test_control_c_ends_it(
+    phase: str, backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["bpe.train"]
+
+    def texts() -> Iterator[str]:
+        yield from PROSE
+        if phase == "count":
+            interrupt_me()
+        yield from PROSE
+
+    def trainer(*arguments: Any) -> Any:
+        if phase == "merge":
+            interrupt_me()
+        return make(*arguments)
+
+    make = module._trainer
+    monkeypatch.setattr(module, "_trainer", trainer)
+    with pytest.raises(KeyboardInterrupt):
+        train(texts(), vocab_size=300, backend=backend)
 
 
-def seconds_after_control_c(what: str, backend: BackendName) -> float:
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, what, backend],
-        cwd=Path(pretok.__file__).parents[1],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        sent = time.time()
-        said = process.stdout.readline().split()
-        assert process.wait(600) == 7
-    assert said[0] == "interrupted"
-    return float(said[1]) - sent
+@posix
+def test_native_merging_is_interrupted(native: BackendName) -> None:
+    # test_threads.py interrupts native counting.
+    def trainer(size: int) -> Any:
+        letters = np.random.default_rng(1).integers(97, 123, size, np.uint8).tobytes()
+        return make_trainer({letters: 1}, native)
+
+    def merge(size: int) -> Callable[[], object]:
+        return partial(trainer(size).step, 10_000)
+
+    assert stops_soon(lambda size: partial(trainer, size), size=8_000_000)
+    assert stops_soon(merge, size=2_000_000)
 
 
 class Terminal(io.StringIO):

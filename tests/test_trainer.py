@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe.trainer import TieBreak
 from pretok.pretokenizer import BackendName
-from support import TOO_MUCH, growth, max_examples
+from support import TOO_MUCH, growth, max_examples, seeded
 from training import hugging_face, make_trainer, merges_of, recount
 
 # Few letters: many ties, overlaps, and tokens that are made in two ways.
@@ -48,7 +46,7 @@ def test_merges_are_those_of_hugging_face(
 def test_merges_of_long_words_are_those_of_hugging_face(
     letters: str, longest: int | None, backend: BackendName
 ) -> None:
-    chance = random.Random(letters)
+    chance = seeded(letters)
     words = {
         "".join(chance.choices(letters, k=chance.randint(1, 600))): chance.randint(1, 3)
         for _ in range(5)
@@ -127,7 +125,7 @@ def test_counts_may_be_beyond_32_bits(backend: BackendName) -> None:
 def test_one_long_word_takes_no_quadratic_time(
     letters: str, tie_break: TieBreak, backend: BackendName
 ) -> None:
-    chance = random.Random(1)
+    chance = seeded(1)
 
     def work(size: int) -> None:
         word = "".join(chance.choices(letters, k=size)).encode()

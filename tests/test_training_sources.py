@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import sys
 import tracemalloc
 from collections import Counter
@@ -27,7 +26,7 @@ from bpe.sources import read_texts
 from pretok import ANY, LETTER, Groups, Literal
 from pretok.pretokenizer import BackendName, native_machine
 from strategies import any_rules
-from support import SOME_NAMES, TOO_MUCH, growth, max_examples
+from support import SOME_NAMES, TOO_MUCH, growth, max_examples, seeded
 
 HOSTILE = ("a", " ", "  ", "\n", "\r\n", "\t ", "'", "'ll", "'S", "1", "12", "é", "中", "😀",
            "\u0301", "A", "Ab", "aB", "_", "!", "/", "\u3000", "\u00a0", "ſ")  # fmt: skip
@@ -109,7 +108,7 @@ def test_threads_change_nothing(
 ) -> None:
     monkeypatch.setattr(counting, "BATCH", 3 << 20)
     monkeypatch.setattr(counting, "WORTH_A_THREAD", 1)
-    chance = random.Random(5)
+    chance = seeded(5)
     vocabulary = [
         "".join(chance.choices("abcdeé中 \n", k=chance.randint(1, 9))) for _ in range(5000)
     ]
@@ -269,7 +268,7 @@ def test_a_bad_line_is_named(line: bytes, said: str, tmp_path: Path) -> None:
 def test_damaged_files_are_named(
     suffix: str, damage: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
-    chance = random.Random(3)
+    chance = seeded(3)
     path = write(tmp_path, f"a.txt{suffix}", bytes(chance.choices(b"abcdefgh", k=20_000)))
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(TextFileError, match=rf"a\.txt{suffix}: truncated or damaged \(.+\)"):

@@ -45,8 +45,10 @@ def by_size(data: bytes) -> tuple[int, bytes]:
     return len(data), data
 
 
-def soak(build: Path, target: str, executions: int, longest: int, work: Path, keep: bool) -> bool:
-    """Return whether there was no finding."""
+def soak(
+    build: Path, target: str, executions: int, seconds: int, longest: int, work: Path, keep: bool
+) -> bool:
+    """Return whether there was no finding. Stops after `executions` or, unless 0, `seconds`."""
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
     found.mkdir()
@@ -57,9 +59,10 @@ def soak(build: Path, target: str, executions: int, longest: int, work: Path, ke
     environment = {"ASAN_OPTIONS": ASAN, **os.environ}
     begin = time.time()
     run = subprocess.run(
-        [program, f"-runs={executions}", f"-max_len={longest}", "-len_control=0", "-entropic=0",
-         "-reduce_inputs=0", "-timeout=10", "-rss_limit_mb=2048", f"-artifact_prefix={work}/",
-         "-verbosity=0", "-print_final_stats=1", found],
+        [program, f"-runs={executions}", f"-max_total_time={seconds}", f"-max_len={longest}",
+         "-len_control=0", "-entropic=0", "-reduce_inputs=0", "-timeout=10",
+         "-rss_limit_mb=2048", f"-artifact_prefix={work}/", "-verbosity=0",
+         "-print_final_stats=1", found],
         env=environment, stderr=subprocess.PIPE, text=True)  # fmt: skip
     done = re.search(r"stat::number_of_executed_units:\s*(\d+)", run.stderr)
     count = int(done[1]) if done else 0
@@ -85,6 +88,7 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     parser.add_argument("targets", nargs="*", help="all, unless given")
     parser.add_argument("--executions", type=int, default=10_000_000)
+    parser.add_argument("--seconds", type=int, default=0, help="end each target after that time")
     parser.add_argument(
         "--longest", type=int, default=96,
         help="bytes of an input (default: 96); each stands for several of text",
@@ -98,8 +102,8 @@ def main() -> int:
     for target in targets:
         with tempfile.TemporaryDirectory() as work:
             good &= soak(
-                arguments.build, target, arguments.executions, arguments.longest, Path(work),
-                arguments.keep,
+                arguments.build, target, arguments.executions, arguments.seconds,
+                arguments.longest, Path(work), arguments.keep,
             )  # fmt: skip
     return 0 if good else 1
 

@@ -1,0 +1,79 @@
+"""Interrupt work at a known moment: no sleep, no timer, no dependence on the machine's load."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+LONGEST_SWITCH = 1000.0
+WHOLE = 0.4
+"""Native code checks for signals each 0.05 s, in which two threads use 0.1 s of processor time."""
+
+
+def interrupt_me() -> None:
+    """Send this process the signal of Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def time_after_interrupt(work: Callable[[], object]) -> float:
+    """Return the seconds of processor time that native `work` takes after an interrupt.
+
+    A second thread sends the signal. The switch interval keeps this thread from running until
+    `work` releases the GIL, so the signal arrives while native code runs. Fails if `work` keeps the
+    GIL.
+    """
+    begun = threading.Event()
+    sent: list[float] = []
+
+    def send() -> None:
+        begun.wait()
+        sent.append(time.process_time())
+        interrupt_me()
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    interval = sys.getswitchinterval()
+    has_ended = False
+    try:
+        sys.setswitchinterval(LONGEST_SWITCH)
+        begun.set()
+        work()
+        has_ended = True
+        thread.join()  # runs the handler of a signal that was not noticed
+    except KeyboardInterrupt:
+        elapsed = time.process_time() - sent[0]
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+    if has_ended:
+        pytest.fail("the work did not release the GIL")
+    return elapsed
+
+
+def stops_soon(*prepare: Callable[[int], Callable[[], object]], size: int) -> bool:
+    """Return whether native work stops soon after an interrupt at its start.
+
+    Each function of `prepare` returns work of a size; they do the same, for example with one thread
+    and with two. Doubles `size` until the first one's work takes WHOLE seconds, so that a fast
+    machine cannot end it before it notices the interrupt. Compares processor times, the least of a
+    few: other processes cannot shorten them.
+    """
+    while (whole := processor_time(prepare[0](size))) < WHOLE:
+        size *= 2
+    return all(
+        any(time_after_interrupt(prepared(size)) < whole / 2 for _ in range(5))
+        for prepared in prepare
+    )
+
+
+def processor_time(work: Callable[[], object]) -> float:
+    """Return the seconds of processor time that `work` takes."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
