@@ -45,6 +45,7 @@ def train(
     progress: bool | None = None,
     threads: int | None = None,
     backend: BackendName | None = None,
+    cache_mb: float | None = None,
 ) -> Tokenizer:
     """Return a Tokenizer with a new vocabulary: bytes, merges of what is frequent, special tokens.
 
@@ -108,7 +109,9 @@ def train(
             BYTES + trainer.tokens + len(specials.names),
         )
     vocabulary, added = _numbered(trainer, specials)
-    return Tokenizer(vocabulary, pre_tokenizer, added_tokens=added, backend=backend)
+    return Tokenizer(
+        vocabulary, pre_tokenizer, added_tokens=added, backend=backend, cache_mb=cache_mb
+    )
 
 
 class _Trainer(Protocol):

@@ -1,11 +1,11 @@
 /* pretok for C: text to token ids and back, without Python and without a regex engine.
  *
  * Handles are opaque and immutable, but for streams: any number of threads may use one at a
- * time. A stream is for one thread at a time. There is no global state but for what is read once:
- * the instructions of the processor, and PRETOK_HUGE_PAGES in the environment (0: huge pages are
- * not asked for). Nothing is printed; no
- * exception and no abort comes out. Text is UTF-8, or any bytes: what is not UTF-8 is kept byte
- * for byte. Sizes and positions are in bytes; text needs no NUL at its end and may have some.
+ * time. A stream is for one thread at a time. There is no global state but for what is read
+ * once: the instructions of the processor, and PRETOK_HUGE_PAGES in the environment (0: huge
+ * pages are not asked for). Nothing is printed; no exception and no abort comes out. Text is
+ * UTF-8, or any bytes: what is not UTF-8 is kept byte for byte. Sizes and positions are in
+ * bytes; text needs no NUL at its end and may have some.
  *
  * Every function that can fail returns a pretok_status and takes, as its last argument, where
  * to put what is wrong; that may be NULL. What a function makes through a pointer is written

@@ -335,8 +335,8 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   // A short text has no more ids than there is room for here.
   std::array<std::uint32_t, 2048> few; // not initialized
   if (pretok_encode_bound(get(), text.size()) <= few.size()) {
-    if (pretok_encode(get(), detail::data_of(text), text.size(), &given, few.data(),
-                      few.size(), &count, &error))
+    if (pretok_encode(get(), detail::data_of(text), text.size(), &given, few.data(), few.size(),
+                      &count, &error))
       return detail::error_of(error);
     return std::vector<std::uint32_t>(few.data(), few.data() + count);
   }

@@ -47,7 +47,8 @@ inline pretok_status check(pretok_error *error,
 }
 
 // Says which exception a handler has caught: PRETOK_OUT_OF_MEMORY if there is not enough memory
-// or an array would be larger than any can be, else PRETOK_INTERNAL. The core throws nothing else.
+// or an array would be larger than any can be, else PRETOK_INTERNAL. The core throws nothing
+// else.
 pretok_status fail_unforeseen(pretok_error *error) noexcept;
 
 // Returns what `work` does. No exception leaves.

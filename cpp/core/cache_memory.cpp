@@ -42,15 +42,25 @@ void *map_huge_pages(std::size_t size) {
 
 } // namespace
 
-void *allocate_block(std::size_t size) {
+void *allocate_block(std::size_t size, bool is_dense) {
 #if defined(__linux__)
   if (size >= LEAST_MAPPED)
-    return size % HUGE_PAGE == 0 ? map_huge_pages(size) : map(size);
+    return is_dense && size % HUGE_PAGE == 0 ? map_huge_pages(size) : map(size);
 #endif
+  static_cast<void>(is_dense);
   void *const data = ::operator new(size, LINE, std::nothrow);
   if (data != nullptr)
     std::memset(data, 0, size);
   return data;
+}
+
+std::size_t block_size(std::size_t size, std::size_t most) {
+#if defined(__linux__)
+  if (sizeof(void *) >= 8 && size >= HUGE_PAGE)
+    return most;
+#endif
+  static_cast<void>(most);
+  return size;
 }
 
 void free_block(void *data, std::size_t size) {

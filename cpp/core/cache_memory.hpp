@@ -64,8 +64,8 @@ public:
   bool is_stuck() const { return is_stuck_; }
   void settle() { is_stuck_ = false; }
 
-  // Charges `size` bytes that will replace `before` bytes, and returns true; the caller releases
-  // the block that it frees. If it is too much, charges nothing and returns false.
+  // Charges `size` bytes that will replace `before` bytes, and returns true; the caller
+  // releases the block that it frees. If it is too much, charges nothing and returns false.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
     if (after <= part_of(CacheBudget::FLOOR)) {
@@ -91,9 +91,16 @@ private:
   bool is_stuck_ = false;
 };
 
-// Returns memory of `size` bytes that is all 0 and begins at a line of the processor's cache, or
-// nullptr. A large block comes from the system, and goes back to it when it is freed.
-void *allocate_block(std::size_t size);
+// Returns memory of `size` bytes that is all 0 and begins at a line of the processor's cache,
+// or nullptr. A large block comes from the system, and goes back to it when it is freed. It has
+// huge pages only where the system gives them unasked, or if `is_dense`: if it is filled
+// without gaps.
+void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
+
+// Returns how large a block to allocate where `size` bytes are needed now, and at most `most`
+// later: memory that nothing was written to is only addresses, if there are enough of those, so
+// that the block need not move when it grows.
+std::size_t block_size(std::size_t size, std::size_t most);
 
 } // namespace pretok

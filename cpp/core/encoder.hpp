@@ -23,8 +23,8 @@ public:
           bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
         add_prefix_space_(add_prefix_space),
-        lowest_apart_(
-            vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3 : 0x100),
+        lowest_apart_(vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3
+                                                                                       : 0x100),
         caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }

@@ -1,6 +1,6 @@
-// What became of more than 15 bytes: two places for each hash, and the bytes and ids in a store.
-// Both begin small and grow as far as the account allows. A store that is full and cannot grow is
-// begun anew.
+// What became of more than 15 bytes: two places for each hash, and the bytes and ids in a
+// store. Both begin small and grow as far as the account allows. A store that is full and
+// cannot grow is begun anew.
 #pragma once
 
 #include "cache_memory.hpp"
@@ -24,8 +24,10 @@ public:
   LongCache(const LongCache &) = delete;
   LongCache &operator=(const LongCache &) = delete;
   ~LongCache() {
-    free(places_, place_count_);
-    free(store_, store_size_);
+    if (place_count_ != 0)
+      free_block(places_, place_count_ * sizeof *places_);
+    if (block_size_ != 0)
+      free_block(store_, block_size_);
   }
 
   // Asks for the memory that is looked at first.
@@ -96,43 +98,47 @@ private:
   }
   bool grow_places() {
     const std::size_t count = std::clamp(place_count_ * 4, FIRST_PLACES, MOST_PLACES);
-    Place *const larger = allocate<Place>(place_count_, count);
-    if (larger == nullptr)
+    if (count == place_count_ ||
+        !account_.replace(place_count_ * sizeof *places_, count * sizeof *places_))
       return false;
-    Place *const before = std::exchange(places_, larger);
+    void *const larger = allocate_block(count * sizeof *places_, false);
+    if (larger == nullptr) {
+      account_.release(count * sizeof *places_);
+      return false;
+    }
+    Place *const before = std::exchange(places_, static_cast<Place *>(larger));
     const std::size_t count_before = std::exchange(place_count_, count);
     for (std::size_t at = count_before; at-- != 0;) // of two the older one first
       if (before[at].size != 0)
         put(before[at]);
-    free(before, count_before);
+    if (count_before != 0)
+      free_block(before, count_before * sizeof *before);
+    account_.release(count_before * sizeof *before);
     return true;
   }
+
   bool grow_store() {
     const std::size_t size = std::clamp(store_size_ * 2, FIRST_STORE, MOST_STORE);
-    auto *const larger = allocate<std::uint32_t>(store_size_, size);
-    if (larger == nullptr)
+    constexpr std::size_t WORD = sizeof *store_;
+    if (size == store_size_ || !account_.replace(store_size_ * WORD, size * WORD))
       return false;
-    if (store_used_ != 0)
-      std::memcpy(larger, store_, store_used_ * sizeof *store_);
-    free(store_, store_size_);
-    store_ = larger;
+    if (size > block_size_ / WORD) {
+      const std::size_t block = block_size(size * WORD, MOST_STORE * WORD);
+      void *const larger = allocate_block(block, false);
+      if (larger == nullptr) {
+        account_.release(size * WORD);
+        return false;
+      }
+      if (block_size_ != 0) {
+        std::memcpy(larger, store_, store_used_ * WORD);
+        free_block(store_, block_size_);
+      }
+      store_ = static_cast<std::uint32_t *>(larger);
+      block_size_ = block;
+    }
+    account_.release(store_size_ * WORD);
     store_size_ = size;
     return true;
-  }
-  // Returns memory for `count` instead of `before`, all 0, or nullptr if that is too much.
-  template <typename T> T *allocate(std::size_t before, std::size_t count) {
-    if (count == before || !account_.replace(before * sizeof(T), count * sizeof(T)))
-      return nullptr;
-    void *const data = allocate_block(count * sizeof(T));
-    if (data == nullptr)
-      account_.release(count * sizeof(T));
-    return static_cast<T *>(data);
-  }
-  template <typename T> void free(T *data, std::size_t count) {
-    if (count == 0)
-      return;
-    free_block(data, count * sizeof(T));
-    account_.release(count * sizeof(T));
   }
 
   const Place *find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
@@ -154,7 +160,8 @@ private:
   std::size_t place_count_ = 0; // a power of two, or 0
   std::size_t kept_ = 0;        // since the places grew, or could not
   std::uint32_t *store_ = nullptr;
-  std::size_t store_size_ = 0;
+  std::size_t store_size_ = 0; // words that are paid for
+  std::size_t block_size_ = 0; // bytes of the store, some of which may be addresses only
   std::size_t store_used_ = 0;
   std::uint32_t generation_ = 1; // what the store held before it was full no longer counts
 };

@@ -121,8 +121,8 @@ public:
   Helpers &operator=(const Helpers &) = delete;
   ~Helpers() { join(); }
 
-  // Starts up to `count` threads. If the system gives no more threads, or no memory for them, the
-  // threads that run do all the work.
+  // Starts up to `count` threads. If the system gives no more threads, or no memory for them,
+  // the threads that run do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)

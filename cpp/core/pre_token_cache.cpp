@@ -56,8 +56,8 @@ void CachePool::drop(std::unique_ptr<PreTokenCache> cache) {
     is_reserved_[slot].store(false);
 }
 
-// Takes are served from the first slots first: after fewer calls run at a time, the caches of the
-// last slots are not taken any more, but make the shares of all smaller.
+// Takes are served from the first slots first: after fewer calls run at a time, the caches of
+// the last slots are not taken any more, but make the shares of all smaller.
 void CachePool::drop_unused() {
   const std::size_t now = turn_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::size_t PATIENCE = 32;

@@ -21,14 +21,19 @@ ShortCache::ShortCache(unsigned most_bits, CacheAccount &account)
   static_assert(NO_SLOTS.size() == LINE, "find_in_line reads a line");
 }
 
-ShortCache::~ShortCache() { free_memory(); }
+ShortCache::~ShortCache() {
+  free_slots();
+  free_entries();
+}
 
-void ShortCache::free_memory() {
-  if (capacity_ == 0)
-    return;
-  free_block(slots_, slot_bytes(capacity_));
-  free_block(entries_, entry_bytes(capacity_));
-  account_.release(entry_bytes(capacity_) + slot_bytes(capacity_));
+void ShortCache::free_slots() {
+  if (capacity_ != 0)
+    free_block(slots_, slot_bytes(capacity_));
+}
+
+void ShortCache::free_entries() {
+  if (block_size_ != 0)
+    free_block(entries_, block_size_);
 }
 
 const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
@@ -80,19 +85,29 @@ bool ShortCache::grow() {
   const std::size_t size = entry_bytes(capacity) + slot_bytes(capacity);
   if (capacity > most_ || !account_.replace(before, size))
     return false;
-  void *const entries = allocate_block(entry_bytes(capacity));
-  void *const slots = entries != nullptr ? allocate_block(slot_bytes(capacity)) : nullptr;
+  void *entries = entries_;
+  std::size_t block = block_size_;
+  if (entry_bytes(capacity) > block) {
+    block = block_size(entry_bytes(capacity), entry_bytes(most_));
+    entries = allocate_block(block, true);
+  }
+  void *const slots = entries != nullptr ? allocate_block(slot_bytes(capacity), true) : nullptr;
   if (slots == nullptr) {
-    if (entries != nullptr)
-      free_block(entries, entry_bytes(capacity));
+    if (entries != nullptr && entries != entries_)
+      free_block(entries, block);
     account_.release(size);
     return false;
   }
-  std::memcpy(entries, entries_, entry_bytes(used_));
-  free_memory();
+  free_slots();
+  if (entries != entries_) {
+    std::memcpy(entries, entries_, entry_bytes(used_));
+    free_entries();
+  }
+  account_.release(before);
   entries_ = static_cast<Entry *>(entries);
   slots_ = static_cast<std::uint32_t *>(slots);
   capacity_ = capacity;
+  block_size_ = block;
   bucket_mask_ = slot_bytes(capacity) / sizeof *slots_ - BUCKET;
   put_all();
   return true;

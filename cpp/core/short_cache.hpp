@@ -133,14 +133,17 @@ private:
 
   const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const;
   bool grow();
-  void free_memory();
+  void free_slots();
+  void free_entries();
   void clear();
   void put(std::uint64_t hash, std::uint32_t place);
   void put_all();
 
   CacheAccount &account_;
   std::uint32_t most_;
-  std::uint32_t capacity_ = 0; // entries; 0: the slots and the entry are constants
+  std::uint32_t capacity_ =
+      0; // entries that are paid for; 0: `slots_` and `entries_` are constants
+  std::size_t block_size_ = 0; // bytes of the entries, some of which may be addresses only
   std::size_t bucket_mask_;
   std::uint32_t *slots_;   // tag and place; 0: free
   Entry *entries_;         // the first has no key

@@ -143,8 +143,8 @@ bool encode_new(const pretok_tokenizer *tokenizer) {
   std::uint32_t *ids = nullptr;
   const bool ok = is_made(
       pretok_encode_new(tokenizer, text.data(), text.size(), &options, &ids, &count, &error));
-  CHECK(!ok || (count == wanted.size() &&
-                std::memcmp(ids, wanted.data(), count * sizeof *ids) == 0));
+  CHECK(!ok ||
+        (count == wanted.size() && std::memcmp(ids, wanted.data(), count * sizeof *ids) == 0));
   pretok_ids_free(ids);
   return ok;
 }

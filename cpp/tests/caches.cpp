@@ -126,7 +126,7 @@ bool look_alikes_are_no_third() {
     if (is_new)
       continue;
     Alone<ShortCache> alone(11);
-  ShortCache &cache = alone.cache;
+    ShortCache &cache = alone.cache;
     const ShortKey other = key_of(before->second);
     const Ids ids = {7};
     cache.insert(other, other.hash(), ids.data(), 1);
@@ -183,7 +183,7 @@ bool look_ups_agree() {
     const PreTokens given{text.get(),      text.get() + size, ends.front(),
                           ends.data() + 1, ends.size() - 1,   below(2) == 0 ? 0xE3U : 0x100U};
     Alone<ShortCache> alone(11);
-  ShortCache &cache = alone.cache;
+    ShortCache &cache = alone.cache;
     for (std::size_t i = 0; i < given.count; ++i) {
       const std::size_t length = given.ends[i] - given.start_of(i);
       if (below(4) == 0 || length > ShortKey::MOST)
@@ -270,10 +270,11 @@ bool the_first_slot_is_taken_first() {
   return true;
 }
 
-// A single cache uses all of the budget that it can, many share it, and it is never exceeded but
-// for the floor of the caches in use.
+// A single cache uses all of the budget that it can, many share it, and it is never exceeded
+// but for the floor of the caches in use.
 bool the_budget_bounds_all_caches() {
-  for (const std::size_t limit : {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
+  for (const std::size_t limit :
+       {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
     CachePool pool(limit);
     for (const std::size_t count : {1, 2, 5, 40, 300, 3}) {
       Taken taken = take(pool, count);
