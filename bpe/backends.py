@@ -29,8 +29,12 @@ def make_encoder(
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     add_prefix_space: bool,
     backend: BackendName,
+    cache_limit: int,
 ) -> Backend:
-    """Return what encodes with `vocabulary`, and decodes that and `added`, other ids to bytes."""
+    """Return what encodes with `vocabulary`, and decodes that and `added`, other ids to bytes.
+
+    Its caches hold at most `cache_limit` bytes.
+    """
     if backend == "native":
         from pretok import _core
 
@@ -44,6 +48,7 @@ def make_encoder(
             vocabulary.from_ranks,
             vocabulary.ignore_merges,
             add_prefix_space,
+            cache_limit,
         )
         if known is not None:
             return cast(Backend, native)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
 from bpe.backends import SupportsOffsets
@@ -12,6 +13,9 @@ from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import get
+
+DEFAULT_CACHE_MB = 128
+MAX_CACHE_MB = sys.maxsize >> 20
 
 
 def made_pre_tokenizer(
@@ -65,6 +69,23 @@ def added_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int
             # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
             found.setdefault(token.id, data)
     return found
+
+
+def cache_limit(cache_mb: float | None) -> int:
+    """Return how many bytes `cache_mb` is; raises TypeError and ValueError."""
+    if cache_mb is None:
+        return DEFAULT_CACHE_MB << 20
+    if isinstance(cache_mb, bool) or not isinstance(cache_mb, (int, float)):
+        raise TypeError(
+            f"cache_mb is of type {type(cache_mb).__name__}; expected a number of MB, or None for "
+            f"{DEFAULT_CACHE_MB}"
+        )
+    if not 0 <= cache_mb <= MAX_CACHE_MB:
+        raise ValueError(
+            f"cache_mb={cache_mb!r:.40}; expected a number of MB from 0, which keeps no cache "
+            f"between calls, to {MAX_CACHE_MB}"
+        )
+    return int(cache_mb * (1 << 20))
 
 
 def some_texts(texts: Iterable[Data]) -> list[Data]:

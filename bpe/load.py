@@ -32,6 +32,7 @@ def load(
     *,
     normalizer: Literal["NFC"] | None = None,
     backend: BackendName | None = None,
+    cache_mb: float | None = None,
 ) -> Tokenizer:
     """Return the tokenizer that a vocabulary file holds, or one that this machine has by name.
 
@@ -45,7 +46,7 @@ def load(
     `preset` says how text is split; by default the file does, or what is known of the name of a
     published file. `special_tokens` are added to those that a tokenizer.json, .model, GGUF or
     .pretok file lists; for other files they replace what is known of the name. `normalizer` is for
-    a file that has none, as no GGUF file does.
+    a file that has none, as no GGUF file does. `cache_mb` bounds the caches, as Tokenizer says.
 
     Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
     does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
@@ -100,6 +101,7 @@ def load(
             template=contents.template,
             name=asked.name if asked else known.name if known else None,
             backend=backend,
+            cache_mb=cache_mb,
         )
 
 

@@ -36,5 +36,9 @@ class once(Generic[Value]):
             found = instance.__dict__[self._name] = self._make(instance)
         return found
 
+    def forget(self, instance: object) -> None:
+        """Drop the value of `instance`: it is made again when it is asked for."""
+        instance.__dict__.pop(self._name, None)
+
     def __set__(self, instance: object, value: object) -> None:
         raise AttributeError(f"{self._make.__name__} cannot be set")

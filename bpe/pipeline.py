@@ -57,6 +57,13 @@ class Pipeline:
         make = partial(_make_added, self._added_tokens, normalizer, encoder)
         self._added = lru_cache(maxsize=64)(make)
 
+    def trim(self) -> None:
+        """Drop what calls have left for the next ones."""
+        self._added.cache_clear()
+        trim = getattr(self.encoder, "trim", None)
+        if trim is not None:
+            trim()
+
     def calls(self) -> Calls:
         """Return what to call for the ids of a text, as list and as array, and for their number.
 

@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 
 from bpe.encoder import utf8
 from bpe.errors import TextFileError
+from bpe.limits import MAX_TEXT
 
 Text: TypeAlias = str | bytes
 Path: TypeAlias = os.PathLike[str]
@@ -31,12 +32,32 @@ PER_TEXT = 64
 """What a text takes besides its characters, about; empty ones do, too."""
 
 
+class FileTexts(list[Text]):
+    """Some texts of a file."""
+
+    def __init__(self, texts: Iterable[Text], name: str) -> None:
+        super().__init__(texts)
+        self.name = name
+
+
+class FileBlocks(Iterator[bytes]):
+    """The blocks of a file that is one text."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._blocks = _blocks_of_file(name)
+
+    def __next__(self) -> bytes:
+        return next(self._blocks)
+
+
 def read_texts(
-    source: Source, field: str, take: Gather | None = None
+    source: Source, field: str, take: Gather | None = None, max_text: int = MAX_TEXT
 ) -> Iterator[list[Text] | Iterator[bytes]]:
     """Yield the texts of `source`: some in a list, or that of a file as its blocks.
 
-    `take` is what does the work of `gather`.
+    `take` is what does the work of `gather`. Lists and blocks of a file have its `name`. A line of
+    more than `max_text` bytes is a TextFileError.
 
     Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
     text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
@@ -55,11 +76,11 @@ def read_texts(
         for path in items:
             if isinstance(path, os.PathLike):
                 _form_of(_name(path))
-    return _batches(items, field, take or gather)
+    return _batches(items, field, take or gather, max_text)
 
 
 def _batches(
-    items: Iterable[object], field: str, take: Gather
+    items: Iterable[object], field: str, take: Gather, max_text: int
 ) -> Iterator[list[Text] | Iterator[bytes]]:
     iterator = iter(items)
     is_end = False
@@ -68,7 +89,7 @@ def _batches(
         if batch:
             yield batch
         for other in others:
-            yield from _long(other, field, take)
+            yield from _long(other, field, take, max_text)
 
 
 def gather(
@@ -100,14 +121,18 @@ def _check_text(text: str) -> None:
         )
 
 
-def _long(item: object, field: str, take: Gather) -> Iterator[list[Text] | Iterator[bytes]]:
+def _long(
+    item: object, field: str, take: Gather, max_text: int
+) -> Iterator[list[Text] | Iterator[bytes]]:
     """Yield what is neither str nor bytes."""
     if isinstance(item, os.PathLike):
         name = _name(item)
         if _form_of(name) == ".txt":
-            yield _blocks_of_file(name)
+            yield FileBlocks(name)
         else:
-            yield from _batches(_texts_of_lines(name, field), field, take)
+            texts = _texts_of_lines(name, field, max_text)
+            for batch in _batches(texts, field, take, max_text):
+                yield FileTexts(cast("list[Text]", batch), name)
     elif isinstance(item, (bytearray, memoryview)):
         yield [bytes(item)]
     else:
@@ -144,8 +169,8 @@ def blocks_of(text: Text) -> Iterator[bytes]:
         start = end
 
 
-def _texts_of_lines(name: str, field: str) -> Iterator[Text]:
-    for number, line in enumerate(_lines(_blocks_of_file(name)), 1):
+def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[Text]:
+    for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
             # As bytes, for it may well be the name of a file.
             yield utf8(_text_of_line(line, field, f"{name}, line {number}"))
@@ -165,15 +190,27 @@ def _form_of(name: str) -> str:
     )
 
 
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _lines(name: str, max_text: int) -> Iterator[bytes]:
     held: list[bytes] = []
-    for block in blocks:
+    size = done = 0
+    for block in _blocks_of_file(name):
         first, *others = block.split(b"\n")
         held.append(first)
+        size += len(first)
         for other in others:
+            _check_line(size, name, done + 1, max_text)
             yield b"".join(held)
-            held = [other]
+            held, size, done = [other], len(other), done + 1
+        _check_line(size, name, done + 1, max_text)
     yield b"".join(held)
+
+
+def _check_line(size: int, name: str, number: int, max_text: int) -> None:
+    if size > max_text:
+        raise TextFileError(
+            f"{name}, line {number}: the line has more than {max_text} bytes; expected one "
+            "object a line; cut its text, or pass a larger max_text="
+        )
 
 
 def _text_of_line(line: bytes, field: str, where: str) -> str:
@@ -246,7 +283,8 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
     begun = None  # what unpacks the frame at hand
     with open(name, "rb") as stream:
         # Little at a time: a byte may stand for many, and all that it stands for comes at once.
-        while packed := stream.read(BLOCK >> 8):
+        # 128 KB may come of 4 bytes.
+        while packed := stream.read(BLOCK >> 10):
             while packed:
                 begun = begun or unpacker.decompressobj()
                 try:

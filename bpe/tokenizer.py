@@ -13,7 +13,7 @@ from bpe.decode import Decoder, DecodeStream
 from bpe.direct import direct
 from bpe.encoder import Data, Ids, Offsets, utf8
 from bpe.errors import UnknownTokenError
-from bpe.given import added_bytes, made_pre_tokenizer, some_texts
+from bpe.given import added_bytes, cache_limit, made_pre_tokenizer, some_texts
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
 from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
@@ -42,6 +42,10 @@ class Tokenizer:
     `threads` is how many threads the native backend may take, for one long text as for many texts;
     by default one, or for more than a megabyte as many as there are processors. The result does not
     depend on it. Long work stops when it is interrupted.
+
+    The native backend keeps caches between calls. `cache_mb` bounds the caches of all threads
+    together, in MB of 2^20 bytes; 0 keeps no cache between calls. A call that runs may use another
+    0.25 MB. `trim` frees the caches.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class Tokenizer:
         template: Template | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
+        cache_mb: float | None = None,
     ) -> None:
         if normalizer not in (None, "NFC"):
             raise ValueError(f"normalizer {normalizer!r}; expected None or 'NFC'")
@@ -67,10 +72,16 @@ class Tokenizer:
         self._add_prefix_space = add_prefix_space
         self._template = template or Template()
         self._name = name
+        self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
         self._added_bytes = added_bytes(self._added_tokens, vocabulary)
         encoder = make_encoder(
-            vocabulary, self._added_bytes, self._pre_tokenizer, add_prefix_space, self._backend_name
+            vocabulary,
+            self._added_bytes,
+            self._pre_tokenizer,
+            add_prefix_space,
+            self._backend_name,
+            self._cache_limit,
         )
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
         self._encode, self._encode_array, self._count = self._pipeline.calls()
@@ -347,6 +358,28 @@ class Tokenizer:
         """What does the work: "native" or "python"."""
         return self._backend_name
 
+    @property
+    def cache_mb(self) -> float:
+        """How many MB the caches of all threads may hold together; `save` does not keep it."""
+        limit = self._cache_limit
+        return limit / (1 << 20) if limit % (1 << 20) else limit >> 20
+
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes the caches hold now."""
+        return getattr(self._pipeline.encoder, "cache_bytes", 0)
+
+    def trim(self) -> None:
+        """Free all memory that is only kept to make later calls faster, but for that in use.
+
+        Gives it back to the system where malloc can. Results do not change: later calls fill the
+        caches again.
+        """
+        for value in (Tokenizer._decoder, Tokenizer.merges, Tokenizer.merge_ids):
+            value.forget(self)  # type: ignore[attr-defined]
+        self._vocabulary.trim()
+        self._pipeline.trim()
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to `path`, in the format of its suffix, whole or not at all.
 
@@ -393,6 +426,7 @@ class Tokenizer:
             self._template,
             self._name,
             self._asked,
+            self._cache_limit / (1 << 20),
         )
         return _rebuild, arguments
 
@@ -410,6 +444,7 @@ def _rebuild(
     template: Template,
     name: str | None,
     backend: BackendName | None,
+    cache_mb: float | None = None,
 ) -> Tokenizer:
     return Tokenizer(
         vocabulary,
@@ -420,4 +455,5 @@ def _rebuild(
         template=template,
         name=name,
         backend=backend,
+        cache_mb=cache_mb,
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bpe.backends import SupportsOffsets
 from bpe.counting import TextCounter, text_counter
 from bpe.encoder import check_keeps_all
+from bpe.limits import Limits, TooLongError
 from bpe.sources import Source, Text, read_texts
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
@@ -42,9 +43,12 @@ def train(
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
     field: str = "text",
+    max_pre_token: int | None = None,
+    max_text: int | None = None,
     progress: bool | None = None,
     threads: int | None = None,
     backend: BackendName | None = None,
+    cache_mb: float | None = None,
 ) -> Tokenizer:
     """Return a Tokenizer with a new vocabulary: bytes, merges of what is frequent, special tokens.
 
@@ -65,11 +69,16 @@ def train(
     merged, nor one that would make a token of `max_token_length` bytes or more (two bytes always
     may). If there are fewer merges to be had than asked for, a warning is logged to "bpe".
 
+    Memory is bounded by limits that no usual text reaches. `max_pre_token` bytes (by default 16 MB
+    of 2^20 bytes) are the most of a pre-token; `max_text` bytes (64 MB) the most of a line of a
+    .jsonl file, and of a .txt file that a pre-tokenizer of your own must have whole. A longer one
+    is an error. `cache_mb` is for the result, as Tokenizer says.
+
     The result depends on nothing else: not on `threads` (by default as many as the work is worth),
     nor on `backend`. `progress=False` turns the progress bar off, which is shown only where
     standard error is a terminal.
 
-    Raises ValueError for a `vocab_size` that is too small, for special tokens that cannot be, and
+    Raises ValueError for a `vocab_size` that is too small, for a pre-token that is too long, for special tokens that cannot be, and
     for a str that is the name of a file; TypeError for what is no text and no path; TextFileError
     for a file that is damaged or malformed; OSError for one that cannot be read.
 
@@ -80,15 +89,16 @@ def train(
     _check_numbers(vocab_size, min_frequency, max_token_length, threads)
     if tie_break not in get_args(TieBreak):
         raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
+    limits = Limits.of(max_pre_token, max_text)
     specials = _Specials.of(special_tokens, vocab_size)
     chosen = choose_backend(backend)
     pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
     check_keeps_all(pre_tokenizer)
     wanted = vocab_size - BYTES - len(specials.names)
 
-    counter = text_counter(pre_tokenizer, chosen, threads)
+    counter = text_counter(pre_tokenizer, chosen, threads, limits)
     with _progress("counting", "B", progress) as advance:
-        _count(read_texts(source, field, counter.gather), counter, advance)
+        _count(read_texts(source, field, counter.gather, limits.text), counter, advance)
     with _progress("merging", "token", progress, wanted) as advance:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < wanted:
@@ -108,7 +118,9 @@ def train(
             BYTES + trainer.tokens + len(specials.names),
         )
     vocabulary, added = _numbered(trainer, specials)
-    return Tokenizer(vocabulary, pre_tokenizer, added_tokens=added, backend=backend)
+    return Tokenizer(
+        vocabulary, pre_tokenizer, added_tokens=added, backend=backend, cache_mb=cache_mb
+    )
 
 
 class _Trainer(Protocol):
@@ -196,11 +208,16 @@ def _count(
     counter: TextCounter,
     advance: Callable[[int], object],
 ) -> None:
-    for item in texts:
-        if isinstance(item, list):
-            advance(counter.add(item))
-        else:
-            counter.add_blocks(_noted(item, advance))
+    name = None
+    try:
+        for item in texts:
+            name = getattr(item, "name", None)
+            if isinstance(item, list):
+                advance(counter.add(item))
+            else:
+                counter.add_blocks(_noted(item, advance))
+    except TooLongError as error:
+        raise error.at(name) from None
 
 
 def _noted(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:

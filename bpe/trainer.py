@@ -37,6 +37,11 @@ class Words(Protocol):
     def add_words(self, words: Mapping[bytes, int], /) -> None:
         """Add to the count of each of `words`."""
 
+    @property
+    def longest(self) -> int:
+        """How many bytes the longest word has."""
+        ...
+
     def take(self) -> list[tuple[bytes, int]]:
         """Return each word with its count, in the order of first appearance, and start anew."""
         ...

@@ -139,11 +139,12 @@ class Vocabulary:
     @property
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token, by its id; not to be changed."""
-        if self._token_bytes is None:
+        found = self._token_bytes
+        if found is None:
             assert self._packed is not None
             # Two threads may both make it: the values are equal.
-            self._token_bytes = self._packed.unpacked()
-        return self._token_bytes
+            found = self._token_bytes = self._packed.unpacked()
+        return found
 
     @property
     def packed(self) -> Packed:
@@ -159,10 +160,11 @@ class Vocabulary:
     @property
     def merges(self) -> tuple[Merge, ...] | None:
         """The merges in order of rank; None if they follow from the ids."""
-        if self._merges is None and not self._from_ranks:
+        found = self._merges
+        if found is None and not self._from_ranks:
             assert self._merge_rows is not None
-            self._merges = tuple(map(tuple, self._merge_rows.tolist()))
-        return self._merges
+            found = self._merges = tuple(map(tuple, self._merge_rows.tolist()))
+        return found
 
     @property
     def merge_rows(self) -> Rows | None:
@@ -209,6 +211,14 @@ class Vocabulary:
     def size(self) -> int:
         """One more than the largest id."""
         return 1 + (int(self._packed.ids.max()) if self._packed else max(self.token_bytes))
+
+    def trim(self) -> None:
+        """Drop the values that are made again when they are asked for."""
+        Vocabulary.ids.forget(self)  # type: ignore[attr-defined]
+        if self._packed is not None:
+            self._token_bytes = None
+        if self._merge_rows is not None and not self._from_ranks:
+            self._merges = None
 
     @property
     def _count(self) -> int:

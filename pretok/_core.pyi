@@ -48,6 +48,7 @@ class Encoder:
         from_ranks: bool,
         ignore_merges: bool,
         add_prefix_space: bool,
+        cache_limit: int = ...,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(
@@ -85,6 +86,12 @@ class Encoder:
         self, special: Sequence[int], others: tuple[object, object]
     ) -> tuple[object, object]: ...
     def merges(self) -> NDArray[np.uint32]: ...
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes the caches of all threads hold."""
+
+    def trim(self) -> None:
+        """Free all caches that no call uses, and give freed memory back to the system."""
 
 class DirectMethod:
     """A method whose plain calls go past the interpreter; see bpe.direct."""
@@ -122,6 +129,8 @@ class WordCounts:
     def __init__(self) -> None: ...
     def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
     def add_words(self, words: Mapping[bytes, int]) -> None: ...
+    @property
+    def longest(self) -> int: ...
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class Trainer:

@@ -20,7 +20,7 @@ from support import REPOSITORY
 
 STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
             "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
-            "no token")  # fmt: skip
+            "no token", "internal")  # fmt: skip
 WAYS = {"raise": 0, "text": 1, "allow": 2}
 LONGEST_BUILD = 600.0
 
@@ -55,6 +55,7 @@ class _LoadOptions(c.Structure):
         ("special_tokens", c.POINTER(_Special)),
         ("special_token_count", c.c_size_t),
         ("pre_tokenizer", c.c_void_p),
+        ("cache_bytes", c.c_size_t),
     ]
 
 
@@ -167,6 +168,7 @@ class CTokenizer:
             (_Special * len(tokens))(*tokens),
             len(tokens),
             pre_tokenizer and pre_tokenizer.handle,
+            0,
         )
         if isinstance(source, bytes):
             size = c.c_size_t(len(source))

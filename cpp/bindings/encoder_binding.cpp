@@ -23,6 +23,10 @@
 #include <tuple>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace pretok {
 namespace {
 
@@ -47,7 +51,8 @@ public:
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
-                bool from_ranks, bool ignore_merges, bool add_prefix_space)
+                bool from_ranks, bool ignore_merges, bool add_prefix_space,
+                std::size_t cache_limit)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -71,7 +76,7 @@ public:
       throw py::value_error(wrong);
     id_objects_.emplace(limit_);
     if (machine_)
-      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_, add_prefix_space);
+      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_, add_prefix_space, cache_limit);
   }
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
@@ -168,6 +173,19 @@ public:
     return make_decode_calls(self, native.vocabulary_, native.limit_, special, others);
   }
 
+  std::size_t cache_bytes() const { return encoder_ ? encoder_->caches().budget().used() : 0; }
+
+  void trim() {
+    id_objects_->trim();
+    const py::gil_scoped_release released;
+    if (encoder_)
+      encoder_->caches().trim();
+#if defined(__GLIBC__)
+    // What is freed stays with malloc else, and with 64 threads that can be much.
+    malloc_trim(0);
+#endif
+  }
+
   py::array_t<std::uint32_t> merges() const {
     std::vector<Merge> found;
     unlocked(WORTH_RELEASING, [&] { found = vocabulary_.merges(); });
@@ -237,10 +255,12 @@ void bind_encoder(py::module_ &module) {
   py::class_<NativeEncoder>(module, "Encoder")
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
-                    const std::optional<Array<std::uint32_t>> &, bool, bool, bool>(),
+                    const std::optional<Array<std::uint32_t>> &, bool, bool, bool,
+                    std::size_t>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
-           py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"))
+           py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
+           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT)
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),
@@ -262,7 +282,9 @@ void bind_encoder(py::module_ &module) {
       .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
            py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
       .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"), py::arg("others"))
-      .def("merges", &NativeEncoder::merges);
+      .def("merges", &NativeEncoder::merges)
+      .def_property_readonly("cache_bytes", &NativeEncoder::cache_bytes)
+      .def("trim", &NativeEncoder::trim);
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 

@@ -40,6 +40,12 @@ public:
     std::free(made_);
   }
 
+  // Drops the ints. Needs the interpreter's lock.
+  void trim() {
+    for (std::size_t id = 0; id < limit_; ++id)
+      Py_CLEAR(made_[id]);
+  }
+
   // Returns a new list, or nullptr with an exception set. Needs the interpreter's lock.
   PyObject *new_list(const std::uint32_t *ids, std::size_t size) {
     PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));

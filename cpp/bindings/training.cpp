@@ -57,6 +57,8 @@ public:
     return result;
   }
 
+  std::size_t longest() const { return counts_.longest(); }
+
   WordTable table() { return counts_.take(threads_); }
 
 private:
@@ -151,6 +153,7 @@ void bind_training(py::module_ &module) {
       .def("add", &NativeWordCounts::add, py::arg("machine"), py::arg("texts"),
            py::arg("threads"))
       .def("add_words", &NativeWordCounts::add_words, py::arg("words"))
+      .def_property_readonly("longest", &NativeWordCounts::longest)
       .def("take", &NativeWordCounts::take);
   py::class_<NativeTrainer>(module, "Trainer")
       .def(py::init<NativeWordCounts &, const std::string &, std::int64_t,

@@ -182,8 +182,9 @@ pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
   if (const char *wrong = tokenizer.vocabulary.build(std::move(model.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
                 "%s; expected a byte-level vocabulary, in which each byte is a token", wrong);
-  tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
-                            model.add_prefix_space);
+  tokenizer.encoder.emplace(
+      tokenizer.named.pre_tokenizer, tokenizer.vocabulary, model.add_prefix_space,
+      options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);
   tokenizer.nfc = model.nfc || options.normalizer != nullptr;
   tokenizer.added = std::move(model.added);
   tokenizer.added_special = std::move(model.added_special);

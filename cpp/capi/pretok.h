@@ -1,9 +1,11 @@
 /* pretok for C: text to token ids and back, without Python and without a regex engine.
  *
  * Handles are opaque and immutable, but for streams: any number of threads may use one at a
- * time. A stream is for one thread at a time. There is no global state; nothing is printed; no
- * exception and no abort comes out. Text is UTF-8, or any bytes: what is not UTF-8 is kept byte
- * for byte. Sizes and positions are in bytes; text needs no NUL at its end and may have some.
+ * time. A stream is for one thread at a time. There is no global state but for what is read
+ * once: the instructions of the processor, and PRETOK_HUGE_PAGES in the environment (0: huge
+ * pages are not asked for). Nothing is printed; no exception and no abort comes out. Text is
+ * UTF-8, or any bytes: what is not UTF-8 is kept byte for byte. Sizes and positions are in
+ * bytes; text needs no NUL at its end and may have some.
  *
  * Every function that can fail returns a pretok_status and takes, as its last argument, where
  * to put what is wrong; that may be NULL. What a function makes through a pointer is written
@@ -58,7 +60,8 @@ typedef enum pretok_status {
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
   PRETOK_REMOVES_TEXT = 10,    /* a preset drops text, and here all must be kept */
   PRETOK_FINISHED = 11,        /* the stream is */
-  PRETOK_NO_TOKEN = 12         /* the text has a byte that no token of the vocabulary has */
+  PRETOK_NO_TOKEN = 12,        /* the text has a byte that no token of the vocabulary has */
+  PRETOK_INTERNAL = 13         /* a defect of the library: please report the message */
 } pretok_status;
 
 /* Room for what is wrong: what was given, what was expected, what to do. */
@@ -119,6 +122,8 @@ typedef struct pretok_load_options {
   const pretok_special_token *special_tokens; /* besides those of the file */
   size_t special_token_count;
   const pretok_pre_tokenizer *pre_tokenizer; /* instead of `preset`; it is copied */
+  size_t cache_bytes; /* the bound of pretok_tokenizer_cache_limit; 0: 128 MiB; 1: no cache is
+                         kept between calls */
 } pretok_load_options;
 
 /* The tokenizer of a file: a rank file of tiktoken, the tokenizer section of a GGUF file (whose
@@ -136,6 +141,15 @@ PRETOK_API pretok_status pretok_tokenizer_from_memory(const void *data, size_t s
                                                       pretok_error *error) PRETOK_NOEXCEPT;
 /* Streams and sets that were made from it must be freed before. */
 PRETOK_API void pretok_tokenizer_free(pretok_tokenizer *) PRETOK_NOEXCEPT;
+
+/* Encoding keeps caches between calls, and a thread that encodes takes one for its time. All
+ * caches of a tokenizer together, those in use too, hold at most pretok_tokenizer_cache_limit
+ * bytes; each call that runs may hold 256 KiB even if the limit is reached. */
+PRETOK_API size_t pretok_tokenizer_cache_limit(const pretok_tokenizer *) PRETOK_NOEXCEPT;
+/* How many bytes the caches hold now. */
+PRETOK_API size_t pretok_tokenizer_cache_bytes(const pretok_tokenizer *) PRETOK_NOEXCEPT;
+/* Frees all caches that no call uses. Any thread may do this at any time. */
+PRETOK_API void pretok_tokenizer_trim(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 
 /* The name of the preset that splits; "" for one of your own. Lives as long as the tokenizer.
  */
@@ -189,6 +203,13 @@ PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *tex
                                        size_t capacity, size_t *count,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API size_t pretok_encode_bound(const pretok_tokenizer *, size_t size) PRETOK_NOEXCEPT;
+/* The same into an array that the library makes, just large enough. Free it with
+ * pretok_ids_free. Text of unknown density is encoded only once so, in little memory. */
+PRETOK_API pretok_status pretok_encode_new(const pretok_tokenizer *, const char *text,
+                                           size_t size, const pretok_encode_options *options,
+                                           uint32_t **ids, size_t *count,
+                                           pretok_error *error) PRETOK_NOEXCEPT;
+PRETOK_API void pretok_ids_free(uint32_t *ids) PRETOK_NOEXCEPT;
 /* How many ids those are, without room for them. */
 PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text, size_t size,
                                       const pretok_encode_options *options, size_t *count,

@@ -16,6 +16,7 @@
 
 #include "pretok.h"
 
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -155,6 +156,7 @@ struct LoadOptions {
   std::string normalizer; // "NFC", for a file that has none
   std::vector<SpecialToken> special_tokens;
   const PreTokenizer *pre_tokenizer = nullptr; // instead of `preset`; it is copied
+  std::size_t cache_bytes = 0; // the bound of cache_limit(); 0: 128 MiB; 1: nothing is kept
 };
 
 class SpecialSet;
@@ -242,6 +244,12 @@ public:
     return decode(ids.data(), ids.size(), skip_special);
   }
 
+  // How many bytes of caches all threads together may have, and how many there are now.
+  std::size_t cache_limit() const { return pretok_tokenizer_cache_limit(get()); }
+  std::size_t cache_bytes() const { return pretok_tokenizer_cache_bytes(get()); }
+  // Frees all caches that no call uses. Any thread may do this at any time.
+  void trim() const { pretok_tokenizer_trim(get()); }
+
   // The handle, for functions of pretok.h.
   const pretok_tokenizer *get() const { return handle_.get(); }
 
@@ -267,6 +275,7 @@ private:
     given.special_tokens = tokens.data();
     given.special_token_count = tokens.size();
     given.pre_tokenizer = options.pre_tokenizer ? options.pre_tokenizer->get() : nullptr;
+    given.cache_bytes = options.cache_bytes;
     pretok_error error;
     pretok_tokenizer *made = nullptr;
     if (load_it(given, &made, &error))
@@ -322,18 +331,21 @@ inline Result<std::vector<std::uint32_t>>
 Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   const pretok_encode_options given = detail::given_to_c(options);
   pretok_error error;
-  // Most text has an id every three bytes or more.
-  std::vector<std::uint32_t> ids(text.size() / 3 + 16);
   std::size_t count = 0;
-  pretok_status status = PRETOK_OK;
-  do {
-    status = pretok_encode(get(), detail::data_of(text), text.size(), &given, ids.data(),
-                           ids.size(), &count, &error);
-    if (status != PRETOK_OK && status != PRETOK_TOO_SMALL)
+  // A short text has no more ids than there is room for here.
+  std::array<std::uint32_t, 2048> few; // not initialized
+  if (pretok_encode_bound(get(), text.size()) <= few.size()) {
+    if (pretok_encode(get(), detail::data_of(text), text.size(), &given, few.data(), few.size(),
+                      &count, &error))
       return detail::error_of(error);
-    ids.resize(count);
-  } while (status == PRETOK_TOO_SMALL);
-  return ids;
+    return std::vector<std::uint32_t>(few.data(), few.data() + count);
+  }
+  std::uint32_t *made = nullptr;
+  if (pretok_encode_new(get(), detail::data_of(text), text.size(), &given, &made, &count,
+                        &error))
+    return detail::error_of(error);
+  const detail::Owner<std::uint32_t, &pretok_ids_free> ids(made);
+  return std::vector<std::uint32_t>(made, made + count);
 }
 
 inline Result<std::size_t> Tokenizer::count(std::string_view text,

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
 
 namespace pretok {
 namespace {
@@ -37,6 +40,24 @@ pretok_status fail_at(pretok_error *error, pretok_status status, std::size_t pos
   va_end(arguments);
   mend_message(error->message);
   return status;
+}
+
+pretok_status fail_unforeseen(pretok_error *error) noexcept {
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return fail(error, PRETOK_OUT_OF_MEMORY, "there is not enough memory");
+  } catch (const std::length_error &) {
+    return fail(error, PRETOK_OUT_OF_MEMORY,
+                "the input is too large: an array would have more elements than it can");
+  } catch (const std::exception &unforeseen) {
+    return fail(error, PRETOK_INTERNAL, "internal error: %.150s; please report it",
+                unforeseen.what());
+  } catch (...) {
+  }
+#endif
+  return fail(error, PRETOK_INTERNAL, "internal error: unknown exception; please report it");
 }
 
 } // namespace pretok

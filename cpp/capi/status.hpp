@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <new>
 
 namespace pretok {
 
@@ -47,18 +46,18 @@ inline pretok_status check(pretok_error *error,
   return PRETOK_OK;
 }
 
-inline pretok_status out_of_memory(pretok_error *error) noexcept {
-  return fail(error, PRETOK_OUT_OF_MEMORY, "there is not enough memory");
-}
+// Says which exception a handler has caught: PRETOK_OUT_OF_MEMORY if there is not enough memory
+// or an array would be larger than any can be, else PRETOK_INTERNAL. The core throws nothing
+// else.
+pretok_status fail_unforeseen(pretok_error *error) noexcept;
 
-// Returns what `work` does. The core throws nothing but that memory is not there, or that a
-// container would be larger than any can be.
+// Returns what `work` does. No exception leaves.
 template <typename Work> pretok_status guarded(pretok_error *error, Work work) noexcept {
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
   try {
     return work();
   } catch (...) {
-    return out_of_memory(error);
+    return fail_unforeseen(error);
   }
 #else
   static_cast<void>(error);

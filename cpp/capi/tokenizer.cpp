@@ -68,6 +68,19 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
 
 void pretok_tokenizer_free(pretok_tokenizer *freed) noexcept { delete freed; }
 
+size_t pretok_tokenizer_cache_limit(const pretok_tokenizer *tokenizer) noexcept {
+  return tokenizer != nullptr ? tokenizer->encoder->caches().budget().limit() : 0;
+}
+
+size_t pretok_tokenizer_cache_bytes(const pretok_tokenizer *tokenizer) noexcept {
+  return tokenizer != nullptr ? tokenizer->encoder->caches().budget().used() : 0;
+}
+
+void pretok_tokenizer_trim(const pretok_tokenizer *tokenizer) noexcept {
+  if (tokenizer != nullptr)
+    tokenizer->encoder->caches().trim();
+}
+
 const char *pretok_tokenizer_preset(const pretok_tokenizer *tokenizer) noexcept {
   return tokenizer != nullptr ? tokenizer->named.name.c_str() : "";
 }

@@ -1,12 +1,12 @@
 #include "batch.hpp"
 
+#include "parallel.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 namespace pretok {
 
@@ -23,17 +23,11 @@ void run_all(const std::vector<std::function<void()>> &work, unsigned threads) {
       failure = std::current_exception();
     }
   };
-  std::vector<std::thread> helpers;
+  Helpers helpers; // joined whatever is thrown
   const std::size_t wanted = std::min<std::size_t>(threads, work.size());
-  try {
-    for (std::size_t i = 1; i < wanted; ++i)
-      helpers.emplace_back(loop);
-  } catch (const std::system_error &) {
-    // The system gives no more threads: those there are do all the work.
-  }
+  helpers.start(wanted - (wanted != 0 ? 1 : 0), loop);
   loop();
-  for (std::thread &helper : helpers)
-    helper.join();
+  helpers.join();
   if (failure)
     std::rethrow_exception(failure);
 }

@@ -20,11 +20,12 @@ namespace pretok {
 class Encoder {
 public:
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
-          bool add_prefix_space)
+          bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
         add_prefix_space_(add_prefix_space),
-        lowest_apart_(
-            vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3 : 0x100) {}
+        lowest_apart_(vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3
+                                                                                       : 0x100),
+        caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }

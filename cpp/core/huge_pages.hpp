@@ -16,6 +16,11 @@ constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE;
 // work.
 void prefer_huge_pages(void *data, std::size_t size);
 
+// Asks for huge pages for whole pages of memory, of any number. PRETOK_HUGE_PAGES=0 in the
+// environment, read once, makes this and prefer_huge_pages do nothing; so does building with
+// -DPRETOK_HUGE_PAGES=OFF.
+void advise_huge_pages(void *data, std::size_t size);
+
 // For the memory of a large table that is looked into at random: it begins where a huge page
 // does, a smaller one where a line of the processor's cache does.
 template <typename T> struct HugePages {

@@ -1,7 +1,9 @@
-// What became of more than 15 bytes: two places for each hash, which begin few and grow, and
-// the bytes and ids in a store that is begun anew when it is full.
+// What became of more than 15 bytes: two places for each hash, and the bytes and ids in a
+// store. Both begin small and grow as far as the account allows. A store that is full and
+// cannot grow is begun anew.
 #pragma once
 
+#include "cache_memory.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
@@ -9,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <utility>
 
 namespace pretok {
 
@@ -17,10 +19,21 @@ class LongCache {
 public:
   static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
 
+  // Without memory it keeps nothing.
+  explicit LongCache(CacheAccount &account) : account_(account) {}
+  LongCache(const LongCache &) = delete;
+  LongCache &operator=(const LongCache &) = delete;
+  ~LongCache() {
+    if (place_count_ != 0)
+      free_block(places_, place_count_ * sizeof *places_);
+    if (block_size_ != 0)
+      free_block(store_, block_size_);
+  }
+
   // Asks for the memory that is looked at first.
   void prefetch(std::uint64_t hash) const {
-    if (!places_.empty())
-      pretok::prefetch(places_.data() + first_of(hash));
+    if (place_count_ != 0)
+      pretok::prefetch(places_ + first_of(hash));
   }
 
   // Whether something is kept.
@@ -34,25 +47,29 @@ public:
     const Place *place = find(bytes, size, hash);
     if (place == nullptr)
       return 0;
-    std::memcpy(to, store_.data() + place->at, place->count * sizeof *to);
+    std::memcpy(to, store_ + place->at, place->count * sizeof *to);
     return place->count;
   }
 
   // `count` is at most `size`. Of the two in its place the older one goes.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count) {
-    if (kept_ == places_.size() / 2 && kept_ < MOST_PLACES / 2)
-      grow();
+    if (kept_ >= place_count_ / 2 && !grow_places()) {
+      if (place_count_ == 0)
+        return;
+      kept_ = 0; // so that it is not tried again soon
+    }
     const std::size_t words = count + (size + 3) / 4;
-    store_.reserve(STORE); // what nothing was written to is only addresses
-    if (STORE - store_.size() < words) {
-      store_.clear();
+    if (store_size_ - store_used_ < words && !grow_store()) {
+      if (store_size_ == 0)
+        return;
+      store_used_ = 0;
       ++generation_;
     }
-    const std::size_t at = store_.size();
-    store_.resize(at + words);
-    std::memcpy(store_.data() + at, ids, count * sizeof *ids);
-    std::memcpy(store_.data() + at + count, bytes, size);
+    const std::size_t at = store_used_;
+    store_used_ += words;
+    std::memcpy(store_ + at, ids, count * sizeof *ids);
+    std::memcpy(store_ + at + count, bytes, size);
     ++kept_;
     put({hash, static_cast<std::uint32_t>(at), generation_, static_cast<std::uint16_t>(size),
          static_cast<std::uint16_t>(count)});
@@ -61,7 +78,8 @@ public:
 private:
   static constexpr std::size_t FIRST_PLACES = 1 << 8;
   static constexpr std::size_t MOST_PLACES = 1 << 17;
-  static constexpr std::size_t STORE = 1 << 21; // 8 MB
+  static constexpr std::size_t FIRST_STORE = 1 << 10; // words: more than one entry
+  static constexpr std::size_t MOST_STORE = 1 << 21;  // 8 MB
 
   struct Place {
     std::uint64_t hash = 0;
@@ -71,25 +89,62 @@ private:
     std::uint16_t count = 0;
   };
 
-  std::size_t first_of(std::uint64_t hash) const { return hash % (places_.size() / 2) * 2; }
+  std::size_t first_of(std::uint64_t hash) const { return hash % (place_count_ / 2) * 2; }
 
   void put(const Place &place) {
-    Place *pair = places_.data() + first_of(place.hash);
+    Place *pair = places_ + first_of(place.hash);
     pair[1] = pair[0];
     pair[0] = place;
   }
-  void grow() {
-    std::vector<Place> before(std::clamp(places_.size() * 4, FIRST_PLACES, MOST_PLACES));
-    before.swap(places_);
-    for (std::size_t at = before.size(); at-- != 0;) // of two the older one first
+  bool grow_places() {
+    const std::size_t count = std::clamp(place_count_ * 4, FIRST_PLACES, MOST_PLACES);
+    if (count == place_count_ ||
+        !account_.replace(place_count_ * sizeof *places_, count * sizeof *places_))
+      return false;
+    void *const larger = allocate_block(count * sizeof *places_, false);
+    if (larger == nullptr) {
+      account_.release(count * sizeof *places_);
+      return false;
+    }
+    Place *const before = std::exchange(places_, static_cast<Place *>(larger));
+    const std::size_t count_before = std::exchange(place_count_, count);
+    for (std::size_t at = count_before; at-- != 0;) // of two the older one first
       if (before[at].size != 0)
         put(before[at]);
+    if (count_before != 0)
+      free_block(before, count_before * sizeof *before);
+    account_.release(count_before * sizeof *before);
+    return true;
+  }
+
+  bool grow_store() {
+    const std::size_t size = std::clamp(store_size_ * 2, FIRST_STORE, MOST_STORE);
+    constexpr std::size_t WORD = sizeof *store_;
+    if (size == store_size_ || !account_.replace(store_size_ * WORD, size * WORD))
+      return false;
+    if (size > block_size_ / WORD) {
+      const std::size_t block = block_size(size * WORD, MOST_STORE * WORD);
+      void *const larger = allocate_block(block, false);
+      if (larger == nullptr) {
+        account_.release(size * WORD);
+        return false;
+      }
+      if (block_size_ != 0) {
+        std::memcpy(larger, store_, store_used_ * WORD);
+        free_block(store_, block_size_);
+      }
+      store_ = static_cast<std::uint32_t *>(larger);
+      block_size_ = block;
+    }
+    account_.release(store_size_ * WORD);
+    store_size_ = size;
+    return true;
   }
 
   const Place *find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
-    if (places_.empty())
+    if (place_count_ == 0)
       return nullptr;
-    const Place *pair = places_.data() + first_of(hash);
+    const Place *pair = places_ + first_of(hash);
     return holds(pair[0], bytes, size, hash)   ? pair
            : holds(pair[1], bytes, size, hash) ? pair + 1
                                                : nullptr;
@@ -97,12 +152,17 @@ private:
   bool holds(const Place &place, const std::uint8_t *bytes, std::size_t size,
              std::uint64_t hash) const {
     return place.hash == hash && place.size == size && place.generation == generation_ &&
-           std::memcmp(store_.data() + place.at + place.count, bytes, size) == 0;
+           std::memcmp(store_ + place.at + place.count, bytes, size) == 0;
   }
 
-  std::vector<Place> places_;
-  std::size_t kept_ = 0; // so far
-  std::vector<std::uint32_t> store_;
+  CacheAccount &account_;
+  Place *places_ = nullptr;
+  std::size_t place_count_ = 0; // a power of two, or 0
+  std::size_t kept_ = 0;        // since the places grew, or could not
+  std::uint32_t *store_ = nullptr;
+  std::size_t store_size_ = 0; // words that are paid for
+  std::size_t block_size_ = 0; // bytes of the store, some of which may be addresses only
+  std::size_t store_used_ = 0;
   std::uint32_t generation_ = 1; // what the store held before it was full no longer counts
 };
 

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -120,12 +121,14 @@ public:
   Helpers &operator=(const Helpers &) = delete;
   ~Helpers() { join(); }
 
-  // Starts up to `count` threads: if the system gives no more, those there are do all the work.
+  // Starts up to `count` threads. If the system gives no more threads, or no memory for them,
+  // the threads that run do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
         threads_.emplace_back(loop);
     } catch (const std::system_error &) {
+    } catch (const std::bad_alloc &) {
     }
   }
   void join() {

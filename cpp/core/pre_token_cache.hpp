@@ -1,17 +1,20 @@
 // What pre-tokens became last time: most of a text is made of few different ones.
 //
-// Of fixed size at most: what is full begins anew, or what came last stays. A cache serves one
-// call at a time and then goes back to its pool.
+// The caches of a tokenizer share one budget (cache_memory.hpp). A cache serves one call at a
+// time and then goes back to its pool. It grows to its share of the budget; when it is full, it
+// begins anew. More threads make the shares smaller: a cache that holds more than its share is
+// dropped when its call ends, if others need the memory.
 #pragma once
 
+#include "cache_memory.hpp"
 #include "long_cache.hpp"
 #include "short_cache.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 namespace pretok {
 
@@ -19,57 +22,66 @@ struct PreTokenCache {
   static constexpr unsigned WHOLE_BITS = 20; // 40 MB
   static constexpr unsigned UNIT_BITS = 17;  // 5 MB
 
-  // `count`: how many there are already. What many threads have adds up, so that only one has
-  // the largest, and the next half of that.
-  explicit PreTokenCache(std::size_t count)
-      : others(count),
-        whole(WHOLE_BITS - static_cast<unsigned>(std::min<std::size_t>(count, 2))) {}
+  PreTokenCache(CacheBudget &budget, std::size_t given_slot)
+      : slot(given_slot), whole_account(budget, 5), unit_account(budget, 1),
+        long_account(budget, 2) {}
 
-  const std::size_t others;    // that were made before
-  ShortCache whole;            // pre-tokens
-  ShortCache units{UNIT_BITS}; // parts of them (char_joints.hpp)
-  LongCache longs;             // longer ones of either
-};
-
-// Caches that are not in use. Without locks, so that a fork never finds one held.
-class CachePool {
-public:
-  CachePool() = default;
-  CachePool(const CachePool &) = delete;
-  CachePool &operator=(const CachePool &) = delete;
-  ~CachePool() {
-    for (auto &slot : slots_)
-      delete slot.load();
+  std::size_t held() const {
+    return whole_account.held() + unit_account.held() + long_account.held();
+  }
+  // Whether one of the tables could not grow since the last call of `settle`.
+  bool is_stuck() const {
+    return whole_account.is_stuck() || unit_account.is_stuck() || long_account.is_stuck();
+  }
+  void settle() {
+    whole_account.settle();
+    unit_account.settle();
+    long_account.settle();
   }
 
-  std::unique_ptr<PreTokenCache> take() {
-    for (auto &slot : slots_)
-      if (PreTokenCache *found = slot.exchange(nullptr))
-        return std::unique_ptr<PreTokenCache>(found);
-    // Only one that is made counts: memory may run out.
-    const std::size_t others = made_.load();
-    auto made = std::make_unique<PreTokenCache>(others);
-    if (const std::size_t now = made_.fetch_add(1); now != others)
-      made = std::make_unique<PreTokenCache>(now); // another thread was faster
-    return made;
-  }
-
-  void give_back(std::unique_ptr<PreTokenCache> cache) {
-    // Each to a place of its own, if that is free, so that the largest is taken first.
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      PreTokenCache *expected = nullptr;
-      if (slots_[(cache->others + i) % slots_.size()].compare_exchange_strong(expected,
-                                                                              cache.get())) {
-        cache.release();
-        return;
-      }
-    }
-  }
+  const std::size_t slot;    // its place in the pool; if it has none, CachePool::SLOTS
+  std::size_t last_turn = 0; // of the pool, when it was last taken
 
 private:
-  // More threads than this at a time begin with an empty cache.
-  std::array<std::atomic<PreTokenCache *>, 16> slots_{};
-  std::atomic<std::size_t> made_{0}; // so far
+  CacheAccount whole_account; // they outlive the tables
+  CacheAccount unit_account;
+  CacheAccount long_account;
+
+public:
+  ShortCache whole{WHOLE_BITS, whole_account}; // pre-tokens
+  ShortCache units{UNIT_BITS, unit_account};   // parts of them (char_joints.hpp)
+  LongCache longs{long_account};               // longer ones of either
+};
+
+// The caches of a tokenizer. Without locks, so that a fork never finds one held.
+class CachePool {
+public:
+  explicit CachePool(std::size_t limit = CacheBudget::DEFAULT_LIMIT) : budget_(limit) {}
+  CachePool(const CachePool &) = delete;
+  CachePool &operator=(const CachePool &) = delete;
+  ~CachePool() { trim(); }
+
+  const CacheBudget &budget() const { return budget_; }
+
+  // Returns the cache of the first slot that has one, or a new one.
+  std::unique_ptr<PreTokenCache> take();
+  void give_back(std::unique_ptr<PreTokenCache> cache);
+  // Frees all caches that are not in use.
+  void trim();
+
+private:
+  // More calls than this at a time work with small caches that are not kept.
+  static constexpr std::size_t SLOTS = 128;
+
+  std::unique_ptr<PreTokenCache> make();
+  void drop(std::unique_ptr<PreTokenCache> cache);
+  void drop_unused();
+
+  CacheBudget budget_;
+  // A cache that is not in use is in its slot. A slot is reserved as long as its cache exists.
+  std::array<std::atomic<PreTokenCache *>, SLOTS> slots_{};
+  std::array<std::atomic<bool>, SLOTS> is_reserved_{};
+  std::atomic<std::size_t> turn_{0}; // grows each time that a cache could not grow
 };
 
 // A cache for as long as this lives.

@@ -1,39 +1,39 @@
 #include "short_cache.hpp"
 
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace pretok {
-ShortCache::ShortCache(unsigned most_bits) : most_bits_(most_bits) {
+namespace {
+
+// The slots of a cache that has no memory: all free.
+alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
+constexpr ShortCache::Entry NO_ENTRY{};
+
+} // namespace
+
+ShortCache::ShortCache(unsigned most_bits, CacheAccount &account)
+    : account_(account), most_(1U << most_bits), bucket_mask_(NO_SLOTS.size() - BUCKET),
+      slots_(const_cast<std::uint32_t *>(NO_SLOTS.data())),
+      entries_(const_cast<Entry *>(&NO_ENTRY)) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
-  allocate(FIRST_SLOTS);
-  try {
-    // What nothing was written to is only addresses.
-    entries_ = HugePages<Entry>().allocate(std::size_t{1} << most_bits);
-  } catch (...) {
-    std::free(slot_memory_);
-    throw;
-  }
-  entries_[0] = Entry{ShortKey::none(), 0, {}};
-  used_ = 1;
+  static_assert(NO_SLOTS.size() == LINE, "find_in_line reads a line");
 }
 
 ShortCache::~ShortCache() {
-  std::free(slot_memory_);
-  HugePages<Entry>().deallocate(entries_, std::size_t{1} << most_bits_);
+  free_slots();
+  free_entries();
 }
 
-void ShortCache::allocate(std::size_t count) {
-  const std::size_t size = sizeof *slots_ * count;
-  std::size_t space = size + 64;
-  void *const memory = std::calloc(1, space);
-  if (memory == nullptr)
-    throw std::bad_alloc();
-  slot_memory_ = memory;
-  void *aligned = memory; // where a line of the processor's cache begins
-  slots_ = static_cast<std::uint32_t *>(std::align(64, size, aligned, space));
-  bucket_mask_ = count - BUCKET;
+void ShortCache::free_slots() {
+  if (capacity_ != 0)
+    free_block(slots_, slot_bytes(capacity_));
+}
+
+void ShortCache::free_entries() {
+  if (block_size_ != 0)
+    free_block(entries_, block_size_);
 }
 
 const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
@@ -52,10 +52,11 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
                         std::size_t count) {
   if (count > MOST_IDS || find(key, hash) != nullptr)
     return;
-  if ((1U << most_bits_) - used_ < places(count))
+  if (used_ + places(count) > capacity_ && !grow()) {
+    if (capacity_ == 0)
+      return;
     clear();
-  if (++kept_ > slot_count() / 2)
-    grow();
+  }
   const std::uint32_t place = used_;
   used_ += places(count);
   Entry &entry = entries_[place];
@@ -77,17 +78,48 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
   slots_[slot] = tag_of(hash) | place;
 }
 
-// To twice the slots.
-void ShortCache::grow() {
-  void *const before = slot_memory_;
-  allocate(2 * slot_count());
-  std::free(before);
-  // In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+// Doubles the memory, and returns true, unless that is too much.
+bool ShortCache::grow() {
+  const std::uint32_t capacity = std::max(2 * capacity_, FIRST_ENTRIES);
+  const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
+  const std::size_t size = entry_bytes(capacity) + slot_bytes(capacity);
+  if (capacity > most_ || !account_.replace(before, size))
+    return false;
+  void *entries = entries_;
+  std::size_t block = block_size_;
+  if (entry_bytes(capacity) > block) {
+    block = block_size(entry_bytes(capacity), entry_bytes(most_));
+    entries = allocate_block(block, true);
+  }
+  void *const slots = entries != nullptr ? allocate_block(slot_bytes(capacity), true) : nullptr;
+  if (slots == nullptr) {
+    if (entries != nullptr && entries != entries_)
+      free_block(entries, block);
+    account_.release(size);
+    return false;
+  }
+  free_slots();
+  if (entries != entries_) {
+    std::memcpy(entries, entries_, entry_bytes(used_));
+    free_entries();
+  }
+  account_.release(before);
+  entries_ = static_cast<Entry *>(entries);
+  slots_ = static_cast<std::uint32_t *>(slots);
+  capacity_ = capacity;
+  block_size_ = block;
+  bucket_mask_ = slot_bytes(capacity) / sizeof *slots_ - BUCKET;
+  put_all();
+  return true;
+}
+
+// In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;
   std::array<std::uint64_t, AHEAD> hashes;
   std::array<std::uint32_t, AHEAD> places_ahead;
   std::size_t count = 0;
-  const auto put_all = [&] {
+  const auto put_some = [&] {
     for (std::size_t i = 0; i < count; ++i)
       put(hashes[i], places_ahead[i]);
     count = 0;
@@ -97,15 +129,14 @@ void ShortCache::grow() {
     hashes[count] = entries_[place].key.hash();
     prefetch(hashes[count]);
     if (++count == AHEAD)
-      put_all();
+      put_some();
   }
-  put_all();
+  put_some();
 }
 
 void ShortCache::clear() {
   std::fill_n(slots_, slot_count(), 0U);
   used_ = 1;
-  kept_ = 0;
 }
 
 } // namespace pretok

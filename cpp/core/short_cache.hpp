@@ -1,11 +1,11 @@
 // What became of up to 15 bytes: entries one behind the other as they come, so that what is
 // frequent, and came early, shares few lines of the processor's cache, and a small table that
-// says where they are. Both begin small and grow with what is kept; at the limit all is
-// dropped.
+// says where they are. Both begin small and double when the entries are full, as far as the
+// account allows. If it does not, all entries are dropped.
 #pragma once
 
 #include "bits.hpp"
-#include "huge_pages.hpp"
+#include "cache_memory.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
@@ -29,8 +29,9 @@ public:
     std::array<std::uint32_t, 3> ids; // of more, the others are behind, in place of entries
   };
 
-  // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table.
-  explicit ShortCache(unsigned most_bits);
+  // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table. Without
+  // memory it keeps nothing.
+  ShortCache(unsigned most_bits, CacheAccount &account);
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
@@ -103,7 +104,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t FIRST_SLOTS = 1 << 10;
+  static constexpr std::uint32_t FIRST_ENTRIES = 1 << 8;
   static constexpr std::size_t BUCKET = 4; // slots
   static constexpr std::size_t LINE = 16;  // slots
 
@@ -124,19 +125,29 @@ private:
   }
   std::size_t slot_count() const { return bucket_mask_ + BUCKET; }
 
+  static std::size_t entry_bytes(std::size_t capacity) { return capacity * sizeof(Entry); }
+  // Two slots an entry.
+  static std::size_t slot_bytes(std::size_t capacity) {
+    return 2 * capacity * sizeof(std::uint32_t);
+  }
+
   const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const;
-  void allocate(std::size_t count); // empty slots
-  void grow();
+  bool grow();
+  void free_slots();
+  void free_entries();
   void clear();
   void put(std::uint64_t hash, std::uint32_t place);
+  void put_all();
 
-  unsigned most_bits_;
-  std::size_t bucket_mask_ = 0;
-  void *slot_memory_ = nullptr;
-  std::uint32_t *slots_ = nullptr; // tag and place; 0: free
-  Entry *entries_ = nullptr;       // the first has no key
-  std::uint32_t used_ = 0;         // places
-  std::size_t kept_ = 0;
+  CacheAccount &account_;
+  std::uint32_t most_;
+  std::uint32_t capacity_ =
+      0; // entries that are paid for; 0: `slots_` and `entries_` are constants
+  std::size_t block_size_ = 0; // bytes of the entries, some of which may be addresses only
+  std::size_t bucket_mask_;
+  std::uint32_t *slots_;   // tag and place; 0: free
+  Entry *entries_;         // the first has no key
+  std::uint32_t used_ = 1; // places
 };
 
 } // namespace pretok

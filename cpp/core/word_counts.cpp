@@ -193,6 +193,7 @@ std::size_t WordTable::place_of(const Key &key) const {
 }
 
 const std::uint8_t *WordTable::keep(ByteView bytes) {
+  longest_ = std::max(longest_, bytes.size);
   if (bytes.size > left_) {
     // What is left of the block before is given up, unless the word is large for any block.
     if (bytes.size > BLOCK / 8) {
@@ -234,6 +235,13 @@ WordCounts::WordCounts()
 void WordCounts::add_word(ByteView word, std::int64_t count) {
   tables_[0].add(word, count, position_);
   position_ += word.size;
+}
+
+std::size_t WordCounts::longest() const {
+  std::size_t longest = 0;
+  for (const WordTable &table : tables_)
+    longest = std::max(longest, table.longest());
+  return longest;
 }
 
 WordTable WordCounts::take(unsigned threads) {

@@ -57,6 +57,8 @@ public:
   // Adds all that is in another table, of the same seed, and empties that one. In both, words
   // must have been added in the order of Word::first. Nothing else can be added any more.
   void add(WordTable &other, unsigned threads);
+  // How many bytes the longest word has.
+  std::size_t longest() const { return longest_; }
   // Returns the words in the order of Word::first. Nothing can be added any more.
   const std::vector<Word> &finish();
 
@@ -81,6 +83,7 @@ private:
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::uint8_t *free_ = nullptr;
   std::size_t left_ = 0;
+  std::size_t longest_ = 0;
   bool is_settled_ = false; // whether the counts are those of words_
   bool are_entered_ = true; // whether words_ are in the places
 };
@@ -130,6 +133,8 @@ public:
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            Pulse pulse);
   void add_word(ByteView word, std::int64_t count);
+  // How many bytes the longest word has that was counted since `take`.
+  std::size_t longest() const;
   // Returns all that was counted, by where it first appeared, and starts anew.
   WordTable take(unsigned threads);
 

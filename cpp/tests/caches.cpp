@@ -51,9 +51,20 @@ Ids ids_of(const ShortCache::Entry &entry) {
   return ids;
 }
 
+// A cache with a budget for itself.
+template <typename Cache> struct Alone {
+  template <typename... Arguments>
+  explicit Alone(Arguments... arguments) : cache(arguments..., account) {}
+
+  CacheBudget budget{CacheBudget::DEFAULT_LIMIT};
+  CacheAccount account{budget, CacheAccount::WEIGHTS};
+  Cache cache;
+};
+
 // `most_bits` so small that the cache is full now and then, or so large that it never is.
 bool short_cache_agrees(unsigned most_bits, bool has_room) {
-  ShortCache cache(most_bits);
+  Alone<ShortCache> alone(most_bits);
+  ShortCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   std::size_t found = 0;
   std::size_t lost = 0;
@@ -85,7 +96,8 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
 
 // Also of what had to give way in the table.
 bool short_cache_keeps_once() {
-  ShortCache cache(9);
+  Alone<ShortCache> alone(9);
+  ShortCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   while (all.size() < 500) {
     const std::string bytes = random_bytes(4, ShortKey::MOST);
@@ -113,7 +125,8 @@ bool look_alikes_are_no_third() {
     const auto [before, is_new] = seen.emplace(hash >> 20 & 0x3FFFFF, one);
     if (is_new)
       continue;
-    ShortCache cache(11);
+    Alone<ShortCache> alone(11);
+    ShortCache &cache = alone.cache;
     const ShortKey other = key_of(before->second);
     const Ids ids = {7};
     cache.insert(other, other.hash(), ids.data(), 1);
@@ -169,7 +182,8 @@ bool look_ups_agree() {
       ends.push_back(std::min(size, ends.back() + 1 + below(most)));
     const PreTokens given{text.get(),      text.get() + size, ends.front(),
                           ends.data() + 1, ends.size() - 1,   below(2) == 0 ? 0xE3U : 0x100U};
-    ShortCache cache(11);
+    Alone<ShortCache> alone(11);
+    ShortCache &cache = alone.cache;
     for (std::size_t i = 0; i < given.count; ++i) {
       const std::size_t length = given.ends[i] - given.start_of(i);
       if (below(4) == 0 || length > ShortKey::MOST)
@@ -190,7 +204,8 @@ bool look_ups_agree() {
 }
 
 bool long_cache_agrees() {
-  LongCache cache;
+  Alone<LongCache> alone;
+  LongCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   std::size_t found = 0;
   for (int round = 0; round < 60000; ++round) {
@@ -212,23 +227,114 @@ bool long_cache_agrees() {
   return found > 30000;
 }
 
-// Whatever the order in which caches come back.
-bool the_largest_is_taken_first() {
-  CachePool pool;
-  std::vector<std::unique_ptr<PreTokenCache>> taken;
-  for (std::size_t i = 0; i < 4; ++i) {
+using Taken = std::vector<std::unique_ptr<PreTokenCache>>;
+
+Taken take(CachePool &pool, std::size_t count) {
+  Taken taken;
+  while (taken.size() < count)
     taken.push_back(pool.take());
-    if (taken.back()->others != i)
-      return false;
+  return taken;
+}
+
+void give_back(CachePool &pool, Taken &taken) {
+  for (std::unique_ptr<PreTokenCache> &cache : taken)
+    pool.give_back(std::move(cache));
+  taken.clear();
+}
+
+// Keeps `count` pre-tokens of each kind that were not there before.
+void fill(PreTokenCache &cache, std::size_t count) {
+  static std::size_t number = 0;
+  for (; count != 0; --count) {
+    const std::string bytes = std::to_string(++number);
+    const std::string longer = bytes + " of more than 15 bytes";
+    const Ids ids{1, 2, 3};
+    for (ShortCache *table : {&cache.whole, &cache.units})
+      table->insert(key_of(bytes), key_of(bytes).hash(), ids.data(), ids.size());
+    cache.longs.insert(bytes_of(longer), longer.size(),
+                       hash_long(bytes_of(longer), longer.size()), ids.data(), ids.size());
   }
-  for (std::size_t i = taken.size(); i-- != 0;)
-    pool.give_back(std::move(taken[i]));
-  for (std::size_t i = 0; i < 4; ++i) {
-    taken[i] = pool.take();
-    if (taken[i]->others != i)
+}
+
+// Whatever the order in which caches come back, they are taken in that of their slots.
+bool the_first_slot_is_taken_first() {
+  CachePool pool;
+  Taken taken = take(pool, 4);
+  std::swap(taken[0], taken[3]);
+  give_back(pool, taken);
+  taken = take(pool, 4);
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    if (taken[i]->slot != i)
+      return false;
+  give_back(pool, taken);
+  return true;
+}
+
+// A single cache uses all of the budget that it can, many share it, and it is never exceeded
+// but for the floor of the caches in use.
+bool the_budget_bounds_all_caches() {
+  for (const std::size_t limit :
+       {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
+    CachePool pool(limit);
+    for (const std::size_t count : {1, 2, 5, 40, 300, 3}) {
+      Taken taken = take(pool, count);
+      for (int round = 0; round < 3; ++round)
+        for (const auto &cache : taken) {
+          fill(*cache, 60000 / count + 3000);
+          if (pool.budget().used() > limit + count * CacheBudget::FLOOR)
+            return false;
+        }
+      give_back(pool, taken);
+      if (pool.budget().used() > limit)
+        return false;
+    }
+    pool.trim();
+    if (pool.budget().used() != 0 || pool.budget().caches() != 0)
       return false;
   }
   return true;
+}
+
+// More calls at a time than before take their share from a cache that has all of the budget.
+bool shares_are_fair() {
+  CachePool pool(std::size_t{8} << 20);
+  Taken taken = take(pool, 1);
+  fill(*taken[0], 200000);
+  if (taken[0]->held() < pool.budget().limit() / 2)
+    return false;
+  give_back(pool, taken);
+  for (int round = 0; round < 4; ++round) {
+    taken = take(pool, 8);
+    for (const auto &cache : taken)
+      fill(*cache, 20000);
+    give_back(pool, taken);
+  }
+  taken = take(pool, 8);
+  bool are_fair = true;
+  for (const auto &cache : taken)
+    are_fair = are_fair && cache->held() >= pool.budget().limit() / 8 / 3;
+  give_back(pool, taken);
+  return are_fair;
+}
+
+// After many calls at a time have ended, the one that goes on has all of the budget again.
+bool unused_caches_give_way() {
+  CachePool pool(std::size_t{8} << 20);
+  Taken taken = take(pool, 64);
+  for (const auto &cache : taken)
+    fill(*cache, 3000);
+  give_back(pool, taken);
+  for (int round = 0; round < 60; ++round) {
+    taken = take(pool, 1);
+    fill(*taken[0], 10000);
+    give_back(pool, taken);
+  }
+  taken = take(pool, 1);
+  fill(*taken[0], 100000);
+  const bool has_most = taken[0]->held() > pool.budget().limit() / 2;
+  const bool is_alone = pool.budget().caches() == 1;
+  give_back(pool, taken);
+  return has_most && is_alone;
 }
 
 } // namespace
@@ -236,7 +342,9 @@ bool the_largest_is_taken_first() {
 int main() {
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
                       short_cache_keeps_once() && look_alikes_are_no_third() &&
-                      look_ups_agree() && long_cache_agrees() && the_largest_is_taken_first();
-  std::printf(passed ? "7 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+                      look_ups_agree() && long_cache_agrees() &&
+                      the_first_slot_is_taken_first() && the_budget_bounds_all_caches() &&
+                      shares_are_fair() && unused_caches_give_way();
+  std::printf(passed ? "10 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
   return passed ? 0 : 1;
 }

@@ -72,6 +72,14 @@ void test_tokenizer(const pretok::Tokenizer &tokenizer) {
   // More ids than the first buffer has room for.
   const std::string bytes(1000, '\xFF');
   CHECK(tokenizer.encode(bytes)->size() == 1000);
+  for (const std::size_t size : {2000, 2040, 2044, 2048, 2100, 100000}) {
+    const auto many = tokenizer.encode(std::string(size, '\xFF'));
+    CHECK(many->size() == size && many->capacity() == size);
+  }
+  CHECK(tokenizer.cache_limit() == std::size_t{128} << 20);
+  CHECK(tokenizer.cache_bytes() != 0 && tokenizer.cache_bytes() <= tokenizer.cache_limit());
+  tokenizer.trim();
+  CHECK(tokenizer.cache_bytes() == 0);
 
   const auto refused = tokenizer.encode("a <|end|>");
   CHECK(!refused && refused.error().status == PRETOK_SPECIAL_TOKEN);

@@ -26,6 +26,7 @@ TROUBLE = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """128 and the number of the signal, as a shell has it."""
+OUT_OF_MEMORY = "there is not enough memory; give smaller inputs, or fewer threads"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,6 +61,11 @@ def _run(given: list[str]) -> int:
     except BrokenPipeError:
         abandon_output()
         return BROKEN_PIPE
+    except MemoryError:
+        abandon_output()
+        if sys.stderr is not None:
+            click.echo(f"pretok: error: {OUT_OF_MEMORY}", err=True)
+        return TROUBLE
     except (click.ClickException, PretokError, OSError, UnicodeError) as error:
         if isinstance(error, OSError):
             abandon_output()

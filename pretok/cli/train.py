@@ -79,6 +79,18 @@ SPARE_SUFFIX = ".json"
     metavar="NAME",
     help="What has the text in each object of a .jsonl file.",
 )
+@click.option(
+    "--max-pre-token",
+    type=int,
+    metavar="BYTES",
+    help="A longer pre-token is an error.  [default: 16 MB]",
+)
+@click.option(
+    "--max-text",
+    type=int,
+    metavar="BYTES",
+    help="A longer line of a .jsonl file is an error.  [default: 64 MB]",
+)
 @click.option("--threads", type=int, metavar="N", help="[default: as many as are of use]")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @backend_option

@@ -20,7 +20,8 @@ from pretok.pretokenizer import BackendName
 
 Ids = NDArray[np.uint32]
 
-PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "field", "threads")
+PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
+              "field", "threads")  # fmt: skip
 ASKS_FOR_PRESET = "; pass preset= with the name"
 ESCAPE: Errors = "surrogateescape"
 """How texts hold bytes that are not UTF-8."""
@@ -83,7 +84,7 @@ def in_options(message: object) -> str:
     text = text.replace("preset= and special_tokens=", "--preset")
     for name in PARAMETERS:
         text = text.replace(f"{name}=", f"--{name.replace('_', '-')} ")
-    return text
+    return text.rstrip()
 
 
 class _Options(TypedDict):

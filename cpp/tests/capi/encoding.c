@@ -63,6 +63,24 @@ void test_encoding(const pretok_tokenizer *tokenizer) {
   CHECK(pretok_encode_bound(tokenizer, (size_t)-1) == (size_t)-1);
   CHECK(pretok_encode_bound(NULL, 1) == 0);
 
+  uint32_t *made = NULL;
+  CHECK(pretok_encode_new(tokenizer, TEXT, size, &options, &made, &again, &fault) == PRETOK_OK);
+  CHECK(again == count && memcmp(more, made, count * sizeof made[0]) == 0);
+  pretok_ids_free(made);
+  made = more;
+  CHECK(pretok_encode_new(tokenizer, "", 0, &options, &made, &again, &fault) == PRETOK_OK);
+  CHECK(again == 0 && made != more);
+  pretok_ids_free(made);
+  made = more;
+  FAILS(pretok_encode_new(tokenizer, TEXT, size, NULL, &made, &again, &fault),
+        PRETOK_SPECIAL_TOKEN, "<|end|>");
+  FAILS(pretok_encode_new(tokenizer, TEXT, size, NULL, NULL, &again, &fault),
+        PRETOK_INVALID_ARGUMENT, "ids");
+  FAILS(pretok_encode_new(tokenizer, TEXT, size, NULL, &made, NULL, &fault),
+        PRETOK_INVALID_ARGUMENT, "count");
+  CHECK(made == more);
+  pretok_ids_free(NULL);
+
   FAILS(pretok_encode(tokenizer, TEXT, size, NULL, ids, 64, &again, &fault),
         PRETOK_SPECIAL_TOKEN, "<|end|>");
   CHECK(fault.position == 21);

@@ -4,7 +4,47 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* The caches of a tokenizer stay below its limit, and go when it is trimmed. */
+static void test_caches(void) {
+  static char text[20000];
+  for (size_t i = 0; i < sizeof text; ++i)
+    text[i] = (char)(i % 7 == 0 ? ' ' : 'a' + (i * i / 50) % 26);
+  const size_t limits[] = {0, 1, 1000000};
+  size_t expected = 0;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; ++i) {
+    pretok_tokenizer *made = NULL;
+    pretok_load_options options = usual_options();
+    options.cache_bytes = limits[i];
+    CHECK(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault) == PRETOK_OK);
+    const size_t limit = limits[i] != 0 ? limits[i] : (size_t)128 << 20;
+    CHECK(pretok_tokenizer_cache_limit(made) == limit);
+    CHECK(pretok_tokenizer_cache_bytes(made) == 0);
+    for (int round = 0; round < 2; ++round) {
+      size_t count = 0;
+      CHECK(pretok_count(made, text, sizeof text, NULL, &count, &fault) == PRETOK_OK);
+      CHECK(count == expected || expected == 0);
+      expected = count;
+      CHECK(pretok_tokenizer_cache_bytes(made) <= limit);
+      CHECK((pretok_tokenizer_cache_bytes(made) != 0) == (limit > 1));
+      pretok_tokenizer_trim(made);
+      CHECK(pretok_tokenizer_cache_bytes(made) == 0);
+    }
+    pretok_tokenizer_free(made);
+  }
+  /* A program that was compiled with the header before this. */
+  pretok_tokenizer *old = NULL;
+  pretok_load_options options = usual_options();
+  options.struct_size = offsetof(pretok_load_options, cache_bytes);
+  options.cache_bytes = 1;
+  CHECK(pretok_tokenizer_from_memory(file, file_size, &options, &old, &fault) == PRETOK_OK);
+  CHECK(pretok_tokenizer_cache_limit(old) == (size_t)128 << 20);
+  pretok_tokenizer_free(old);
+  CHECK(pretok_tokenizer_cache_limit(NULL) == 0 && pretok_tokenizer_cache_bytes(NULL) == 0);
+  pretok_tokenizer_trim(NULL);
+}
+
 void test_loading(void) {
+  test_caches();
   pretok_tokenizer *made = NULL;
   pretok_load_options options = usual_options();
   FAILS(pretok_tokenizer_from_memory(NULL, 0, &options, &made, &fault), PRETOK_INVALID_ARGUMENT,

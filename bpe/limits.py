@@ -1,0 +1,50 @@
+"""Limits on what training holds in memory at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bpe.errors import TextFileError
+
+MAX_PRE_TOKEN = 16 << 20
+MAX_TEXT = 64 << 20
+
+
+class Limits(NamedTuple):
+    """The most bytes of a pre-token, and of a text that is held whole because nothing can cut it."""
+
+    pre_token: int = MAX_PRE_TOKEN
+    text: int = MAX_TEXT
+
+    @classmethod
+    def of(cls, max_pre_token: int | None, max_text: int | None) -> Limits:
+        """Return the limits with these values, None for the default; raises ValueError."""
+        given = {"max_pre_token": max_pre_token, "max_text": max_text}
+        for name, value in given.items():
+            if value is not None and (type(value) is not int or value < 1):
+                raise ValueError(f"{name}={value!r:.40}; expected None or an int of at least 1")
+        return cls(max_pre_token or MAX_PRE_TOKEN, max_text or MAX_TEXT)
+
+
+class TooLongError(ValueError):
+    """A pre-token or a text is longer than its limit; says nothing of where."""
+
+    def at(self, name: str | None) -> ValueError:
+        """Return the error with the name of the file; None for texts that are no file's."""
+        return TextFileError(f"{name}: {self}") if name is not None else ValueError(str(self))
+
+
+def too_long_pre_token(limits: Limits) -> TooLongError:
+    """Return the error for a pre-token that is too long."""
+    return TooLongError(
+        f"a pre-token has more than {limits.pre_token} bytes; choose a preset that splits this "
+        "text, cut the text, or pass a larger max_pre_token="
+    )
+
+
+def too_long_text(limits: Limits) -> TooLongError:
+    """Return the error for a text that is too long."""
+    return TooLongError(
+        f"the pre-tokenizer must have this text whole, and it has more than {limits.text} bytes; "
+        "cut it, or pass a larger max_text="
+    )
