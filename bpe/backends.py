@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Protocol, cast
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bpe.encoder import ESCAPE, Backend, Encoder, as_text
 from bpe.merge import Merger
-from bpe.special import AddedToken, AddedTokens, Ranges
+from bpe.special import AddedToken, AddedTokens, word_ranges
 from bpe.vocabulary import Vocabulary
 from pretok.pretokenizer import BackendName, PreTokenizer, native_machine
 
@@ -61,16 +61,12 @@ def make_encoder(
     return Encoder(splitter(pre_tokenizer), merge, decoder, add_prefix_space)
 
 
-def make_added(
-    tokens: Iterable[AddedToken],
-    refused: Collection[str],
-    as_text: Collection[str],
-    words: Ranges,
-    encoder: Backend,
-) -> AddedTokens:
+def make_added(tokens: Iterable[AddedToken], nfc: bool, encoder: Backend) -> AddedTokens:
     """Return what finds `tokens`, of the kind that `encoder` takes."""
+    tokens = list(tokens)
+    words = word_ranges() if any(token.single_word for token in tokens) else ()
     if isinstance(encoder, Encoder):
-        return AddedTokens(tokens, refused, as_text, words)
+        return AddedTokens(tokens, words, nfc)
     from pretok import _core
 
     records = [
@@ -81,12 +77,11 @@ def make_added(
             token.lstrip,
             token.rstrip,
             token.single_word,
-            token.content in refused,
-            token.content in as_text,
+            token.special,
         )
         for token in tokens
     ]
-    return cast(AddedTokens, _core.AddedTokens(records, list(words)))
+    return cast(AddedTokens, _core.AddedTokens(records, list(words), nfc))
 
 
 def splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -11,7 +11,7 @@ from bpe.encoder import ESCAPE, Backend, Data, Ids, Offsets, as_text
 from bpe.errors import SpecialTokenError
 from bpe.normalize import alignment
 from bpe.places import Places
-from bpe.special import AddedTokens, Segment
+from bpe.special import AddedTokens
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[Data, AddedTokens], Result]
@@ -21,16 +21,20 @@ Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
 class NormalPart:
     """An added token that is found in text as it is, or text between such, which is normalized."""
 
-    def __init__(self, data: bytes, segment: Segment, encoder: Backend, added: AddedTokens) -> None:
-        self._start, self._end, self._token = segment
-        self._data = data[self._start : self._end]
+    def __init__(
+        self, data: bytes, start: int, id: int | None, encoder: Backend, added: AddedTokens
+    ) -> None:
+        """Take the part that begins at `start` of a text; `id` is that of an added token."""
+        self._data = data
+        self._start = start
+        self._id = id
         self._encoder = encoder
         self._added = added
 
     def encoded(self, encode: Work[Result], of_id: Callable[[int], Result]) -> Result:
         """Return what `encode` makes of the part in NFC, or `of_id` of an added token's id."""
-        if self._token is not None:
-            return of_id(self._token.id)
+        if self._id is not None:
+            return of_id(self._id)
         try:
             return encode(self._encoder.normalized(self._data), self._added)
         except SpecialTokenError as error:
@@ -38,11 +42,11 @@ class NormalPart:
 
     def spans(self, spans: Work[Spans]) -> Spans:
         """Return the ids, and the start and end of each in bytes of the whole text."""
-        if self._token is not None:
+        if self._id is not None:
             return (
-                np.array([self._token.id], np.uint32),
+                np.array([self._id], np.uint32),
                 np.array([self._start], np.int64),
-                np.array([self._end], np.int64),
+                np.array([self._start + len(self._data)], np.int64),
             )
         try:
             normal, origins, _ = self._aligned()

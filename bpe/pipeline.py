@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from bpe.backends import make_added
 from bpe.encoder import Backend, Data, Ids, Offsets, utf8
 from bpe.errors import SpecialTokenError
 from bpe.merge import no_token
 from bpe.normal_parts import NormalPart, Result, Spans, Work
-from bpe.normalize import normalize
 from bpe.places import Places
-from bpe.special import AddedToken, AddedTokens, word_ranges
+from bpe.policies import Policies, Special
+from bpe.special import AddedToken, AddedTokens
 from bpe.vocabulary import UNASSIGNED
 
-Special: TypeAlias = Literal["raise", "text", "allow"] | Collection[str]
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 Normalizer: TypeAlias = Literal["NFC"]
-Phase: TypeAlias = Literal["all", "exact", "normalized"]
-"""Which added tokens: all, those found in text as it is, or those found once it is normalized."""
-
 Call: TypeAlias = Callable[[Data, Special, Errors], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 
@@ -42,20 +36,10 @@ class Pipeline:
         missing_bytes: Sequence[int],
     ) -> None:
         self.encoder = encoder
-        self._added_tokens = tuple(added_tokens)
-        self._special = {token.content for token in added_tokens if token.special}
+        self._policies = Policies(added_tokens, normalizer is not None, encoder)
         self._normalizer = normalizer
         self._missing_bytes = missing_bytes
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # What a token is found as, once text is normalized, to how it was given.
-        self._given = {
-            normalize(token.content): token.content
-            for token in added_tokens
-            if token.normalized and normalizer is not None
-        }
-        # Not of a method: what is dropped is to be freed at once, not when cycles are looked for.
-        make = partial(_make_added, self._added_tokens, normalizer, encoder)
-        self._added = lru_cache(maxsize=64)(make)
 
     def trim(self) -> None:
         """Drop what calls have left for the next ones."""
@@ -73,7 +57,7 @@ class Pipeline:
         direct = getattr(self.encoder, "direct_calls", None)
         if direct is None:
             return own
-        found: Calls = direct(self._added_for, own, *self._only())
+        found: Calls = direct(self._policies.added_for, own, *self._only())
         return found
 
     def encode(
@@ -119,7 +103,9 @@ class Pipeline:
         data, odd = self._batch(texts, errors)
         refusal = None
         try:
-            found = self.encoder.encode_batch(data, self._added_for(special), _threads(threads))
+            found = self.encoder.encode_batch(
+                data, self._policies.added_for(special), _threads(threads)
+            )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
         for index in odd:
@@ -144,7 +130,7 @@ class Pipeline:
             return flat(self.encode_batch(texts, special, errors, threads))
         try:
             return self.encoder.encode_batch_array(
-                data, self._added_for(special), _threads(threads)
+                data, self._policies.added_for(special), _threads(threads)
             )
         except SpecialTokenError as error:
             raise self._located(error, texts[error.text_index or 0], errors) from None
@@ -162,7 +148,7 @@ class Pipeline:
             data = self._checked(encodable(text, errors))
             if self._needs_normalizing(data):
                 return parted(self._normal_parts(data, special), whole)
-            return whole(data, self._added_for(special))
+            return whole(data, self._policies.added_for(special))
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
@@ -199,70 +185,19 @@ class Pipeline:
     def _normal_parts(self, data: Data, special: Special) -> Iterator[NormalPart]:
         """Yield the parts of a text that is to be normalized, each of which is by itself."""
         given = utf8(data)
-        normalized = self._added_for(special, "normalized")
-        for segment in self._added_for(special, "exact").split(given):
-            yield NormalPart(given, segment, self.encoder, normalized)
-
-    def _added_for(self, special: Special, phase: Phase = "all") -> AddedTokens:
-        if isinstance(special, str):
-            if special not in ("raise", "text", "allow"):
-                raise ValueError(
-                    f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
-                    "tokens"
-                )
-            return self._added(special, phase)
-        try:
-            names = frozenset(special)
-        except TypeError:
-            raise TypeError(
-                f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special tokens"
-            ) from None
-        for name in names - self._special:
-            known = ", ".join(map(repr, sorted(self._special))) or "none"
-            raise ValueError(
-                f"special names {name!r}, which is no special token of this vocabulary; it has "
-                f"{known}"
-            )
-        return self._added(names, phase)
+        normalized = self._policies.added_for(special, "normalized")
+        segments, refused = self._policies.added_for(special, "exact").segments(given)
+        for start, end, id in segments:
+            yield NormalPart(given[start:end], start, id, self.encoder, normalized)
+        if refused is not None:
+            raise SpecialTokenError(*refused)
 
     def _located(self, error: SpecialTokenError, text: Data, errors: str) -> SpecialTokenError:
-        """Return `error` with the offset in what `text` counts, and the token as it was given."""
+        """Return `error` with the offset in what `text` counts."""
         at = error.position
         if isinstance(text, str):
             at = int(Places(text, errors).starts(np.array([at]))[0])
-        return SpecialTokenError(self._given.get(error.token, error.token), at, error.text_index)
-
-
-def _make_added(
-    added_tokens: Sequence[AddedToken],
-    normalizer: Normalizer | None,
-    encoder: Backend,
-    special: str | frozenset[str],
-    phase: Phase,
-) -> AddedTokens:
-    """Return what finds those of `added_tokens` that a call with `special` looks for."""
-    wanted = [
-        token
-        for token in added_tokens
-        if not token.special or isinstance(special, str) or token.content in special
-    ]
-    if all(token.special for token in wanted) and special == "text":
-        wanted = []  # nothing that they could hide
-    words = word_ranges() if any(token.single_word for token in wanted) else ()
-    if phase != "all":
-        wanted = [token for token in wanted if token.normalized == (phase == "normalized")]
-    if normalizer is not None:
-        wanted = [
-            replace(token, content=normalize(token.content)) if token.normalized else token
-            for token in wanted
-        ]
-    contents = [token.content for token in wanted if token.special]
-    refused = contents if special == "raise" else []
-    # tokenizers finds special tokens that it takes as text, and nothing within them.
-    as_text = contents if special == "text" else []
-    if phase == "exact":
-        return AddedTokens(wanted, refused, as_text, words)
-    return make_added(wanted, refused, as_text, words, encoder)
+        return SpecialTokenError(error.token, at, error.text_index)
 
 
 def encodable(text: object, errors: str) -> Data:

@@ -7,16 +7,24 @@ text however many tokens there are. The flags of AddedToken mean what they do in
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from bpe.errors import SpecialTokenError
+from bpe.matcher import TokenMatcher
+from bpe.normalize import normalize
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]
+Treatment: TypeAlias = Literal["raise", "text", "allow"]
+"""What special tokens become."""
+
+Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
+"""(start, end, id or None) of each segment, and (content, position) of a refused token, or None."""
 
 
 @dataclass(frozen=True)
@@ -51,31 +59,63 @@ class Segment(NamedTuple):
 
 
 class AddedTokens:
-    """Finds added tokens in UTF-8; those in `refused` raise SpecialTokenError when found.
+    """Finds added tokens in UTF-8. Copies share what is large."""
 
-    Those in `as_text` remain text, as a whole: nothing is looked for in them.
-    """
+    def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
+        """Find `tokens`; allow special ones.
 
-    def __init__(
-        self,
-        tokens: Iterable[AddedToken],
-        refused: Collection[str] = (),
-        as_text: Collection[str] = (),
-        words: Ranges = (),
-    ) -> None:
-        self._refused = frozenset(refused)
-        self._as_text = frozenset(as_text)
+        `words` matter only to tokens that are a single word. With `nfc` the text is normalized, and
+        so are the contents of normalized tokens before they are searched for. Two tokens may then
+        be found as the same bytes: special ones count first, then the first of `tokens`.
+        """
+        self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
         self._word_ranges = words
-        exact: list[AddedToken] = []
-        normalized: list[AddedToken] = []
-        for token in tokens:
-            (normalized if token.normalized else exact).append(token)
-        self._phases = [_Finder(found) for found in (exact, normalized) if found]
+        tokens = sorted(tokens, key=lambda token: not token.special)
+        exact = [token for token in tokens if not token.normalized]
+        normalized = [token for token in tokens if token.normalized]
+        self._phases = [
+            _Finder(found, nfc and found is normalized) for found in (exact, normalized) if found
+        ]
+
+    def treating(self, treatment: Treatment) -> AddedTokens:
+        """Return these with another treatment of special tokens."""
+        phases = self._phases
+        if treatment == "text" and all(phase.all_special for phase in phases):
+            phases = []  # Special tokens that are text matter only to tokens that they may hide.
+        return self._copy(treatment, phases)
+
+    def exact(self) -> AddedTokens:
+        """Return only the tokens that are found in text as it is."""
+        phases = [phase for phase in self._phases if not phase.normalized]
+        return self._copy(self._treatment, phases)
+
+    def normalized(self) -> AddedTokens:
+        """Return only the tokens that are found once text is normalized."""
+        return self._copy(self._treatment, [phase for phase in self._phases if phase.normalized])
+
+    def _copy(self, treatment: Treatment, phases: list[_Finder]) -> AddedTokens:
+        made = copy(self)
+        made._treatment = treatment
+        made._phases = phases
+        return made
 
     def split(self, data: bytes) -> Iterator[Segment]:
-        """Yield the segments of `data`, all of it in order; text between tokens is never empty."""
+        """Yield the segments of `data`, all of it in order; text between tokens is never empty.
+
+        Raises SpecialTokenError at a special token if those are to "raise".
+        """
         return self._search(self._phases, data, 0, len(data))
+
+    def segments(self, data: bytes) -> Segments:
+        """Return (start, end, id or None) of each segment, and the token that is refused after."""
+        found = []
+        try:
+            for start, end, token in self.split(data):
+                found.append((start, end, None if token is None else token.id))
+        except SpecialTokenError as error:
+            return found, (error.token, error.position)
+        return found, None
 
     def _search(
         self, phases: Sequence[_Finder], data: bytes, start: int, end: int
@@ -92,23 +132,28 @@ class AddedTokens:
 
     def _split_text(self, finder: _Finder, data: bytes, start: int, end: int) -> Iterator[Segment]:
         done = start
-        for first, last, token in finder.matches(data, start, end):
-            if token.content in self._as_text:
-                continue
+        spaces = 0, 0  # the last white space that a token took along at its end
+        for pattern, first, last in finder.matcher.matches(data, start, end):
+            token = finder.tokens[pattern]
+            if token.special and self._treatment == "text":
+                continue  # As in tokenizers, nothing is looked for in it.
             if token.single_word and (
                 self._is_word(_before(data, start, first))
                 or self._is_word(_behind(data, last, end))
             ):
                 continue
-            if token.content in self._refused:
+            if token.special and self._treatment == "raise":
                 if done < first:  # where a later phase may find one that comes first
                     yield Segment(done, first, None)
                 raise SpecialTokenError(token.content, first)
             if token.lstrip:
                 # What the token before has taken stays with it.
-                first = max(_skip_back(data, start, first), done)
+                first = _skip_back(data, start, done, first)
             if token.rstrip:
-                last = _skip(data, last, end)
+                # White space that is known is not looked at again for each token within it.
+                if not spaces[0] <= last < spaces[1]:
+                    spaces = last, _skip(data, last, end)
+                last = spaces[1]
             if first >= last:
                 continue
             if done < first:
@@ -124,39 +169,21 @@ class AddedTokens:
 
 
 class _Finder:
-    """Finds the leftmost of some tokens, and of those that start there the longest."""
+    """The tokens of one phase, in the order of the patterns of `matcher`.
 
-    def __init__(self, tokens: Sequence[AddedToken]) -> None:
-        self._tokens = {token.content.encode(): token for token in tokens}
-        self._lengths: dict[int, list[int]] = {}
-        for content in sorted(self._tokens, key=len, reverse=True):
-            lengths = self._lengths.setdefault(content[0], [])
-            if len(content) not in lengths:
-                lengths.append(len(content))
+    Of several that are found as the same bytes the first counts.
+    """
 
-    def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, AddedToken]]:
-        """Yield (start, end, token) of each match; they do not overlap."""
-        # Where each first byte is found next.
-        ahead = {first: data.find(first, start, end) for first in self._lengths}
-        at = start
-        while True:
-            for first in [first for first, place in ahead.items() if place < at]:
-                place = data.find(first, at, end) if ahead[first] >= 0 else -1
-                if place < 0:
-                    del ahead[first]
-                else:
-                    ahead[first] = place
-            if not ahead:
-                return
-            at = min(ahead.values())
-            for length in self._lengths[data[at]]:
-                token = self._tokens.get(data[at : at + length])
-                if token is not None and at + length <= end:
-                    yield at, at + length, token
-                    at += length
-                    break
-            else:
-                at += 1
+    def __init__(self, tokens: Iterable[AddedToken], nfc: bool) -> None:
+        by_bytes: dict[bytes, AddedToken] = {}
+        for token in tokens:
+            content = normalize(token.content) if nfc else token.content
+            by_bytes.setdefault(content.encode(), token)
+        patterns = sorted(by_bytes)
+        self.tokens = [by_bytes[pattern] for pattern in patterns]
+        self.matcher = TokenMatcher(patterns)
+        self.normalized = self.tokens[0].normalized
+        self.all_special = all(token.special for token in self.tokens)
 
 
 _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
@@ -182,10 +209,11 @@ def _behind(data: bytes, at: int, end: int) -> str:
     return ""
 
 
-def _skip_back(data: bytes, start: int, at: int) -> int:
-    while (char := _before(data, start, at)) in _WHITE_SPACE:
+def _skip_back(data: bytes, start: int, done: int, at: int) -> int:
+    """Return where the white space before `at` begins, or `done` if that is later."""
+    while at > done and (char := _before(data, start, at)) in _WHITE_SPACE:
         at -= len(char.encode())
-    return at
+    return max(at, done)
 
 
 def _skip(data: bytes, at: int, end: int) -> int:

@@ -16,7 +16,8 @@ from bpe.errors import UnknownTokenError
 from bpe.given import added_bytes, cache_limit, made_pre_tokenizer, some_texts
 from bpe.merge import no_token, recover_merges
 from bpe.once import once
-from bpe.pipeline import Errors, Normalizer, Pipeline, Special, flat
+from bpe.pipeline import Errors, Normalizer, Pipeline, flat
+from bpe.policies import Special
 from bpe.special import AddedToken
 from bpe.token import Template, Token
 from bpe.vocabulary import Merge, Vocabulary

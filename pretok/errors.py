@@ -3,6 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from reprlib import Repr
+
+LONGEST_SHOWN = 120
+"""The number of characters of a value that an error repeats."""
+
+
+def shown(value: object) -> str:
+    """Return the repr of `value`, shortened to about LONGEST_SHOWN characters; never raises.
+
+    >>> shown("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (1,000 characters)"
+    """
+    if isinstance(value, (str, bytes, bytearray)) and len(value) > LONGEST_SHOWN:
+        start = repr(value[: LONGEST_SHOWN // 2])
+        unit = "characters" if isinstance(value, str) else "bytes"
+        return f"{start[:-1]}...{start[-1]} ({len(value):,} {unit})"
+    try:
+        text = _SHORT.repr(value)
+    except Exception:  # an int of thousands of digits, a repr that fails
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 3 * LONGEST_SHOWN else f"{text[: 3 * LONGEST_SHOWN]}..."
+
+
+_SHORT = Repr()
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = LONGEST_SHOWN
 
 
 class PretokError(Exception):

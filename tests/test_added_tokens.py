@@ -260,7 +260,7 @@ def test_segments_are_all_of_the_text(added: list[tuple[str, dict[str, bool]]], 
         for at, (content, given) in enumerate(added)
     ]
     data = text.encode()
-    segments = list(AddedTokens(tokens, words=word_ranges()).split(data))
+    segments = list(AddedTokens(tokens, word_ranges()).split(data))
     bounds = [0, *(segment.end for segment in segments)]
     assert [*(segment.start for segment in segments), len(data)] == bounds
     assert all(segment.start < segment.end for segment in segments)

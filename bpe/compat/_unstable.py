@@ -79,7 +79,7 @@ class OpenEnd:
         words = word_ranges() if any(token.single_word for token in added) else ()
         data = text.encode()
         start = 0
-        for segment in AddedTokens(added, words=words).split(data):
+        for segment in AddedTokens(added, words).split(data):
             start = segment.start if segment.token is None else segment.end
         if start == len(data):
             return 0

@@ -31,19 +31,43 @@ namespace pretok {
 namespace {
 
 template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
-// content, id, normalized, lstrip, rstrip, single_word, refused, as_text
-using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool, bool>;
+// content, id, normalized, lstrip, rstrip, single_word, special
+using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
 
 template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
 }
 
-AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words) {
+AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words,
+                       bool nfc) {
   std::vector<AddedToken> tokens;
-  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, refused, as_text] :
-       records)
-    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, refused, as_text});
-  return AddedTokens(tokens, std::move(words));
+  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
+    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
+  return AddedTokens(tokens, std::move(words), nfc);
+}
+
+AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
+  return added.treating(treatment == "raise"  ? Treatment::RAISE
+                        : treatment == "text" ? Treatment::TEXT
+                                              : Treatment::ALLOW);
+}
+
+// Returns (start, end, id or None) of each segment, and (content, position) of the token that
+// is refused after them, or None.
+py::tuple segments(const AddedTokens &added, const py::bytes &text) {
+  const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
+  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
+  py::list found;
+  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
+    py::object id = py::none();
+    if (segment.token != nullptr)
+      id = py::int_(segment.token->id);
+    found.append(py::make_tuple(segment.start, segment.end, id));
+  });
+  py::object refused = py::none();
+  if (refusal.token != nullptr)
+    refused = py::make_tuple(py::str(refusal.token->content), refusal.position);
+  return py::make_tuple(found, refused);
 }
 
 class NativeEncoder {
@@ -251,7 +275,11 @@ private:
 
 void bind_encoder(py::module_ &module) {
   py::class_<AddedTokens>(module, "AddedTokens")
-      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"));
+      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"), py::arg("nfc"))
+      .def("treating", &treating, py::arg("treatment"))
+      .def("exact", &AddedTokens::exact)
+      .def("normalized", &AddedTokens::normalized)
+      .def("segments", &segments, py::arg("text"));
   py::class_<NativeEncoder>(module, "Encoder")
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,

@@ -98,17 +98,12 @@ pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,
                                  pretok_error *error) const {
   if (refusal.token == nullptr)
     return PRETOK_OK;
-  // As it was given, which is not as it is found if text is normalized.
-  const auto &added = tokenizer->added;
-  const auto given = std::find_if(added.begin(), added.end(), [&](const AddedToken &token) {
-    return token.id == refusal.token->id;
-  });
   return fail_at(
       error, PRETOK_SPECIAL_TOKEN, position + refusal.position,
       "the text has the special token \"%.40s\" at offset %zu; encode it as text with "
       "PRETOK_SPECIAL_TEXT, or allow special tokens with PRETOK_SPECIAL_ALLOW or a "
       "pretok_special_set",
-      given->content.c_str(), position + refusal.position);
+      refusal.token->content.c_str(), position + refusal.position);
 }
 
 } // namespace pretok

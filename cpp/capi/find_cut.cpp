@@ -43,11 +43,9 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
   const AddedTokens &added = call.policy->normalized;
   const std::size_t margin = margin_of(exact);
   const std::size_t first = from > margin ? from - margin : 0;
-  const std::size_t clear =
-      exact.clear_from(data + first, size - first, from - first, to - first);
-  if (clear == AddedTokens::NOWHERE)
-    return 0;
-  std::size_t start = first + clear;
+  const ClearPlaces clear = exact.clear_places(data + first, from - first, to - first);
+  std::size_t start = first + clear.start;
+  to = first + clear.end;
   while (start < to && start != 0) {
     const bool is_tail = (data[start] & 0xC0) == 0x80;
     if (!is_tail && begins_anew(decode_utf8(data + start, size - start).code_point))
@@ -60,11 +58,11 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
   std::vector<std::uint8_t> normal;
   to_nfc(data + start, part, normal);
   const std::size_t before = start == 0 ? 0 : margin_of(added);
-  if (normal.size() <= before + added.longest())
+  if (normal.size() <= before)
     return 0;
   const std::size_t cut =
       safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                       normal.data(), normal.size(), before, normal.size() - added.longest());
+                       normal.data(), normal.size(), before, normal.size());
   // What an added token that comes later takes along.
   if (cut == 0 || (exact.strips() && AddedTokens::is_white_space_before(normal.data(), 0, cut)))
     return 0;
@@ -76,14 +74,10 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
 
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
   const bool nfc = call.tokenizer->nfc;
-  const std::size_t behind = (nfc ? call.policy->exact : call.policy->all).longest();
-  if (size <= behind)
-    return 0;
-  const std::size_t to = size - behind;
-  for (std::size_t window = FIRST_WINDOW + behind;; window *= WIDER) {
-    const std::size_t from = window < to ? to - window : 0;
-    const std::size_t cut =
-        nfc ? cut_normal(call, data, size, from, to) : cut_as_it_is(call, data, size, from, to);
+  for (std::size_t window = FIRST_WINDOW;; window *= WIDER) {
+    const std::size_t from = window < size ? size - window : 0;
+    const std::size_t cut = nfc ? cut_normal(call, data, size, from, size)
+                                : cut_as_it_is(call, data, size, from, size);
     if (cut != 0 || from == 0)
       return cut;
   }

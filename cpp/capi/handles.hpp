@@ -20,6 +20,9 @@ namespace pretok {
 
 // What finds the added tokens of a text, where each special one is treated in one way.
 struct Policy {
+  explicit Policy(const AddedTokens &tokens)
+      : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
+
   AddedTokens all; // of a text that is not to be normalized, or is normal
   // Of another: those that are found in text as it is, and those found once it is normalized.
   AddedTokens exact;
@@ -51,7 +54,6 @@ struct pretok_tokenizer {
   bool nfc = false;                       // text is normalized
   std::size_t id_limit = 0;               // one more than the largest id
   std::vector<pretok::AddedToken> added;
-  std::vector<bool> added_special;   // of each of those
   std::vector<bool> special;         // by id
   std::vector<std::uint32_t> before; // what add_special_tokens adds
   std::vector<std::uint32_t> after;

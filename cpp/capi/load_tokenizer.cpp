@@ -187,16 +187,13 @@ pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);
   tokenizer.nfc = model.nfc || options.normalizer != nullptr;
   tokenizer.added = std::move(model.added);
-  tokenizer.added_special = std::move(model.added_special);
   tokenizer.special.resize(tokenizer.id_limit);
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i)
-    if (tokenizer.added_special[i])
+    if ((tokenizer.added[i].special = model.added_special[i]))
       tokenizer.special[tokenizer.added[i].id] = true;
   tokenizer.before = std::move(model.before);
   tokenizer.after = std::move(model.after);
-  const auto all = [](const std::string &) { return true; };
-  for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
-    tokenizer.policies.push_back(make_policy(tokenizer, treatment, all));
+  make_policies(tokenizer);
   return check_template(tokenizer, error);
 }
 

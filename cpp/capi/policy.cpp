@@ -1,54 +1,29 @@
 #include "policy.hpp"
 
-#include "nfc.hpp"
 #include "status.hpp"
 #include "words.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace pretok {
-
 namespace {
 
-std::string as_nfc(const std::string &text) {
-  std::vector<std::uint8_t> normal;
-  to_nfc(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);
-  return std::string(normal.begin(), normal.end());
+AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
+                      const std::vector<AddedToken> &wanted) {
+  const bool single_words = std::any_of(
+      wanted.begin(), wanted.end(), [](const AddedToken &token) { return token.single_word; });
+  return AddedTokens(wanted, single_words ? word_ranges() : AddedTokens::Ranges(),
+                     tokenizer.nfc);
 }
 
 } // namespace
 
-Policy make_policy(const pretok_tokenizer &tokenizer, Treatment treatment,
-                   const std::function<bool(const std::string &)> &wanted) {
-  std::vector<AddedToken> tokens;
-  bool all_special = true;
-  bool single_words = false;
-  for (std::size_t i = 0; i < tokenizer.added.size(); ++i) {
-    const bool is_special = tokenizer.added_special[i];
-    if (is_special && !wanted(tokenizer.added[i].content))
-      continue;
-    AddedToken token = tokenizer.added[i];
-    all_special = all_special && is_special;
-    single_words = single_words || token.single_word;
-    token.refused = is_special && treatment == Treatment::RAISE;
-    // tokenizers finds special tokens that it takes as text, and nothing within them.
-    token.as_text = is_special && treatment == Treatment::TEXT;
-    if (tokenizer.nfc && token.normalized)
-      token.content = as_nfc(token.content);
-    tokens.push_back(std::move(token));
-  }
-  if (all_special && treatment == Treatment::TEXT)
-    tokens.clear(); // nothing that they could hide
-  const AddedTokens::Ranges words = single_words ? word_ranges() : AddedTokens::Ranges();
-  std::vector<AddedToken> exact;
-  std::vector<AddedToken> normalized;
-  if (tokenizer.nfc)
-    for (const AddedToken &token : tokens)
-      (token.normalized ? normalized : exact).push_back(token);
-  return {AddedTokens(tokens, words), AddedTokens(exact, words),
-          AddedTokens(normalized, words)};
+void make_policies(pretok_tokenizer &tokenizer) {
+  const AddedTokens all = tokens_of(tokenizer, tokenizer.added);
+  for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
+    tokenizer.policies.emplace_back(all.treating(treatment));
 }
 
 } // namespace pretok
@@ -65,24 +40,34 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
                                                  {made, "made"}}))
     return status;
   return guarded(error, [&] {
-    std::vector<std::string_view> names;
+    struct Name {
+      std::string_view text;
+      std::size_t place; // among `texts`
+    };
+    std::vector<Name> names;
     for (std::size_t i = 0; i < count; ++i) {
       if (texts[i] == nullptr)
         return missing(error, "one of texts");
-      names.emplace_back(texts[i], sizes[i]);
-      bool found = false;
-      for (std::size_t j = 0; j < tokenizer->added.size() && !found; ++j)
-        found = tokenizer->added_special[j] && tokenizer->added[j].content == names.back();
-      if (!found)
+      names.push_back({{texts[i], sizes[i]}, i});
+    }
+    const auto is_before = [](const Name &a, const Name &b) { return a.text < b.text; };
+    std::sort(names.begin(), names.end(), is_before);
+    std::vector<bool> known(count);
+    std::vector<AddedToken> wanted;
+    for (const AddedToken &token : tokenizer->added) {
+      const auto range =
+          std::equal_range(names.begin(), names.end(), Name{token.content, 0}, is_before);
+      if (!token.special || range.first != range.second)
+        wanted.push_back(token);
+      for (auto name = range.first; name != range.second && token.special; ++name)
+        known[name->place] = true;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      if (!known[i])
         return fail(error, PRETOK_UNKNOWN_NAME,
                     "\"%.*s\" is no special token of this tokenizer",
                     static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
-    }
-    const auto is_named = [&names](const std::string &content) {
-      return std::find(names.begin(), names.end(), content) != names.end();
-    };
-    *made =
-        new pretok_special_set{tokenizer, make_policy(*tokenizer, Treatment::ALLOW, is_named)};
+    *made = new pretok_special_set{tokenizer, Policy(tokens_of(*tokenizer, wanted))};
     return PRETOK_OK;
   });
 }

@@ -3,15 +3,9 @@
 
 #include "handles.hpp"
 
-#include <functional>
-
 namespace pretok {
 
-enum class Treatment { RAISE, TEXT, ALLOW };
-
-// What finds the added tokens of a text. Of the special ones only those count for which
-// wanted(content) is true.
-Policy make_policy(const pretok_tokenizer &tokenizer, Treatment treatment,
-                   const std::function<bool(const std::string &)> &wanted);
+// Makes the policies of a tokenizer whose added tokens are known.
+void make_policies(pretok_tokenizer &tokenizer);
 
 } // namespace pretok

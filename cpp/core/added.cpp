@@ -1,5 +1,6 @@
 #include "added.hpp"
 
+#include "nfc.hpp"
 #include "utf8.hpp"
 
 #include <algorithm>
@@ -43,70 +44,101 @@ bool is_white_space(std::uint32_t code_point) {
          code_point == 0x3000;
 }
 
+bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+std::string as_nfc(const std::string &text) {
+  std::vector<std::uint8_t> normal;
+  to_nfc(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);
+  return std::string(normal.begin(), normal.end());
+}
+
 } // namespace
 
-AddedTokens::AddedTokens(const std::vector<AddedToken> &tokens, Ranges words)
-    : words_(std::move(words)) {
-  for (const AddedToken &token : tokens) {
-    longest_ = std::max(longest_, token.content.size());
-    strips_ = strips_ || token.lstrip || token.rstrip;
-  }
-  for (const bool normalized : {false, true}) {
-    std::vector<AddedToken> found;
+AddedTokens::AddedTokens(const std::vector<AddedToken> &tokens, Ranges words, bool nfc)
+    : words_(std::make_shared<Ranges>(std::move(words))) {
+  add_finder(tokens, false, nfc);
+  add_finder(tokens, true, nfc);
+}
+
+void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normalized, bool nfc) {
+  struct Pattern {
+    std::string bytes;
+    const AddedToken *token;
+  };
+  std::vector<Pattern> patterns;
+  for (const bool special : {true, false})
     for (const AddedToken &token : tokens)
-      if (token.normalized == normalized && !token.content.empty())
-        found.push_back(token);
-    if (!found.empty())
-      finders_.emplace_back(std::move(found));
-  }
-}
-
-AddedTokens::Finder::Finder(std::vector<AddedToken> of) : tokens(std::move(of)) {
+      if (token.normalized == normalized && token.special == special && !token.content.empty())
+        patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
+  if (patterns.empty())
+    return;
   // std::string compares bytes as unsigned.
-  std::sort(tokens.begin(), tokens.end(),
-            [](const AddedToken &a, const AddedToken &b) { return a.content < b.content; });
-  for (const AddedToken &token : tokens)
-    begins[static_cast<std::uint8_t>(token.content[0])] = true;
-  if (std::count(begins.begin(), begins.end(), true) == 1)
-    only = static_cast<std::uint8_t>(tokens[0].content[0]);
-}
-
-const AddedToken *AddedTokens::Finder::match(const std::uint8_t *data, std::size_t at,
-                                             std::size_t end) const {
-  const AddedToken *found = nullptr;
-  auto low = tokens.begin();
-  auto high = tokens.end();
-  // Those from `low` to `high` begin with the `depth` bytes at `at`.
-  for (std::size_t depth = 0;; ++depth) {
-    if (low != high && low->content.size() == depth) {
-      found = &*low;
-      ++low;
-    }
-    if (low == high || at + depth == end)
-      return found;
-    const std::uint8_t byte = data[at + depth];
-    const auto byte_of = [depth](const AddedToken &token) {
-      return static_cast<std::uint8_t>(token.content[depth]);
-    };
-    low = std::partition_point(low, high,
-                               [&](const auto &token) { return byte_of(token) < byte; });
-    high = std::partition_point(low, high,
-                                [&](const auto &token) { return byte_of(token) == byte; });
+  std::stable_sort(patterns.begin(), patterns.end(),
+                   [](const Pattern &a, const Pattern &b) { return a.bytes < b.bytes; });
+  patterns.erase(
+      std::unique(patterns.begin(), patterns.end(),
+                  [](const Pattern &a, const Pattern &b) { return a.bytes == b.bytes; }),
+      patterns.end());
+  std::vector<AddedToken> found;
+  std::vector<std::string_view> bytes;
+  for (const Pattern &pattern : patterns) {
+    found.push_back(*pattern.token);
+    bytes.push_back(pattern.bytes);
   }
+  const auto finder = std::make_shared<Finder>(std::move(found), bytes);
+  finder->normalized = normalized;
+  for (const AddedToken &token : finder->tokens) {
+    finder->all_special = finder->all_special && token.special;
+    finder->strips = finder->strips || token.lstrip || token.rstrip;
+  }
+  keep(finder);
 }
 
-std::size_t AddedTokens::clear_from(const std::uint8_t *data, std::size_t size,
-                                    std::size_t from, std::size_t to) const {
-  std::size_t clear = from;
-  const std::size_t end = std::min(size, to + 1);
-  for (const Finder &finder : finders_)
-    for (std::size_t at = finder.next(data, from - std::min(from, longest_), end); at < end;
-         at = finder.next(data, at + 1, end))
-      if (const AddedToken *token = finder.match(data, at, size))
-        clear = std::max(clear, at + token->content.size());
+void AddedTokens::keep(const std::shared_ptr<const Finder> &finder) {
+  finders_.push_back(finder);
+  longest_ = std::max(longest_, finder->matcher.longest());
+  strips_ = strips_ || finder->strips;
+}
+
+AddedTokens AddedTokens::treating(Treatment treatment) const {
+  AddedTokens made;
+  made.words_ = words_;
+  made.treatment_ = treatment;
+  // Special tokens that are text matter only to other tokens, which they may hide.
+  const bool all_special = std::all_of(finders_.begin(), finders_.end(),
+                                       [](const auto &finder) { return finder->all_special; });
+  if (treatment != Treatment::TEXT || !all_special)
+    for (const auto &finder : finders_)
+      made.keep(finder);
+  return made;
+}
+
+AddedTokens AddedTokens::of_phase(bool normalized) const {
+  AddedTokens made;
+  made.words_ = words_;
+  made.treatment_ = treatment_;
+  for (const auto &finder : finders_)
+    if (finder->normalized == normalized)
+      made.keep(finder);
+  return made;
+}
+
+ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,
+                                      std::size_t to) const {
+  ClearPlaces clear{from, to};
+  for (const auto &finder : finders_) {
+    const ClearPlaces places = finder->matcher.clear_places(data, from, to);
+    clear = {std::max(clear.start, places.start), std::min(clear.end, places.end)};
+  }
+  Spaces spaces;
   if (strips_)
-    clear = skip(data, clear, size);
-  return clear <= to ? clear : NOWHERE;
+    clear.start = skip(data, clear.start, to, spaces);
+  return clear;
+}
+
+bool AddedTokens::is_white_space_before(const std::uint8_t *data, std::size_t start,
+                                        std::size_t at) {
+  return is_white_space(before(data, start, at));
 }
 
 bool AddedTokens::is_word_before(const std::uint8_t *data, std::size_t start,
@@ -120,23 +152,30 @@ bool AddedTokens::is_word_at(const std::uint8_t *data, std::size_t at, std::size
 
 bool AddedTokens::is_word(std::uint32_t code_point) const {
   const auto next =
-      std::upper_bound(words_.begin(), words_.end(), std::make_pair(code_point, NOTHING));
-  return next != words_.begin() && code_point <= std::prev(next)->second;
+      std::upper_bound(words_->begin(), words_->end(), std::make_pair(code_point, NOTHING));
+  return next != words_->begin() && code_point <= std::prev(next)->second;
 }
 
 std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
-                                   std::size_t at) {
-  for (std::uint32_t code_point = before(data, start, at); is_white_space(code_point);
-       code_point = before(data, start, at))
+                                   std::size_t done, std::size_t at) {
+  while (at > done) {
+    const std::uint32_t code_point = before(data, start, at);
+    if (!is_white_space(code_point))
+      return at;
     at -= width(code_point);
-  return at;
+  }
+  return done;
 }
 
-std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::size_t end) {
+std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::size_t end,
+                              Spaces &spaces) {
+  if (at >= spaces.start && at < spaces.end)
+    return is_tail(data[at]) ? at : spaces.end;
+  spaces = {at, at};
   for (std::uint32_t code_point = behind(data, at, end); is_white_space(code_point);
-       code_point = behind(data, at, end))
-    at += width(code_point);
-  return at;
+       code_point = behind(data, spaces.end, end))
+    spaces.end += width(code_point);
+  return spaces.end;
 }
 
 } // namespace pretok

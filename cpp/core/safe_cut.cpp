@@ -101,8 +101,9 @@ std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedToken
   if (pre_tokenizer.first() == nullptr)
     return 0;
   const Machine &machine = *pre_tokenizer.first();
-  std::size_t start = added.clear_from(data, size, from, to);
-  const std::size_t end = to - incomplete(data, to);
+  const ClearPlaces clear = added.clear_places(data, from, to);
+  std::size_t start = clear.start;
+  const std::size_t end = clear.end - incomplete(data, clear.end);
   while (start < end && is_tail(data[start]))
     ++start;
   if (start >= end)

@@ -96,7 +96,7 @@ private:
     for (const std::size_t wanted : {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
       const std::size_t from = text.whole(to - std::min(wanted, size_));
       const std::size_t first = text.whole(from - std::min(from, margin));
-      const View around = text.part(first, std::min(text.size(), to + margin));
+      const View around = text.part(first, std::min(text.size(), to + 4));
       const std::size_t before = around.part(0, from - first).utf8_size();
       const std::size_t within = text.part(from, text.whole(to)).utf8_size();
       const std::size_t cut =

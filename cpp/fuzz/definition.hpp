@@ -154,8 +154,9 @@ struct Encoding {
 // space is found again in white space that the one before has taken along.
 class SlowAdded {
 public:
-  SlowAdded(const std::vector<AddedToken> &tokens, const AddedTokens::Ranges &words)
-      : tokens_(tokens), words_(words) {}
+  SlowAdded(const std::vector<AddedToken> &tokens, const AddedTokens::Ranges &words,
+            Treatment treatment)
+      : tokens_(tokens), words_(words), treatment_(treatment) {}
 
   template <typename Emit>
   Refusal split(const std::string &text, std::size_t start, std::size_t end, bool normalized,
@@ -182,10 +183,11 @@ public:
       }
       std::size_t first = at;
       std::size_t last = at += found->content.size();
-      if (found->as_text || (found->single_word && (is_word(before(text, start, first)) ||
-                                                    is_word(behind(text, last, end)))))
+      if ((found->special && treatment_ == Treatment::TEXT) ||
+          (found->single_word &&
+           (is_word(before(text, start, first)) || is_word(behind(text, last, end)))))
         continue;
-      if (found->refused) {
+      if (found->special && treatment_ == Treatment::RAISE) {
         const Refusal earlier = leave(first);
         return earlier.token != nullptr ? earlier : Refusal{found, first};
       }
@@ -246,6 +248,7 @@ private:
 
   const std::vector<AddedToken> &tokens_;
   const AddedTokens::Ranges &words_;
+  const Treatment treatment_;
 };
 
 inline Encoding encoded(const Example &example, const PreTokenizer &tokenizer,

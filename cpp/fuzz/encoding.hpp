@@ -27,21 +27,23 @@ inline const PreTokenizer &some_tokenizer(std::size_t number) {
   return *known[number % known.size()];
 }
 
-inline std::vector<AddedToken> some_added(Input &input) {
+inline std::vector<AddedToken> some_added(Input &input, Treatment &treatment) {
   static const std::string CONTENTS[] = {"<x>", "<",      "<x",       "x>", " ",
                                          "a",   "ab",     "word",     "\n", "\xE4\xB8\xAD",
                                          "1",   "<x><x>", "\xC3\xA9", "'s"};
   constexpr std::size_t KINDS = sizeof CONTENTS / sizeof *CONTENTS;
   std::vector<AddedToken> tokens;
   std::vector<bool> seen(KINDS);
+  treatment = Treatment::ALLOW;
   for (std::size_t left = input.below(5); left != 0; --left) {
     const std::size_t which = input.below(KINDS);
     const std::uint8_t flags = input.byte();
     const auto id = static_cast<std::uint32_t>(1000 + which);
     if (!seen[which])
       tokens.push_back({CONTENTS[which], id, (flags & 1) != 0, (flags & 2) != 0,
-                        (flags & 4) != 0, (flags & 8) != 0, (flags & 0x70) == 0x70,
-                        (flags & 0xB0) == 0xB0});
+                        (flags & 4) != 0, (flags & 8) != 0, (flags & 0x30) == 0x30});
+    if ((flags & 0xC0) != 0)
+      treatment = (flags & 0x80) != 0 ? Treatment::TEXT : Treatment::RAISE;
     seen[which] = true;
   }
   return tokens;
@@ -60,14 +62,16 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                            const Encoder &encoder, PreTokenCache &cache, Input &input) {
   static const AddedTokens::Ranges WORDS = {
       {'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {0xE9, 0xE9}, {0x4E00, 0x9FFF}};
-  const std::vector<AddedToken> tokens = some_added(input);
-  const AddedTokens added(tokens, WORDS);
+  Treatment treatment;
+  const std::vector<AddedToken> tokens = some_added(input, treatment);
+  const AddedTokens added = AddedTokens(tokens, WORDS).treating(treatment);
   const std::size_t place = input.byte();
   const std::size_t window = input.byte();
   const std::vector<std::uint8_t> text = input.text();
   const std::string string(text.begin(), text.end());
-  const Encoding expected = encoded(example, encoder.pre_tokenizer(), SlowAdded(tokens, WORDS),
-                                    encoder.add_prefix_space(), string);
+  const Encoding expected =
+      encoded(example, encoder.pre_tokenizer(), SlowAdded(tokens, WORDS, treatment),
+              encoder.add_prefix_space(), string);
 
   Refusal refusal;
   const Ids ids = ids_of(encoder, added, cache, text.data(), text.size(), refusal);

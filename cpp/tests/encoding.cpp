@@ -229,7 +229,7 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const std::string content = random_text(3);
     if (!content.empty() && content.find('\xFF') == std::string::npos)
-      contents[content] = {content, 1000 + i, false, false, false, false, false, false};
+      contents[content] = {content, 1000 + i, false, false, false, false, false};
   }
   std::vector<AddedToken> added;
   for (const auto &[content, token] : contents)

@@ -59,7 +59,8 @@ AddedTokens random_added() {
   for (const char *content : {"<x>", "<xx>", "word", " the", "\n", "\xE4\xB8\xAD"})
     if (below(3) == 0)
       tokens.push_back({content, id++, coin(), coin(), coin(), coin(), below(20) == 0});
-  return AddedTokens(tokens, {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {0x4E00, 0x9FFF}});
+  return AddedTokens(tokens, {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {0x4E00, 0x9FFF}})
+      .treating(coin() ? Treatment::RAISE : Treatment::ALLOW);
 }
 
 VocabularyData vocabulary_data() {

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe
-from bpe.pipeline import Errors, Special
+from bpe.pipeline import Errors
+from bpe.policies import Special
 from pretok.cli.input import Input, decoded, lines_of
 from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError
