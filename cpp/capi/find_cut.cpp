@@ -3,6 +3,7 @@
 #include "nfc.hpp"
 #include "normal_origin.hpp"
 #include "safe_cut.hpp"
+#include "sizes.hpp"
 #include "utf8.hpp"
 
 #include <vector>
@@ -80,7 +81,8 @@ std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size
   if (size <= behind)
     return 0;
   const std::size_t to = size - behind;
-  for (std::size_t window = FIRST_WINDOW + behind;; window *= WIDER) {
+  for (std::size_t window = saturating_add(FIRST_WINDOW, behind);;
+       window = saturating_multiply(window, WIDER)) {
     const std::size_t from = window < to ? to - window : 0;
     const std::size_t cut =
         nfc ? cut_normal(call, data, size, from, to) : cut_as_it_is(call, data, size, from, to);
