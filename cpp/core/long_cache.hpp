@@ -17,6 +17,9 @@ class LongCache {
 public:
   static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
 
+  // The key of the hashes that all functions are given.
+  const HashKey &key() const { return key_; }
+
   // Asks for the memory that is looked at first.
   void prefetch(std::uint64_t hash) const {
     if (!places_.empty())
@@ -100,6 +103,7 @@ private:
            std::memcmp(store_.data() + place.at + place.count, bytes, size) == 0;
   }
 
+  HashKey key_ = hash_key();
   std::vector<Place> places_;
   std::size_t kept_ = 0; // so far
   std::vector<std::uint32_t> store_;

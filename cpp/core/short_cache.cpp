@@ -5,7 +5,8 @@
 #include <new>
 
 namespace pretok {
-ShortCache::ShortCache(unsigned most_bits) : most_bits_(most_bits) {
+ShortCache::ShortCache(unsigned most_bits, const HashKey &key)
+    : key_(key), most_bits_(most_bits) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
   allocate(FIRST_SLOTS);
   try {
@@ -94,7 +95,7 @@ void ShortCache::grow() {
   };
   for (std::uint32_t place = 1; place < used_; place += places(entries_[place].count)) {
     places_ahead[count] = place;
-    hashes[count] = entries_[place].key.hash();
+    hashes[count] = entries_[place].key.hash(key_);
     prefetch(hashes[count]);
     if (++count == AHEAD)
       put_all();

@@ -30,10 +30,13 @@ public:
   };
 
   // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table.
-  explicit ShortCache(unsigned most_bits);
+  explicit ShortCache(unsigned most_bits, const HashKey &key = hash_key());
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
+
+  // The key of the hashes that all functions are given.
+  const HashKey &key() const { return key_; }
 
   // Asks for the memory that look will read.
   void prefetch(std::uint64_t hash) const { pretok::prefetch(bucket(hash)); }
@@ -130,6 +133,7 @@ private:
   void clear();
   void put(std::uint64_t hash, std::uint32_t place);
 
+  HashKey key_;
   unsigned most_bits_;
   std::size_t bucket_mask_ = 0;
   void *slot_memory_ = nullptr;
