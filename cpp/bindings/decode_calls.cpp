@@ -19,6 +19,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 namespace pretok {
 namespace {
@@ -45,9 +46,12 @@ class TokenBytes {
 public:
   TokenBytes(const Vocabulary &vocabulary, std::size_t limit) {
     starts_.reserve(limit + 1);
-    std::size_t size = 0;
+    std::uint64_t sum = 0;
     for (std::size_t id = 0; id < limit; ++id)
-      size += vocabulary.token(static_cast<std::uint32_t>(id)).size;
+      sum += vocabulary.token(static_cast<std::uint32_t>(id)).size;
+    if (sum > UINT32_MAX - PADDING)
+      throw std::length_error("the tokens have 4 GiB in all; expected fewer bytes");
+    const auto size = static_cast<std::size_t>(sum);
     bytes_.reserve(size + PADDING);
     for (std::size_t id = 0; id < limit; ++id) {
       const TokenView token = vocabulary.token(static_cast<std::uint32_t>(id));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "handles.hpp"
+#include "sizes.hpp"
 #include "status.hpp"
 
 #include <cstddef>
@@ -21,8 +22,11 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
       return fail_at(error, PRETOK_UNKNOWN_ID, i,
                      "no token has id %lu, which is at place %zu; ids are below %zu",
                      static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
-    if (!skip_special || !tokenizer.is_special(ids[i]))
-      size += token.size;
+    if (skip_special && tokenizer.is_special(ids[i]))
+      continue;
+    if (token.size > MOST_VALUES<char> - size)
+      return out_of_memory(error); // no buffer is that large
+    size += token.size;
   }
   return PRETOK_OK;
 }

@@ -3,6 +3,7 @@
 #include "nfc.hpp"
 #include "normal_origin.hpp"
 #include "safe_cut.hpp"
+#include "sizes.hpp"
 #include "utf8.hpp"
 
 #include <vector>
@@ -74,7 +75,7 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
 
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
   const bool nfc = call.tokenizer->nfc;
-  for (std::size_t window = FIRST_WINDOW;; window *= WIDER) {
+  for (std::size_t window = FIRST_WINDOW;; window = saturating_multiply(window, WIDER)) {
     const std::size_t from = window < size ? size - window : 0;
     const std::size_t cut = nfc ? cut_normal(call, data, size, from, size)
                                 : cut_as_it_is(call, data, size, from, size);

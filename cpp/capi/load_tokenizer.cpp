@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
+#include <map>
 
 namespace pretok {
 namespace {
@@ -51,7 +51,7 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
     return missing(error, "options.special_tokens");
   model.added_special.resize(model.added.size());
-  std::unordered_map<std::string, std::uint32_t> listed;
+  std::map<std::string, std::uint32_t> listed;
   for (const AddedToken &token : model.added)
     listed.emplace(token.content, token.id);
   for (std::size_t i = 0; i < options.special_token_count; ++i) {

@@ -35,12 +35,17 @@ inline unsigned highest_bit(std::uint64_t word) {
 #endif
 }
 
-// The two halves of a product, one upon the other: each bit depends on all of `a` and `b`.
-inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+// The 128 bits of a product.
+struct WideProduct {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #if defined(__SIZEOF_INT128__)
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a) * b;
-  return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
+  return {static_cast<std::uint64_t>(product), static_cast<std::uint64_t>(product >> 64)};
 #else
   const std::uint64_t a0 = a & 0xFFFFFFFF;
   const std::uint64_t a1 = a >> 32;
@@ -48,8 +53,14 @@ inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t b1 = b >> 32;
   const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
   const std::uint64_t carried = a0 * b1 + (middle & 0xFFFFFFFF);
-  return (a1 * b1 + (middle >> 32) + (carried >> 32)) ^ a * b;
+  return {a * b, a1 * b1 + (middle >> 32) + (carried >> 32)};
 #endif
+}
+
+// The exclusive or of the two halves of a product: each bit depends on all of `a` and `b`.
+inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+  const WideProduct product = multiply_wide(a, b);
+  return product.high ^ product.low;
 }
 
 // The highest bit of `word` alone, or 0.

@@ -117,7 +117,7 @@ void Encoder::encode_batch(const PreTokens &given, const Kernels &use, PreTokenC
     one.size = given.ends[i] - given.start_of(i);
     one.place = found.others[j];
     if (one.is_long()) {
-      one.hash = hash_long(one.bytes, one.size);
+      one.hash = hash_long(one.bytes, one.size, cache.longs.key());
       cache.longs.prefetch(one.hash);
       continue;
     }
@@ -279,14 +279,14 @@ std::size_t Encoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
                                  std::uint32_t *to) const {
   if (size <= ShortKey::MOST) {
     const ShortKey key(bytes, size, limit);
-    const std::uint64_t hash = key.hash();
+    const std::uint64_t hash = key.hash(cache.units.key());
     if (const ShortCache::Entry *kept = cache.units.find(key, hash))
       return ShortCache::copy(*kept, to);
     const std::size_t count = vocabulary_.merge(bytes, size, to);
     cache.units.insert(key, hash, to, count);
     return count;
   }
-  const std::uint64_t hash = hash_long(bytes, size);
+  const std::uint64_t hash = hash_long(bytes, size, cache.longs.key());
   const std::size_t count = cache.longs.copy(bytes, size, hash, to);
   return count != 0 ? count : merge_long_unit(bytes, size, hash, cache, to);
 }

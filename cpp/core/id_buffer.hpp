@@ -2,7 +2,9 @@
 #pragma once
 
 #include "huge_pages.hpp"
+#include "sizes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -34,7 +36,7 @@ public:
   // Where the next `count` ids go; `add` says how many were put there.
   std::uint32_t *room(std::size_t count) {
     if (capacity_ - size_ < count)
-      reserve(size_ + count + size_ / 2);
+      grow(saturating_add(size_, count));
     return ids_ + size_;
   }
   void add(std::size_t count) { size_ += count; }
@@ -50,6 +52,8 @@ public:
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_)
       return;
+    if (capacity > MOST)
+      throw std::bad_alloc();
     // What realloc can do without copying, a vector cannot.
     void *larger =
         std::realloc(ids_ != lent_ ? ids_ : nullptr, capacity * sizeof(std::uint32_t));
@@ -68,7 +72,7 @@ public:
   // Gives back memory that is not used, if it is much.
   void fit() {
     constexpr std::size_t MUCH = std::size_t{1} << 16;
-    if (size_ != 0 && capacity_ - size_ > MUCH)
+    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
       if (void *smaller = std::realloc(ids_, size_ * sizeof *ids_)) {
         ids_ = static_cast<std::uint32_t *>(smaller);
         capacity_ = size_;
@@ -83,6 +87,13 @@ public:
   }
 
 private:
+  static constexpr std::size_t MOST = MOST_VALUES<std::uint32_t>;
+
+  // Makes room for `needed` ids, and for half as many again as there are, if that is possible.
+  void grow(std::size_t needed) {
+    reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MOST)));
+  }
+
   std::uint32_t *ids_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

@@ -30,6 +30,9 @@ public:
       free_block(store_, block_size_);
   }
 
+  // The key of the hashes that all functions are given.
+  const HashKey &key() const { return key_; }
+
   // Asks for the memory that is looked at first.
   void prefetch(std::uint64_t hash) const {
     if (place_count_ != 0)
@@ -155,6 +158,7 @@ private:
            std::memcmp(store_ + place.at + place.count, bytes, size) == 0;
   }
 
+  HashKey key_ = hash_key();
   CacheAccount &account_;
   Place *places_ = nullptr;
   std::size_t place_count_ = 0; // a power of two, or 0

@@ -44,13 +44,14 @@ struct LookUp {
 
   // The steps of looking up, one by one, from the `from`th pre-token on.
   void make_keys(const PreTokens &given, std::size_t from, const ShortCache &cache) {
+    const HashKey key = cache.key(); // in registers: what is stored below could change another
     for (std::size_t i = from; i < given.count; ++i) {
       const std::uint8_t *const bytes = given.text + given.start_of(i);
       const std::size_t size = given.ends[i] - given.start_of(i);
       keys[i] = size > ShortKey::MOST || given.falls_apart(*bytes)
                     ? ShortKey::none()
                     : ShortKey(bytes, size, given.limit);
-      hashes[i] = keys[i].hash();
+      hashes[i] = keys[i].hash(key);
       cache.prefetch(hashes[i]);
     }
   }

@@ -25,6 +25,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
   std::array<std::size_t, PreTokens::MOST + 1> bounds;
   bounds[0] = given.start;
   std::copy_n(given.ends, given.count, bounds.data() + 1);
+  const HashKey key = cache.key();
   const auto room = static_cast<std::size_t>(given.limit - given.text);
   const __m512i places = _mm512_broadcast_i32x4(
       _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -57,7 +58,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
     const __m512i keys = _mm512_mask_mov_epi8(kept, is_key & LAST_BYTES, size);
     _mm512_storeu_si512(found.keys.data() + i, keys);
     for (std::size_t lane = 0; lane < LANES; ++lane) {
-      const std::uint64_t hash = found.keys[i + lane].hash();
+      const std::uint64_t hash = found.keys[i + lane].hash(key);
       found.hashes[i + lane] = hash;
       cache.prefetch(hash);
     }

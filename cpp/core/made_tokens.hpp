@@ -1,6 +1,8 @@
 // The tokens that training makes, and which of them has given bytes.
 #pragma once
 
+#include "hash.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,7 @@ public:
   explicit MadeTokens(const std::array<std::uint8_t, 256> &bytes)
       : bytes_(bytes.begin(), bytes.end()), places_(4096, NONE) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
-      tokens_.push_back({symbol, 1, symbol + std::uint64_t{1}, BASE});
+      tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
   }
 
   std::size_t size() const { return tokens_.size(); }
@@ -68,20 +70,18 @@ public:
   }
 
 private:
-  // The hash of bytes one behind the other comes from those of the parts.
-  static constexpr std::uint64_t BASE = 0x9E3779B97F4A7C15;
-
   struct Token {
     std::uint64_t start; // in bytes_
     std::uint32_t length;
     std::uint64_t hash;
-    std::uint64_t power; // what the hash of something before it is multiplied with
+    std::uint64_t power; // the base of the hash to the power of `length`
   };
 
   Token joined(Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    return {0, a.length + b.length, a.hash * b.power + b.hash, a.power * b.power};
+    return {0, a.length + b.length, RollingHash::multiply_add(a.hash, b.power, b.hash),
+            RollingHash::multiply_add(a.power, b.power, 0)};
   }
 
   bool is_made_of(const Token &token, Symbol left, Symbol right) const {
@@ -94,10 +94,11 @@ private:
   }
 
   std::size_t place_of(std::uint64_t hash) const {
-    hash *= BASE;
-    return (hash ^ hash >> 32) & (places_.size() - 1);
+    return hash_words(hash, 0, key_) & (places_.size() - 1);
   }
 
+  HashKey key_ = hash_key();
+  RollingHash rolling_{key_};
   std::vector<std::uint8_t> bytes_;
   std::vector<Token> tokens_;
   std::vector<Symbol> places_; // open addressing

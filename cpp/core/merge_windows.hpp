@@ -6,6 +6,7 @@
 #pragma once
 
 #include "merge.hpp"
+#include "sizes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -88,14 +89,14 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
       settled = std::max(settled, done + taken);
       for (const std::size_t back = done - std::min(done, window / 2); done > back;)
         done -= engine.width(to[--count]);
-      window *= 2;
+      window = saturating_multiply<std::size_t>(window, 2);
       continue;
     }
     std::copy(symbols.begin(), symbols.begin() + static_cast<std::ptrdiff_t>(kept), to + count);
     count += kept;
     done += length;
     if (done > settled)
-      window = std::max(SHORT, 4 * longest_kept);
+      window = std::max(SHORT, saturating_multiply<std::size_t>(longest_kept, 4));
   }
   for (std::size_t i = 0; i < count; ++i)
     to[i] = engine.id(to[i]);

@@ -7,6 +7,7 @@
 // is there from its own time until the token's.
 #pragma once
 
+#include "hash.hpp"
 #include "prefetch.hpp"
 #include "token_table.hpp"
 
@@ -32,11 +33,13 @@ public:
     std::uint32_t right;
   };
 
-  // Begins with the ids of the bytes and makes room for about `count` merges.
+  // Begins with the ids of the bytes and makes room for about `count` merges, with a fresh
+  // table.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
   // Enters the next merge, that of two symbols that stay apart until now, which makes the token
-  // with this id; returns the symbol, or NONE if there are too many.
+  // with this id; returns the symbol, or NONE if there are too many, or
+  // the table has no place for it.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
   // What two symbols merge into, or NONE. Without branches, which no processor could foretell.
@@ -53,7 +56,7 @@ public:
   };
   Places places_of(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
-    const std::uint64_t hash = mixed(key);
+    const std::uint64_t hash = hash_pair(left, right, key_);
     return {key, entries_.data() + one(hash), entries_.data() + other(hash)};
   }
   static void prefetch(const Places &places) {
@@ -70,7 +73,7 @@ public:
 
   // Asks for the memory that find will look at.
   void prefetch(std::uint32_t left, std::uint32_t right) const {
-    const std::uint64_t hash = mixed(key_of(left, right));
+    const std::uint64_t hash = hash_pair(left, right, key_);
     pretok::prefetch(&entries_[one(hash)]);
     pretok::prefetch(&entries_[other(hash)]);
   }
@@ -83,6 +86,8 @@ public:
   std::uint32_t id(std::uint32_t symbol) const {
     return symbol >= BYTES && ids_are_symbols_ ? symbol : ids_[symbol];
   }
+  // How many merges the table has slots for.
+  std::size_t slots() const { return entries_.size(); }
   // Bytes and merges.
   std::uint32_t size() const { return static_cast<std::uint32_t>(ids_.size()); }
   // `symbol` must not be a byte.
@@ -129,8 +134,10 @@ private:
   static std::uint64_t key_of(std::uint32_t left, std::uint32_t right) {
     return (std::uint64_t{left} << SYMBOL_BITS | right) << (SYMBOL_BITS + 1);
   }
-  static std::uint64_t mixed(std::uint64_t key) {
-    return (key >> (SYMBOL_BITS + 1)) * 0x9E3779B97F4A7C15;
+  std::uint64_t hash_of(std::uint64_t entry) const {
+    constexpr std::uint64_t LOW = (std::uint64_t{1} << SYMBOL_BITS) - 1;
+    return hash_pair(static_cast<std::uint32_t>(entry >> (2 * SYMBOL_BITS + 1)),
+                     static_cast<std::uint32_t>(entry >> (SYMBOL_BITS + 1) & LOW), key_);
   }
   static std::uint64_t least(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
@@ -138,9 +145,11 @@ private:
   std::size_t one(std::uint64_t hash) const { return (hash >> shift_) * 2; }
   std::size_t other(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
 
-  void make_room(unsigned bits);
+  bool make_room(unsigned bits);
+  bool fill();
   bool place(std::uint64_t entry);
 
+  HashKey key_ = hash_key();
   std::vector<std::uint64_t> entries_; // left, right, what they merge into
   unsigned shift_ = 63;
   std::uint64_t mask_ = 1;

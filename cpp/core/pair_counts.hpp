@@ -1,6 +1,7 @@
 // The pairs of neighbouring symbols that training counts, in one open-addressed table.
 #pragma once
 
+#include "hash.hpp"
 #include "prefetch.hpp"
 
 #include <cstddef>
@@ -55,8 +56,7 @@ private:
   static constexpr PairKey FREE = static_cast<PairKey>(-1);
 
   std::size_t first_place(PairKey key) const {
-    const std::uint64_t mixed = (key ^ key >> 29) * 0x9E3779B97F4A7C15;
-    return (mixed ^ mixed >> 32) & (pairs_.size() - 1);
+    return hash_words(left_of(key), right_of(key), hash_key_) & (pairs_.size() - 1);
   }
 
   // Where `key` is, or would be put.
@@ -74,6 +74,7 @@ private:
         pairs_[place_of(pair.key)] = pair;
   }
 
+  HashKey hash_key_ = hash_key();
   std::vector<Pair> pairs_;
   std::size_t size_ = 0;
 };

@@ -25,7 +25,7 @@ void PairTable::insert(std::uint32_t left, std::uint32_t right, Merged merged) {
                static_cast<std::uint32_t>(entry.pair), entry.merged);
   }
   const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-  const std::uint64_t hash = mixed(pair);
+  const std::uint64_t hash = hash_words(left, right, key_);
   filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
   std::size_t at = hash & mask_;
   while (entries_[at].pair != FREE && entries_[at].pair != pair)

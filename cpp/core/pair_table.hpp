@@ -2,6 +2,7 @@
 // ordered_merges.hpp.
 #pragma once
 
+#include "hash.hpp"
 #include "token_table.hpp"
 
 #include <cstddef>
@@ -33,7 +34,7 @@ public:
 
   Merged find(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-    const std::uint64_t hash = mixed(pair);
+    const std::uint64_t hash = hash_words(left, right, key_);
     if ((filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) == 0)
       return {NO_RANK, NO_ID};
     for (std::size_t at = hash & mask_;; at = (at + 1) & mask_)
@@ -47,11 +48,7 @@ public:
 private:
   static constexpr std::uint64_t FREE = ~std::uint64_t{0};
 
-  static std::uint64_t mixed(std::uint64_t pair) {
-    const std::uint64_t product = (pair ^ pair >> 29) * 0x9E3779B97F4A7C15;
-    return product ^ product >> 32;
-  }
-
+  HashKey key_ = hash_key();
   std::vector<Entry> entries_;
   // A bit for each hash that is in the table: most pairs are not, and this fits where memory is
   // fast.

@@ -81,11 +81,6 @@ bool ids_differ(const RankFile &file) {
   return true;
 }
 
-std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *end) {
-  return size <= ShortBytes::MOST ? ShortBytes::load(bytes, size, end).hash(size)
-                                  : hash_long(bytes, size);
-}
-
 bool has_all_bytes(const RankFile &file) {
   // Of tokens that differ.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
@@ -132,9 +127,10 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
     const std::uint8_t *bytes;
     std::size_t size;
   };
+  const HashKey key = hash_key();
   std::vector<std::uint64_t> hashes(lengths.size());
   unsigned bits = 6;
-  while (std::size_t{1} << bits < 16 * lengths.size())
+  while (std::uint64_t{1} << bits < std::uint64_t{16} * lengths.size())
     ++bits;
   std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
   constexpr unsigned FEW_BITS = 16;
@@ -143,7 +139,7 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
   const std::uint8_t *const end = at + tokens.size();
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::uint32_t size = lengths[i];
-    const std::uint64_t hash = hash_of(at, size, end);
+    const std::uint64_t hash = hash_bytes(at, size, end, key);
     hashes[i] = hash;
     at += size;
     const std::uint64_t bit = hash >> (64 - bits);

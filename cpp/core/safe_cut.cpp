@@ -1,6 +1,7 @@
 #include "safe_cut.hpp"
 
 #include "cuts.hpp"
+#include "sizes.hpp"
 #include "sources.hpp"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
   size -= incomplete(data, size);
   const Utf8 source(data, size, machine.classes());
   const auto any = [](std::size_t) { return true; };
-  for (std::size_t window = 1024;; window *= 16) {
+  for (std::size_t window = 1024;; window = saturating_multiply<std::size_t>(window, 16)) {
     if (window >= size)
       return last_end(machine, data, size, any);
     std::size_t from = size - window;

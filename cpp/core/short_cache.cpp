@@ -13,8 +13,9 @@ constexpr ShortCache::Entry NO_ENTRY{};
 
 } // namespace
 
-ShortCache::ShortCache(unsigned most_bits, CacheAccount &account)
-    : account_(account), most_(1U << most_bits), bucket_mask_(NO_SLOTS.size() - BUCKET),
+ShortCache::ShortCache(unsigned most_bits, CacheAccount &account, const HashKey &key)
+    : key_(key), account_(account), most_(1U << most_bits),
+      bucket_mask_(NO_SLOTS.size() - BUCKET),
       slots_(const_cast<std::uint32_t *>(NO_SLOTS.data())),
       entries_(const_cast<Entry *>(&NO_ENTRY)) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
@@ -126,7 +127,7 @@ void ShortCache::put_all() {
   };
   for (std::uint32_t place = 1; place < used_; place += places(entries_[place].count)) {
     places_ahead[count] = place;
-    hashes[count] = entries_[place].key.hash();
+    hashes[count] = entries_[place].key.hash(key_);
     prefetch(hashes[count]);
     if (++count == AHEAD)
       put_some();

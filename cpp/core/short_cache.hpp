@@ -31,10 +31,13 @@ public:
 
   // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table. Without
   // memory it keeps nothing.
-  ShortCache(unsigned most_bits, CacheAccount &account);
+  ShortCache(unsigned most_bits, CacheAccount &account, const HashKey &key = hash_key());
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
+
+  // The key of the hashes that all functions are given.
+  const HashKey &key() const { return key_; }
 
   // Asks for the memory that look will read.
   void prefetch(std::uint64_t hash) const { pretok::prefetch(bucket(hash)); }
@@ -139,6 +142,7 @@ private:
   void put(std::uint64_t hash, std::uint32_t place);
   void put_all();
 
+  HashKey key_;
   CacheAccount &account_;
   std::uint32_t most_;
   std::uint32_t capacity_ =

@@ -1,6 +1,7 @@
 // The ways to cut tokens in two other ones, found for many tokens at once.
 #pragma once
 
+#include "hash.hpp"
 #include "token_table.hpp"
 
 #include <array>
@@ -19,7 +20,7 @@ struct TokenView {
 class TokenCuts {
 public:
   static constexpr std::uint32_t NONE = 0xFFFFFFFF;
-  static constexpr std::size_t MOST_BYTES = 256; // longer tokens are not cut
+  static constexpr std::size_t MOST_BYTES = 256; // longer tokens are left out
   static constexpr std::size_t AT_ONCE = 32;
 
   struct Cut {
@@ -39,7 +40,8 @@ public:
   const Cut *begin(std::size_t which) const { return ends_[which]; }
   const Cut *end(std::size_t which) const { return ends_[which + 1]; }
 
-  // Of the tokens read, one whose bytes are these, or have the same hash; or NONE.
+  // Of the tokens read, one whose bytes are these, or have the same hash; or NONE. There are at
+  // most MOST_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
@@ -60,11 +62,21 @@ private:
     return filter_[bit >> 6] >> (bit & 63) & 1;
   }
   void prefetch(std::uint64_t hash) const { pretok::prefetch(&entries_[hash >> shift_]); }
+  static std::uint32_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash >> 24);
+  }
+  std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size) const;
   std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
   Hashes *hash_cuts(TokenView token, std::uint64_t hash, Hashes *to) const;
 
   const std::vector<TokenView> &tokens_;
   const std::vector<std::uint32_t> &ids_;
+  // A hash is a number in a secret base, in which each byte is a secret digit: the hash of the
+  // last bytes of a string is one multiplication away from those of the string and of its first
+  // bytes. Modulo 2^64, strings of 256 bytes can be chosen whose hashes have the same lower
+  // half with any base. Slots, the filter and tags use the upper half.
+  std::array<std::uint64_t, 256> digits_;
+  std::array<std::uint64_t, MOST_BYTES> powers_; // of the base
   std::size_t read_ = 0;
   std::vector<Entry> entries_;
   unsigned shift_;

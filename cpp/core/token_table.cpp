@@ -1,5 +1,6 @@
 #include "token_table.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pretok {
@@ -13,7 +14,8 @@ ShortBytes ShortBytes::load_no_more(const std::uint8_t *bytes, std::size_t size)
   return key;
 }
 
-void TokenTable::reset(std::size_t count) {
+void TokenTable::reset(std::size_t count, const HashKey &key) {
+  key_ = key;
   unsigned bits = 4;
   while (std::size_t{1} << bits < 2 * count)
     ++bits;
@@ -31,21 +33,19 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::
                         std::uint32_t id) {
   if (size <= ShortKey::MOST)
     return insert_short(ShortKey(bytes, size, limit), id);
-  const std::uint64_t hash = hash_long(bytes, size);
-  if (find_long(bytes, size, hash) != NO_ID)
-    return;
-  if (2 * ++long_count_ > long_.size())
+  if (2 * (long_count_ + 1) > long_.size())
     grow_long();
-  if (size > longest_)
-    longest_ = size;
-  std::size_t at = hash & (long_.size() - 1);
-  while (long_[at].bytes != nullptr)
-    at = (at + 1) & (long_.size() - 1);
-  long_[at] = {bytes, size, hash, id};
+  const std::uint64_t hash = hash_long(bytes, size, key_);
+  Long &entry = long_[place_long(bytes, size, hash)];
+  if (entry.bytes != nullptr)
+    return;
+  entry = {bytes, size, hash, id};
+  ++long_count_;
+  longest_ = std::max(longest_, size);
 }
 
 void TokenTable::insert_short(const ShortKey &key, std::uint32_t id) {
-  const std::uint64_t hash = key.hash();
+  const std::uint64_t hash = key.hash(key_);
   std::size_t at = hash >> short_shift_;
   for (; !short_[at].key.is_none(); at = (at + 1) & short_mask_)
     if (short_[at].key == key)
@@ -67,17 +67,21 @@ void TokenTable::grow_long() {
   long_ = std::move(larger);
 }
 
-std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size,
-                                    std::uint64_t hash) const {
+// Returns where these bytes are, or the free slot where they belong.
+std::size_t TokenTable::place_long(const std::uint8_t *bytes, std::size_t size,
+                                   std::uint64_t hash) const {
+  std::size_t at = hash & (long_.size() - 1);
+  while (long_[at].bytes != nullptr && (long_[at].hash != hash || long_[at].size != size ||
+                                        std::memcmp(long_[at].bytes, bytes, size) != 0))
+    at = (at + 1) & (long_.size() - 1);
+  return at;
+}
+
+std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size) const {
   if (size > longest_)
     return NO_ID;
-  for (std::size_t at = hash & (long_.size() - 1);; at = (at + 1) & (long_.size() - 1)) {
-    const Long &entry = long_[at];
-    if (entry.bytes == nullptr)
-      return NO_ID;
-    if (entry.hash == hash && entry.size == size && std::memcmp(entry.bytes, bytes, size) == 0)
-      return entry.id;
-  }
+  const Long &entry = long_[place_long(bytes, size, hash_long(bytes, size, key_))];
+  return entry.bytes == nullptr ? NO_ID : entry.id;
 }
 
 } // namespace pretok

@@ -1,7 +1,7 @@
 // Tokens by their bytes: the id of a whole pre-token in one look.
 #pragma once
 
-#include "bits.hpp"
+#include "hash.hpp"
 #include "huge_pages.hpp"
 #include "prefetch.hpp"
 
@@ -53,12 +53,6 @@ struct ShortBytes {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
-
-  std::uint64_t hash(std::size_t size) const {
-    std::uint64_t mixed = (low ^ size) * 0x9E3779B97F4A7C15;
-    mixed = (mixed ^ mixed >> 32 ^ high) * 0xD6E8FEB86659FD93;
-    return mixed ^ mixed >> 32;
-  }
 };
 
 // Up to 15 bytes and how many they are.
@@ -78,10 +72,7 @@ struct ShortKey {
     high = all.high | std::uint64_t{size} << SIZE_SHIFT;
   }
 
-  // All its bits are good ones.
-  std::uint64_t hash() const {
-    return fold_product(low ^ 0xD6E8FEB86659FD93, high ^ 0x9E3779B97F4A7C15);
-  }
+  std::uint64_t hash(const HashKey &key) const { return hash_words(low, high, key); }
   static ShortKey none() {
     ShortKey key;
     key.low = key.high = 0;
@@ -93,19 +84,17 @@ struct ShortKey {
   }
 };
 
-// For any number of bytes.
-inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size) {
-  std::uint64_t mixed = size;
-  std::size_t at = 0;
-  for (; at + 16 <= size; at += 16)
-    mixed = mixed * 31 + ShortBytes::load(bytes + at, 16, bytes + size).hash(16);
-  return mixed * 31 + ShortBytes::load(bytes + at, size - at, bytes + size).hash(size - at);
+// Hashes any number of bytes. Memory up to `limit` may be read.
+inline std::uint64_t hash_bytes(const std::uint8_t *bytes, std::size_t size,
+                                const std::uint8_t *limit, const HashKey &key) {
+  return size <= ShortKey::MOST ? ShortKey(bytes, size, limit).hash(key)
+                                : hash_long(bytes, size, key);
 }
 
 class TokenTable {
 public:
-  // Makes room for `count` tokens; what was in the table is gone.
-  void reset(std::size_t count);
+  // Makes room for `count` tokens and removes those that were there.
+  void reset(std::size_t count, const HashKey &key = hash_key());
 
   // Keeps a view of the bytes of tokens longer than ShortKey::MOST. Of equal tokens the first
   // stays. Memory up to `limit` may be read.
@@ -117,21 +106,22 @@ public:
 
   // Asks for the memory that insert_short will need.
   void prepare(const ShortKey &key) const {
-    pretok::prefetch(&short_[key.hash() >> short_shift_]);
+    pretok::prefetch(&short_[key.hash(key_) >> short_shift_]);
   }
 
   // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
                      const std::uint8_t *limit) const {
     return size <= ShortKey::MOST ? find_short(ShortKey(bytes, size, limit))
-                                  : find_long(bytes, size, hash_long(bytes, size));
+                                  : find_long(bytes, size);
   }
 
   // The same for at most ShortKey::MOST bytes.
   std::uint32_t find_short(const ShortKey &key) const {
-    if (!may_have(key.hash()))
+    const std::uint64_t hash = key.hash(key_);
+    if (!may_have(hash))
       return NO_ID;
-    for (std::size_t at = key.hash() >> short_shift_;; at = (at + 1) & short_mask_) {
+    for (std::size_t at = hash >> short_shift_;; at = (at + 1) & short_mask_) {
       const Short &entry = short_[at];
       if (entry.key == key)
         return entry.id;
@@ -140,13 +130,12 @@ public:
     }
   }
 
-  // The same for more than ShortKey::MOST bytes, with their hash.
-  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size,
-                          std::uint64_t hash) const;
+  // The same for more than ShortKey::MOST bytes.
+  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
 
   // Asks for the memory that find_short will look at.
   void prefetch(const ShortKey &key) const {
-    const std::uint64_t hash = key.hash();
+    const std::uint64_t hash = key.hash(key_);
     if (may_have(hash))
       pretok::prefetch(&short_[hash >> short_shift_]);
   }
@@ -166,8 +155,10 @@ private:
   bool may_have(std::uint64_t hash) const {
     return filter_[hash >> 20 & filter_mask_] >> (hash >> 14 & 63) & 1;
   }
+  std::size_t place_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
   void grow_long();
 
+  HashKey key_ = hash_key();
   std::vector<Short, HugePages<Short>> short_;
   std::size_t short_mask_ = 0;
   unsigned short_shift_ = 0;

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
-#include <unordered_set>
 #include <utility>
 
 namespace pretok {
@@ -276,12 +275,12 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
   if (buckets_[last].previous == NONE)
     return result;
-  std::unordered_set<std::uint32_t> words;
+  std::vector<std::uint32_t> words; // ascending, as places are
   for (const Place place : result)
-    words.insert(slots_[place].word);
+    words.push_back(slots_[place].word);
   for (std::uint32_t i = last; i != NONE; i = buckets_[i].previous)
     for (const Place place : places(buckets_[i]))
-      if (words.count(slots_[place].word) != 0)
+      if (std::binary_search(words.begin(), words.end(), slots_[place].word))
         result.push_back(place);
   std::sort(result.begin(), result.end());
   return result;
@@ -367,12 +366,15 @@ Trainer::Merge Trainer::named(const Merge &merge) {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // Where a pair was merged again, what counts is the last time, as in Hugging Face's trainer.
+  PairCounts last; // of each pair, one more than its last place in merges_
+  std::int64_t place = 0;
+  for (const Merge &merge : merges_)
+    last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;
   std::vector<Merge> result;
-  std::unordered_set<PairKey> seen;
-  for (auto merge = merges_.rbegin(); merge != merges_.rend(); ++merge)
-    if (seen.insert(pair_key(merge->left, merge->right)).second)
-      result.push_back(named(*merge));
-  std::reverse(result.begin(), result.end());
+  place = 0;
+  for (const Merge &merge : merges_)
+    if (last.find(pair_key(merge.left, merge.right))->count == ++place)
+      result.push_back(named(merge));
   return result;
 }
 

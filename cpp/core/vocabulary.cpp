@@ -180,7 +180,7 @@ const char *Vocabulary::check(const std::vector<Merge> &merges) const {
     const TokenView right = token(merge.right);
     const TokenView result = token(merge.id);
     if (left.bytes == nullptr || right.bytes == nullptr || result.bytes == nullptr ||
-        left.size + right.size != result.size ||
+        std::uint64_t{left.size} + right.size != result.size ||
         !std::equal(left.bytes, left.bytes + left.size, result.bytes) ||
         !std::equal(right.bytes, right.bytes + right.size, result.bytes + left.size))
       return "a merge names tokens that do not fit each other";

@@ -42,6 +42,11 @@ struct VocabularyData {
 // Immutable once built.
 class Vocabulary {
 public:
+  Vocabulary() = default;
+  // Its tables point into its bytes.
+  Vocabulary(const Vocabulary &) = delete;
+  Vocabulary &operator=(const Vocabulary &) = delete;
+
   // Returns nullptr, or what is wrong with `data`.
   const char *build(VocabularyData &&data);
 

@@ -11,7 +11,7 @@ namespace pretok {
 namespace {
 
 bool are_parts(TokenView left, TokenView right, TokenView whole) {
-  return left.size + right.size == whole.size &&
+  return std::uint64_t{left.size} + right.size == whole.size &&
          std::memcmp(left.bytes, whole.bytes, left.size) == 0 &&
          std::memcmp(right.bytes, whole.bytes + left.size, right.size) == 0;
 }
@@ -93,8 +93,14 @@ bool Vocabulary::order_ranks(const std::vector<std::uint32_t> &ids) {
     symbols[static_cast<std::size_t>(at - ids.begin())] = byte;
   }
   const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
-    const std::uint32_t place = cuts.find(bytes, size);
-    return place == TokenCuts::NONE ? NONE : symbols[place];
+    if (size <= TokenCuts::MOST_BYTES) {
+      const std::uint32_t place = cuts.find(bytes, size);
+      return place == TokenCuts::NONE ? NONE : symbols[place];
+    }
+    const std::uint32_t id = whole_.find(bytes, size, bytes + size);
+    const auto at = std::lower_bound(ids.begin(), ids.end(), id);
+    return at == ids.end() || *at != id ? NONE
+                                        : symbols[static_cast<std::size_t>(at - ids.begin())];
   };
   // Tries one after the other.
   const auto parts_of = [&](TokenView token, std::size_t which) {

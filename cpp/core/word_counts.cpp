@@ -5,7 +5,6 @@
 #include "token_table.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -16,18 +15,6 @@ namespace pretok {
 namespace {
 
 constexpr std::size_t BLOCK = std::size_t{1} << 18;
-
-std::uint64_t load8(const std::uint8_t *from) {
-  std::uint64_t value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  a = (a ^ b) * 0x9E3779B97F4A7C15;
-  a = (a ^ a >> 32) * 0xD6E8FEB86659FD93;
-  return a ^ a >> 32;
-}
 
 // Words of more bytes have a key that others may have too.
 constexpr std::size_t SHORT = 15;
@@ -41,17 +28,15 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
   const std::size_t size = bytes.size;
   Key key{};
   if (size > SHORT) {
-    key.low = seed_ ^ size;
-    for (std::size_t at = 0; at + 8 < size; at += 8)
-      key.low = mix(key.low, load8(bytes.data + at));
-    key.low = mix(key.low, load8(bytes.data + size - 8));
+    key.low = hash_long(bytes.data, size, hash_key_);
     key.high = LONG << 56;
   } else if (LITTLE_ENDIAN_BYTES && limit - bytes.data > static_cast<std::ptrdiff_t>(SHORT)) {
     // Without branches: sizes cannot be foretold.
     constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
     const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
-    key.low = load8(bytes.data) & (size < 8 ? beyond : all);
-    key.high = (load8(bytes.data + 8) & (size > 8 ? beyond : 0)) | std::uint64_t{size} << 56;
+    key.low = load_word(bytes.data) & (size < 8 ? beyond : all);
+    key.high = (load_word(bytes.data + 8) & (size > 8 ? beyond : 0)) | std::uint64_t{size}
+                                                                           << 56;
   } else {
     std::uint64_t both[2] = {0, 0};
     std::memcpy(both, bytes.data, size);
@@ -103,7 +88,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   // Where each is here. This is what takes time: it waits for memory.
   std::vector<std::uint32_t> places(words.size());
   std::vector<std::function<void()>> work;
-  const std::size_t share = words.size() / threads + 1;
+  const std::size_t share = words.size() / std::max(threads, 1U) + 1;
   for (std::size_t start = 0; start < words.size(); start += share)
     work.emplace_back([&, start] {
       constexpr std::size_t AHEAD = 8;
@@ -150,7 +135,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
     throw std::length_error("4 billion distinct pre-tokens");
   words_ = std::move(merged);
   std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
-  other = WordTable(seed_);
+  other = WordTable(hash_key_);
   are_entered_ = false;
 }
 
@@ -189,7 +174,7 @@ const std::vector<WordTable::Word> &WordTable::finish() {
 }
 
 std::size_t WordTable::place_of(const Key &key) const {
-  return mix(key.low ^ key.high, seed_ ^ key.high) & (places_.size() - 1);
+  return hash_words(key.low, key.high, hash_key_) & (places_.size() - 1);
 }
 
 const std::uint8_t *WordTable::keep(ByteView bytes) {
@@ -225,13 +210,6 @@ void WordTable::grow() {
   }
 }
 
-WordCounts::WordCounts()
-    : seed_(mix(static_cast<std::uint64_t>(
-                    std::chrono::steady_clock::now().time_since_epoch().count()),
-                reinterpret_cast<std::uintptr_t>(this))) {
-  tables_.emplace_back(seed_);
-}
-
 void WordCounts::add_word(ByteView word, std::int64_t count) {
   tables_[0].add(word, count, position_);
   position_ += word.size;
@@ -246,7 +224,7 @@ std::size_t WordCounts::longest() const {
 
 WordTable WordCounts::take(unsigned threads) {
   std::vector<WordTable> tables = std::exchange(tables_, {});
-  tables_.emplace_back(seed_);
+  tables_.emplace_back();
   position_ = 0;
   for (std::size_t i = 1; i < tables.size(); ++i)
     tables[0].add(tables[i], threads);

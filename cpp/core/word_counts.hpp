@@ -1,6 +1,7 @@
 // Counting distinct pre-tokens: what training needs to know of its text.
 #pragma once
 
+#include "hash.hpp"
 #include "parallel.hpp"
 #include "pre_tokenizer.hpp"
 #include "sources.hpp"
@@ -34,8 +35,8 @@ public:
     std::uint32_t size;
   };
 
-  // Other seeds give other places in memory, and the same results.
-  explicit WordTable(std::uint64_t seed) : seed_(seed), places_(1024) {}
+  // Other keys give other places in memory, and the same results.
+  explicit WordTable(const HashKey &key = hash_key()) : hash_key_(key), places_(1024) {}
 
   // Bytes as they are looked up: few bytes are their own key, and of others it is a hash.
   struct Key {
@@ -54,7 +55,7 @@ public:
   void add(ByteView bytes, std::int64_t count, std::uint64_t first) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, first);
   }
-  // Adds all that is in another table, of the same seed, and empties that one. In both, words
+  // Adds all that is in another table, of the same key, and empties that one. In both, words
   // must have been added in the order of Word::first. Nothing else can be added any more.
   void add(WordTable &other, unsigned threads);
   // How many bytes the longest word has.
@@ -77,7 +78,7 @@ private:
   void enter_words();
   void grow();
 
-  std::uint64_t seed_;
+  HashKey hash_key_;
   std::vector<Word> words_;
   std::vector<Place> places_; // open addressing
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
@@ -124,7 +125,7 @@ private:
 // texts are put into batches, nor on the number of threads.
 class WordCounts {
 public:
-  WordCounts();
+  WordCounts() { tables_.emplace_back(); }
 
   // Counts the pre-tokens of `texts`, each a View, as TextTasks has it, and a text by itself.
   // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
@@ -139,7 +140,6 @@ public:
   WordTable take(unsigned threads);
 
 private:
-  std::uint64_t seed_;
   std::uint64_t position_ = 0;
   std::vector<WordTable> tables_; // one for each thread
 };
@@ -158,16 +158,17 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   constexpr std::uint64_t MOST = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::size_t size = 0;
+  std::uint64_t size = 0; // the same text may be there more than once
   for (const View &text : texts) {
     positions.push_back(position_ + size * MOST);
     size += text.size();
   }
   const AddedTokens none({}, {});
-  const Sharing sharing = share(size, threads);
+  const Sharing sharing =
+      share(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
   const TextTasks<View> tasks(texts, sharing.task, pre_tokenizer, none, false);
   while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
-    tables_.emplace_back(seed_);
+    tables_.emplace_back();
   std::atomic<std::size_t> next{0};
   Nothing total;
   run_in_order(

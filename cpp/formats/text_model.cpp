@@ -13,7 +13,6 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-std::uint64_t hash_of(std::string_view text) { return hash_long(bytes_of(text), text.size()); }
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
 // The tokens of a model, by the place of their texts.
@@ -169,6 +168,10 @@ TextPlaces::TextPlaces(const std::vector<std::string_view> &texts) : texts_(text
 
 std::uint32_t TextPlaces::find(std::string_view text) const {
   return slots_[slot_of(text, hash_of(text))].place;
+}
+
+std::uint64_t TextPlaces::hash_of(std::string_view text) const {
+  return hash_bytes(bytes_of(text), text.size(), bytes_of(text) + text.size(), key_);
 }
 
 // Where the text is, or is to be.

@@ -2,6 +2,7 @@
 // vocabulary. bpe/formats/bpe_model.py is the twin.
 #pragma once
 
+#include "hash.hpp"
 #include "model.hpp"
 
 #include <cstddef>
@@ -32,7 +33,10 @@ private:
 
   std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
 
+  std::uint64_t hash_of(std::string_view text) const;
+
   const std::vector<std::string_view> &texts_;
+  HashKey key_ = hash_key();
   std::vector<Slot> slots_;
 };
 

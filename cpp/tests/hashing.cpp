@@ -1,0 +1,302 @@
+// Checks that chosen keys make no table slow or large, and that sizes do not wrap around.
+#include "hash.hpp"
+#include "id_buffer.hpp"
+#include "made_tokens.hpp"
+#include "ordered_merges.hpp"
+#include "pair_counts.hpp"
+#include "pair_table.hpp"
+#include "sizes.hpp"
+#include "vocabulary.hpp"
+#include "word_counts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <new>
+#include <random>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+using Pairs = std::vector<std::array<std::uint32_t, 2>>;
+
+std::mt19937_64 source(20261122);
+
+HashKey random_key() { return {source(), source()}; }
+
+double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Returns how many times as long `work` takes with `chosen` as with `ordinary`, at best.
+template <typename Keys, typename Work>
+double excess(const Keys &chosen, const Keys &ordinary, Work work) {
+  double slow = 1e9;
+  double usual = 1e9;
+  for (int tries = 0; tries < 4 && (tries == 0 || slow > 4 * usual); ++tries) {
+    const double start = seconds();
+    work(ordinary);
+    const double middle = seconds();
+    work(chosen);
+    usual = std::min(usual, middle - start);
+    slow = std::min(slow, seconds() - middle);
+  }
+  return slow / std::max(usual, 1e-3);
+}
+
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {
+  std::uint64_t inverse = odd; // Newton's method: twice as many bits each time
+  for (int i = 0; i < 6; ++i)
+    inverse *= 2 - odd * inverse;
+  return inverse;
+}
+
+// Pairs that had hashes with the same last 32 bits before there was a key.
+Pairs pairs_that_collided(std::size_t count) {
+  Pairs pairs;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t product = std::uint64_t{i} << 32 | i;
+    const std::uint64_t shifted = product * inverse_of(0x9E3779B97F4A7C15);
+    const std::uint64_t pair = shifted ^ shifted >> 29 ^ shifted >> 58;
+    pairs.push_back({static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair)});
+  }
+  return pairs;
+}
+
+Pairs random_pairs(std::size_t count) {
+  Pairs pairs(count);
+  for (auto &pair : pairs)
+    pair = {static_cast<std::uint32_t>(source()), static_cast<std::uint32_t>(source())};
+  return pairs;
+}
+
+bool pairs_take_the_usual_time() {
+  constexpr std::size_t COUNT = 30000;
+  const auto table = [](const Pairs &pairs) {
+    PairTable merges;
+    merges.reset(16); // grows
+    for (const auto &[left, right] : pairs)
+      merges.insert(left, right, {left, right});
+  };
+  const auto counts = [](const Pairs &pairs) {
+    PairCounts counted;
+    for (const auto &[left, right] : pairs)
+      ++counted.find_or_add(pair_key(left, right)).count;
+  };
+  const Pairs chosen = pairs_that_collided(COUNT);
+  const Pairs ordinary = random_pairs(COUNT);
+  return excess(chosen, ordinary, table) < 10 && excess(chosen, ordinary, counts) < 10;
+}
+
+// Two strings of 1,024 letters: those of Thue and Morse, which have one hash modulo 2^64 with
+// any odd base, or others.
+std::array<std::string, 2> two_parts(bool collide) {
+  std::array<std::string, 2> parts{"a", "b"};
+  for (int i = 0; i < 10; ++i)
+    parts = {parts[0] + parts[collide ? 1 : 0], parts[1] + parts[collide ? 0 : 1]};
+  return parts;
+}
+
+// Makes a token of each 16 neighbours in a text of such parts, one after the other.
+void join_parts(const std::array<std::string, 2> &parts) {
+  constexpr std::size_t COUNT = 8000;
+  std::array<std::uint8_t, 256> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(i);
+  MadeTokens tokens(bytes);
+  const auto join = [&tokens](MadeTokens::Symbol left, MadeTokens::Symbol right,
+                              const std::uint64_t *start) {
+    const MadeTokens::Symbol known = tokens.find(left, right);
+    return known != MadeTokens::NONE ? known : tokens.add(left, right, start);
+  };
+  std::array<MadeTokens::Symbol, 2> made{};
+  for (std::size_t which = 0; which < 2; ++which) {
+    made[which] = static_cast<std::uint8_t>(parts[which][0]);
+    for (std::size_t i = 1; i < parts[which].size(); ++i)
+      made[which] = join(made[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
+  }
+  std::mt19937 coins(1);
+  std::vector<MadeTokens::Symbol> level;
+  std::vector<std::uint64_t> starts;
+  for (std::size_t i = 0; i < COUNT; ++i) {
+    const std::size_t which = coins() >> 16 & 1;
+    const auto *data = reinterpret_cast<const std::uint8_t *>(parts[which].data());
+    starts.push_back(tokens.keep(data, parts[which].size()));
+    level.push_back(made[which]);
+  }
+  for (std::size_t width = 1; width < 16; width *= 2)
+    for (std::size_t i = 0; i + 2 * width <= COUNT; ++i)
+      level[i] = join(level[i], level[i + width], &starts[i]);
+}
+
+bool joined_tokens_take_the_usual_time() {
+  return excess(two_parts(true), two_parts(false), join_parts) < 10;
+}
+
+// More pairs than two buckets have slots fall into the same two, with this key.
+bool ordered_merges_stay_small() {
+  const HashKey key = random_key();
+  set_hash_key(key);
+  constexpr std::uint32_t SYMBOLS = 3000;
+  std::map<std::uint64_t, Pairs> alike; // by what tells both buckets in tables of 2^10 or fewer
+  Pairs chosen;
+  for (std::uint32_t left = 256; left < SYMBOLS && chosen.empty(); ++left)
+    for (std::uint32_t right = 256; right < SYMBOLS; ++right) {
+      const std::uint64_t hash = hash_pair(left, right, key);
+      Pairs &known = alike[hash >> 54 << 10 | (hash >> 20 & 0x3FF)];
+      known.push_back({left, right});
+      if (known.size() == 8) {
+        chosen = known;
+        break;
+      }
+    }
+  if (chosen.empty())
+    return false;
+  std::array<std::uint32_t, 256> byte_ids{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte)
+    byte_ids[byte] = byte;
+  OrderedMerges merges;
+  merges.reset(byte_ids, chosen.size());
+  const std::size_t slots = merges.slots();
+  std::vector<std::uint32_t> symbols;
+  for (const auto &[left, right] : chosen)
+    symbols.push_back(
+        merges.add(left, right, 256 + static_cast<std::uint32_t>(symbols.size())));
+  bool are_there = true;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    are_there = are_there && symbols[i] == 256 + i &&
+                merges.find(chosen[i][0], chosen[i][1]) == symbols[i];
+  return are_there && merges.slots() == slots;
+}
+
+// A table that cannot be filled says so, and has no more memory than it may.
+bool ordered_merges_give_up() {
+  std::array<std::uint32_t, 256> byte_ids{};
+  OrderedMerges merges;
+  merges.reset(byte_ids, 5);
+  const std::size_t slots = merges.slots();
+  std::uint32_t added = 0;
+  for (int i = 0; i < 5; ++i) // one pair five times has no two buckets
+    added = merges.add(300, 300, 7);
+  return added == OrderedMerges::NONE && merges.slots() <= 4 * slots;
+}
+
+// No two of some similar strings have one hash.
+bool long_hashes_differ() {
+  for (const HashKey &key : {random_key(), random_key(), random_key()}) {
+    std::set<std::uint64_t> seen;
+    std::size_t count = 0;
+    for (std::size_t size = 16; size < 100; ++size)
+      for (std::size_t at = 0; at < size; ++at)
+        for (const int value : {0, 1, 0x80}) {
+          std::vector<std::uint8_t> bytes(size, 0x20);
+          bytes[at] = static_cast<std::uint8_t>(value);
+          seen.insert(hash_long(bytes.data(), size, key));
+          ++count;
+        }
+    if (seen.size() != count)
+      return false;
+  }
+  return true;
+}
+
+bool keys_do_not_repeat() {
+  HashKey key = hash_key();
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 1000; ++i, key = key.next()) {
+    seen.insert(key.one);
+    seen.insert(key.two);
+  }
+  return seen.size() == 2000;
+}
+
+bool sizes_stop_at_the_largest() {
+  constexpr std::uint32_t MOST = std::numeric_limits<std::uint32_t>::max();
+  static_assert(saturating_add<std::uint32_t>(MOST - 2, 2) == MOST);
+  static_assert(saturating_add<std::uint32_t>(MOST - 2, 3) == MOST);
+  static_assert(saturating_add<std::uint8_t>(200, 100) == 255);
+  static_assert(saturating_multiply<std::uint32_t>(1U << 28, 15) == 15U << 28);
+  static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MOST);
+  static_assert(saturating_multiply<std::uint32_t>(0, MOST) == 0);
+  static_assert(saturating_multiply<std::uint32_t>(MOST, 0) == 0);
+  // A window that grows as in safe_cut reaches any end.
+  std::uint32_t window = 1024;
+  for (int i = 0; i < 8; ++i)
+    window = saturating_multiply<std::uint32_t>(window, 16);
+  return window == MOST;
+}
+
+bool throws_bad_alloc(std::size_t ids) {
+  IdBuffer buffer;
+  try {
+    buffer.room(ids);
+  } catch (const std::bad_alloc &) {
+    return true;
+  }
+  return false;
+}
+
+// Of `capacity * 4` bytes, a size_t once kept the lowest bits.
+bool id_buffers_do_not_wrap() {
+  constexpr std::size_t MOST = std::numeric_limits<std::size_t>::max();
+  return throws_bad_alloc(MOST / 4 + 2) && throws_bad_alloc(MOST / 8 + 1) &&
+         throws_bad_alloc(MOST);
+}
+
+bool lent_memory_is_left_alone() {
+  std::vector<std::uint32_t> lent(100000);
+  IdBuffer buffer(lent.data(), lent.size());
+  *buffer.room(1) = 7;
+  buffer.add(1);
+  buffer.fit();
+  return buffer.data() == lent.data() && buffer.size() == 1 && lent[0] == 7;
+}
+
+bool no_threads_are_one() {
+  WordCounts counts;
+  const std::string word = "word";
+  counts.add_word({reinterpret_cast<const std::uint8_t *>(word.data()), word.size()}, 3);
+  WordTable table = counts.take(0);
+  return table.finish().size() == 1;
+}
+
+static_assert(!std::is_copy_constructible_v<Vocabulary> &&
+                  !std::is_copy_assignable_v<Vocabulary>,
+              "the tables of a vocabulary point into its bytes");
+
+} // namespace
+
+int main() {
+  struct Test {
+    const char *name;
+    bool (*passes)();
+  };
+  const Test tests[] = {
+      {"pairs take the usual time", pairs_take_the_usual_time},
+      {"joined tokens take the usual time", joined_tokens_take_the_usual_time},
+      {"ordered merges stay small", ordered_merges_stay_small},
+      {"ordered merges give up", ordered_merges_give_up},
+      {"long hashes differ", long_hashes_differ},
+      {"keys do not repeat", keys_do_not_repeat},
+      {"sizes stop at the largest", sizes_stop_at_the_largest},
+      {"id buffers do not wrap", id_buffers_do_not_wrap},
+      {"lent memory is left alone", lent_memory_is_left_alone},
+      {"no threads are one", no_threads_are_one},
+  };
+  int failed = 0;
+  for (const Test &test : tests)
+    if (!test.passes()) {
+      std::printf("failed: %s\n", test.name);
+      ++failed;
+    }
+  std::printf("%zu passed, %d failed\n", std::size(tests) - static_cast<std::size_t>(failed),
+              failed);
+  return failed != 0;
+}
