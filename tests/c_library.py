@@ -22,7 +22,7 @@ STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown nam
             "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
             "no token", "internal")  # fmt: skip
 WAYS = {"raise": 0, "text": 1, "allow": 2}
-LONGEST_BUILD = 600.0
+LONGEST_BUILD = 1200.0
 
 
 class CError(Exception):

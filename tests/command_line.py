@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "pretok"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
 CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}
-LONGEST = 600.0
+LONGEST = 1200.0
 """How many seconds a process may take before it is killed, on a slow machine too."""
 
 Call = Callable[..., tuple[int, str, str]]

@@ -30,7 +30,12 @@ settings.load_profile("pretok")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Give hypothesis SEED, and let SIGINT interrupt."""
+    """Give hypothesis SEED, let SIGINT interrupt, and let workers of pytest-xdist take neighbours.
+
+    Neighbours need the same vocabularies and fixtures.
+    """
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "worksteal"
     if SEED is not None:
         config.option.hypothesis_seed = str(SEED)
     # A shell lets its background jobs ignore SIGINT, and the processes they start inherit that.

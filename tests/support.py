@@ -201,7 +201,7 @@ def run_python(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1200,
         check=False,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,7 +21,7 @@ from pretok.bench.encode import ONE_THREAD, bench_encode
 from pretok.bench.latency import bench_latency
 from pretok.bench.load import bench_load
 from pretok.bench.memory import bench_memory
-from pretok.bench.peer import Calls, CannotError, guarded
+from pretok.bench.peer import CannotError, guarded
 from pretok.bench.peers import PEERS, Ours, installed
 from pretok.bench.subject import Subject
 from pretok.bench.text import generated_texts
@@ -29,6 +30,7 @@ from pretok.bench.train import bench_train
 from pretok.bench.worst import CHARACTERS, ENGLISH, bench_worst
 from pretok.pretokenizer import BackendName
 from pretok.registry import find
+from support import run_python
 
 Bench = Callable[..., Iterator[Result]]
 
@@ -197,18 +199,30 @@ def test_memory_is_what_grows_beyond_input_and_output(tmp_path: Path, subject: S
         assert one.absent == {"regex": "it only splits"}
 
 
+# In a process of its own: where the peak cannot be reset, it is that of the tests before.
+MEMORY = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from pretok.bench import child
+from pretok.bench.peer import Calls
+size = int(sys.argv[2])
+def arrays(texts, threads):
+    kept = np.ones(size, np.uint8)
+    kept[:1] = len(texts) % 2
+    return np.ones(size // 4, np.uint32), np.arange(2)
+print(json.dumps(child.memory(Calls(arrays=arrays), Path(sys.argv[1]), 0.5, 1)))
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="no resource module, no /proc")
 def test_memory_sees_what_a_contender_takes_and_takes_its_output_off(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text(TEXT)
     size = 64_000_000
-
-    def arrays(texts: list[str], threads: int) -> Any:
-        kept = np.ones(size, np.uint8)
-        kept[:1] = len(texts) % 2
-        return np.ones(size // 4, np.uint32), np.arange(2)
-
-    found = child.memory(Calls(arrays=arrays), path, 0.5, 1)
+    done = run_python(MEMORY, str(path), str(size))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
     assert found["output"] == size + np.arange(2).nbytes
     assert 0.8 * size < found["beyond"] < 1.3 * size
     assert found["input"] >= 500_000

@@ -138,9 +138,10 @@ def test_end_of_text_and_of_line() -> None:
     assert canonical(r"\s++$", "hf") == canonical(r"\s++$", "tiktoken")
     assert canonical(r"\s++$", "tiktoken") == canonical(r"\s+$", "tiktoken")
     assert canonical(r"\s++$", "hf") != canonical(r"\s+$", "hf")
+    one, other = _tiktoken(r"\s++$|[\s\S]"), _tiktoken(r"\s+$|[\s\S]")
+    third = _hf(r"\s++$|[\s\S]")
     for text in TEXTS:
-        one, other = _tiktoken(r"\s++$|[\s\S]"), _tiktoken(r"\s+$|[\s\S]")
-        assert one(text) == other(text) == _hf(r"\s++$|[\s\S]")(text)
+        assert one(text) == other(text) == third(text)
     assert _hf(r"\s+$|[\s\S]")("a  \n b") != _hf(r"\s++$|[\s\S]")("a  \n b")
 
 
@@ -197,6 +198,9 @@ def _random_pattern(rng: random.Random, depth: int = 0) -> str:
     return "|".join(sequence() for _ in range(rng.choice((1, 2, 2, 3))))
 
 
+MOST_PANICS = 4
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_patterns_of_one_form_split_alike(seed: int) -> None:
     rng = seeded(seed)
@@ -221,9 +225,14 @@ def _same_split(rng: random.Random, one: tuple[Engine, str], other: tuple[Engine
         ours, theirs = ASK[one[0]](one[1]), ASK[other[0]](other[1])
     except Exception:  # Oniguruma does not repeat what is only a place, such as (?:$)+
         return 0
+    panics = 0
     for text in rng.sample(TEXTS, 40):
-        left, right = ours(text), theirs(text)
-        assert left == right or left is None or right is None, (one, other, text)
+        # A panic takes a hundred times as long as an answer, and few patterns panic on some texts
+        # only.
+        left = ours(text) if panics < MOST_PANICS else None
+        right = theirs(text) if left is not None else None
+        panics += right is None
+        assert left == right or right is None, (one, other, text)
     return 1
 
 

@@ -323,7 +323,7 @@ def ids_program(c_library: CLibrary) -> Path:
     source = REPOSITORY / "cpp" / "tests" / "ids.cpp"
     command = [compiler(), "-std=c++17", "-I", folder, source, c_library.path,
                f"-Wl,-rpath,{folder}", "-o", made]  # fmt: skip
-    subprocess.run([*map(str, command)], check=True, timeout=300)
+    subprocess.run([*map(str, command)], check=True, timeout=1200)
     made.replace(program)
     return program
 
@@ -342,6 +342,6 @@ def test_python_c_and_cpp_give_the_same_ids(
         expected = tok.encode_array(data)
         assert np.array_equal(ours.encode_array(data), expected)
         run = subprocess.run(
-            [ids_program, path, name], input=data, capture_output=True, check=True, timeout=300
+            [ids_program, path, name], input=data, capture_output=True, check=True, timeout=1200
         )
         assert np.array_equal(np.frombuffer(run.stdout, np.uint32), expected), text.name

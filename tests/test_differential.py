@@ -37,8 +37,9 @@ HYPOTHESIS = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 NAMES = [preset.name for preset in pretok.presets()]
-LIVE = {"regex": 20_000, "tiktoken": 6_000, "hf": 20_000}
-LIVE_PYTHON = 4_000
+# `pretok fuzz` tries millions each night.
+LIVE = {"regex": max_examples(5_000), "tiktoken": max_examples(2_000), "hf": max_examples(5_000)}
+LIVE_PYTHON = max_examples(1_500)
 
 
 BY_REGEX = [name for name in SOME_NAMES if not engine("regex").refuses(pretok.get(name).preset)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from hashlib import sha256
@@ -102,10 +103,13 @@ def test_nothing_else_appears(
 
 
 def test_no_server(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    file = PublishedFile("x.tiktoken", "http://127.0.0.1:9/x", "")
-    monkeypatch.setitem(names.KNOWN, "x", Known("x", (file,), "gpt2", {}))
-    with pytest.raises(OSError, match=r"127.0.0.1:9/x: the download failed: .*refused"):
-        fetch("x", tmp_path)
+    with socket.socket() as bound:  # refuses connections, for it does not listen
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}/x"
+        file = PublishedFile("x.tiktoken", f"http://{address}", "")
+        monkeypatch.setitem(names.KNOWN, "x", Known("x", (file,), "gpt2", {}))
+        with pytest.raises(OSError, match=rf"{address}: the download failed: .*refused"):
+            fetch("x", tmp_path)
 
 
 def test_unknown_name(tmp_path: Path) -> None:

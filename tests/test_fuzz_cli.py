@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 import pretok
-from command_line import LONGEST
+from command_line import LONGEST, environment, running
 from pretok import LETTER, NUMBER, Preset, Run
 from pretok.cli import fuzz as fuzz_cli
 from pretok.cli import main
@@ -144,15 +143,13 @@ def test_a_missing_extra_is_an_error_that_says_what_to_install(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_ends_with_the_count_so_far_and_130() -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "pretok", "fuzz", "--preset", "gpt2", "--seconds", "300"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
-    assert child.stdout is not None
-    assert child.stdout.readline().startswith("pretok (")
-    child.send_signal(signal.SIGINT)
-    output, errors = child.communicate(timeout=LONGEST)
+    given = ("fuzz", "--preset", "gpt2", "--seconds", "300")
+    flushed = environment(PYTHONUNBUFFERED="1")
+    with running(*given, env=flushed, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline().startswith(b"pretok (")
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=LONGEST)
     assert child.returncode == 130
-    assert output.startswith("interrupted: no mismatch in ")
-    assert errors == ""
+    assert output.startswith(b"interrupted: no mismatch in ")
+    assert errors == b""

@@ -212,7 +212,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1200,
         check=False,
     )
 
@@ -238,7 +238,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "--no-build-isolation", "--target", str(target), str(source)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
