@@ -77,7 +77,9 @@ def text_counter(
     from pretok import _core
 
     if isinstance(pre_tokenizer, PreTokenizer):
-        return _NativeCounter(pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds)
+        return _NativeCounter(
+            pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds
+        )
     return _Counter(pre_tokenizer, _core.WordCounts(), bounds)
 
 

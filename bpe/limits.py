@@ -11,7 +11,7 @@ MAX_TEXT = 64 << 20
 
 
 class Limits(NamedTuple):
-    """The most bytes of a pre-token, and of a text that is held whole because nothing can cut it."""
+    """The most bytes of a pre-token, and of a text that is held whole."""
 
     pre_token: int = MAX_PRE_TOKEN
     text: int = MAX_TEXT

@@ -36,9 +36,11 @@ class once(Generic[Value]):
             found = instance.__dict__[self._name] = self._make(instance)
         return found
 
-    def forget(self, instance: object) -> None:
-        """Drop the value of `instance`: it is made again when it is asked for."""
-        instance.__dict__.pop(self._name, None)
-
     def __set__(self, instance: object, value: object) -> None:
         raise AttributeError(f"{self._make.__name__} cannot be set")
+
+
+def forget(instance: object, *names: str) -> None:
+    """Drop the values of these `once` properties, which are made again when they are asked for."""
+    for name in names:
+        instance.__dict__.pop(f"_once_{name}", None)

@@ -15,7 +15,7 @@ from bpe.encoder import Data, Ids, Offsets, utf8
 from bpe.errors import UnknownTokenError
 from bpe.given import added_bytes, cache_limit, made_pre_tokenizer, some_texts
 from bpe.merge import no_token, recover_merges
-from bpe.once import once
+from bpe.once import forget, once
 from bpe.pipeline import Errors, Normalizer, Pipeline, flat
 from bpe.policies import Special
 from bpe.special import AddedToken
@@ -376,8 +376,7 @@ class Tokenizer:
         Gives it back to the system where malloc can. Results do not change: later calls fill the
         caches again.
         """
-        for value in (Tokenizer._decoder, Tokenizer.merges, Tokenizer.merge_ids):
-            value.forget(self)  # type: ignore[attr-defined]
+        forget(self, "_decoder", "merges", "merge_ids")
         self._vocabulary.trim()
         self._pipeline.trim()
 

@@ -78,9 +78,10 @@ def train(
     nor on `backend`. `progress=False` turns the progress bar off, which is shown only where
     standard error is a terminal.
 
-    Raises ValueError for a `vocab_size` that is too small, for a pre-token that is too long, for special tokens that cannot be, and
-    for a str that is the name of a file; TypeError for what is no text and no path; TextFileError
-    for a file that is damaged or malformed; OSError for one that cannot be read.
+    Raises ValueError for a `vocab_size` that is too small, for special tokens that cannot be, for a
+    pre-token that is too long, and for a str that is the name of a file; TypeError for what is no
+    text and no path; TextFileError for a file that is damaged, malformed, or over a limit; OSError
+    for one that cannot be read.
 
     >>> tok = train(["ab", "abc", "abcd"], vocab_size=300, special_tokens={"<PAD>": 0, "<UNK>": 1})
     >>> tok.encode("abcde"), tok.token_bytes(260)

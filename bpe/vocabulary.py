@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError
-from bpe.once import once
+from bpe.once import forget, once
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
@@ -214,7 +214,7 @@ class Vocabulary:
 
     def trim(self) -> None:
         """Drop the values that are made again when they are asked for."""
-        Vocabulary.ids.forget(self)  # type: ignore[attr-defined]
+        forget(self, "ids")
         if self._packed is not None:
             self._token_bytes = None
         if self._merge_rows is not None and not self._from_ranks:

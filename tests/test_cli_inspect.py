@@ -50,6 +50,7 @@ def test_what_is_in_a_vocabulary(call: Call, vocab: str, backend: BackendName) -
         "normalizer  none",
         "prefix      none",
         "template    270 text",
+        "caches      0.0 MB, at most 128 MB",
         "",
         "     ID  LENGTH  LONGEST TOKENS",
         '    260       6  " hello"',
@@ -81,6 +82,7 @@ def test_the_same_as_json(call: Call, vocab: str, backend: BackendName) -> None:
         "normalizer": None,
         "add_prefix_space": False,
         "template": {"before": [270], "after": []},
+        "caches": {"limit_mb": 128, "bytes": 0},
     }
     assert len(longest) == 10
     assert longest[0] == {"id": 260, "bytes": 6, "token": " hello"}

@@ -158,10 +158,10 @@ def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> 
 def test_a_pickle_says_which_backend_was_asked_for(backend: BackendName) -> None:
     arguments = Tokenizer(VOCABULARY, "gpt2").__reduce__()[1]
     assert isinstance(arguments, tuple)
-    assert arguments[-1] is None
+    assert arguments[-2] is None
     arguments = make(backend).__reduce__()[1]
     assert isinstance(arguments, tuple)
-    assert arguments[-1] == backend
+    assert arguments[-2] == backend
 
 
 @pytest.mark.parametrize(

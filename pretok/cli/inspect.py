@@ -69,6 +69,7 @@ def inspect_command(
     record = _record(tokenizer, vocab, preset is not None, longest)
     if files:
         record["on"] = _measured(tokenizer, files, binary)
+    record["caches"] = {"limit_mb": tokenizer.cache_mb, "bytes": tokenizer.cache_bytes}
     write([f"{json.dumps(record, indent=2)}\n"] if form == "json" else _as_text(record))
 
 
@@ -161,6 +162,8 @@ def _as_text(record: Record) -> Iterator[str]:
         "prefix": "a space, where a text has none" if record["add_prefix_space"] else "none",
         "template": " ".join([*map(str, record["template"]["before"]), "text",
                               *map(str, record["template"]["after"])]),
+        "caches": f"{record['caches']['bytes'] / (1 << 20):.1f} MB, at most "
+        f"{record['caches']['limit_mb']:g} MB",
     }  # fmt: skip
     yield "".join(f"{label:10}  {value}\n" for label, value in rows.items())
     escaper = Escaper(record["unicode"] or DEFAULT_VERSION)
