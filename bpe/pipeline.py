@@ -18,6 +18,7 @@ from bpe.normalize import normalize
 from bpe.places import Places
 from bpe.special import AddedToken, AddedTokens, word_ranges
 from bpe.vocabulary import UNASSIGNED
+from pretok.errors import shortened
 
 Special: TypeAlias = Literal["raise", "text", "allow"] | Collection[str]
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
@@ -200,7 +201,8 @@ class Pipeline:
         if isinstance(special, str):
             if special not in ("raise", "text", "allow"):
                 raise ValueError(
-                    f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special "
+                    f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of "
+                    "special "
                     "tokens"
                 )
             return self._added(special, phase)
@@ -208,12 +210,14 @@ class Pipeline:
             names = frozenset(special)
         except TypeError:
             raise TypeError(
-                f"special={special!r}; expected 'raise', 'text', 'allow' or a set of special tokens"
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of "
+                "special tokens"
             ) from None
         for name in names - self._special:
             known = ", ".join(map(repr, sorted(self._special))) or "none"
             raise ValueError(
-                f"special names {name!r}, which is no special token of this vocabulary; it has "
+                f"special names {shortened(name)}, which is no special token of this vocabulary; "
+                "it has "
                 f"{known}"
             )
         return self._added(names, phase)
@@ -261,7 +265,9 @@ def _make_added(
 def encodable(text: object, errors: str) -> Data:
     """Return `text` as a backend takes it; raises TypeError, ValueError, UnicodeEncodeError."""
     if errors not in ("replace", "strict", "surrogateescape"):
-        raise ValueError(f"errors={errors!r}; expected 'replace', 'strict' or 'surrogateescape'")
+        raise ValueError(
+            f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"
+        )
     if isinstance(text, str):
         return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
     if isinstance(text, bytes):

@@ -27,6 +27,8 @@ FORMATS = (".txt", ".jsonl")
 SUFFIXES = tuple(form + packed for form in FORMATS for packed in ("", ".gz", ".zst"))
 LAST = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 LONGEST_NAME = 4096
+LONGEST_LINE = 1 << 30
+"""A longer line of a .jsonl file is refused: it would be held in memory."""
 PER_TEXT = 64
 """What a text takes besides its characters, about; empty ones do, too."""
 
@@ -145,7 +147,7 @@ def blocks_of(text: Text) -> Iterator[bytes]:
 
 
 def _texts_of_lines(name: str, field: str) -> Iterator[Text]:
-    for number, line in enumerate(_lines(_blocks_of_file(name)), 1):
+    for number, line in enumerate(_lines(_blocks_of_file(name), name), 1):
         if line.strip():
             # As bytes, for it may well be the name of a file.
             yield utf8(_text_of_line(line, field, f"{name}, line {number}"))
@@ -165,14 +167,22 @@ def _form_of(name: str) -> str:
     )
 
 
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _lines(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
     held: list[bytes] = []
+    size = 0
     for block in blocks:
         first, *others = block.split(b"\n")
         held.append(first)
+        size += len(first)
+        if size > LONGEST_LINE:
+            raise TextFileError(
+                f"{name}: a line has more than {LONGEST_LINE:,} bytes; expected an object with a "
+                "text on each line"
+            )
         for other in others:
             yield b"".join(held)
             held = [other]
+            size = len(other)
     yield b"".join(held)
 
 

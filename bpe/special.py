@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bpe.errors import SpecialTokenError
+from pretok.errors import shortened
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]
@@ -39,7 +40,7 @@ class AddedToken:
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
-            raise TypeError(f"added token {self.id!r} is {self.content!r}; expected str")
+            raise TypeError(f"added token {self.id!r} is {shortened(self.content)}; expected str")
 
 
 class Segment(NamedTuple):
