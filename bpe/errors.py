@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.errors import PretokError, shown
+from pretok.errors import PretokError, shortened
 
 
 class BpeError(PretokError):
@@ -39,7 +39,7 @@ class SpecialTokenError(BpeError, ValueError):
     def __init__(self, token: str, position: int, text_index: int | None = None) -> None:
         which = "the text" if text_index is None else f"texts[{text_index}]"
         super().__init__(
-            f"{which} holds the special token {shown(token)} at offset {position}; pass "
+            f"{which} holds the special token {shortened(token)} at offset {position}; pass "
             'special="text" to encode it as ordinary text, special="allow" to allow every special '
             "token, or a set of those to allow"
         )

@@ -15,6 +15,7 @@ from bpe.errors import UnknownVocabularyError, VocabularyError
 from bpe.formats.files import MOST_BYTES, write_atomically
 from bpe.names import KNOWN, PublishedFile, matches
 from bpe.search import cache_folder
+from pretok.errors import shortened
 
 _SECONDS = 30
 """So long nothing may come before the connection counts as lost."""
@@ -31,7 +32,8 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     known = KNOWN.get(name)
     if known is None:
         raise UnknownVocabularyError(
-            f"no vocabulary called {name!r} to download; expected one of {', '.join(KNOWN)}"
+            f"no vocabulary called {shortened(name)} to download; expected one of "
+            f"{', '.join(KNOWN)}"
         )
     target = cache_folder() if folder is None else Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -40,7 +42,7 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
 
 
 def _fetch(file: PublishedFile, path: Path) -> Path:
-    if path.exists() and file.is_in(path):
+    if path.is_file() and file.is_in(path):
         return path
     data = _download(file.url)
     if not matches(data, file.sha256):

@@ -10,6 +10,7 @@ from bpe.encoder import Data, check_keeps_all, utf8
 from bpe.errors import VocabularyError
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Vocabulary
+from pretok.errors import shortened
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import get
@@ -47,23 +48,25 @@ def added_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int
     for token in added:
         if not token.content or utf8(token.content).decode() != token.content:
             raise VocabularyError(
-                f"added token {token.id} is {token.content!r}; expected some text without lone "
+                f"added token {token.id} is {shortened(token.content)}; expected some text without "
+                "lone "
                 "surrogates"
             )
         data = token.content.encode()
         if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
             raise VocabularyError(
-                f"added token {token.content!r} has id {token.id!r}; expected an int from 0 to "
+                f"added token {shortened(token.content)} has id {token.id!r}; expected an int from "
+                "0 to "
                 f"{ID_LIMIT - 1}"
             )
         known = vocabulary.bytes_of(token.id)
         if known not in (None, data):
             raise VocabularyError(
-                f"added token {token.content!r} has id {token.id}, which is that of "
-                f"{known!r}; give each its own"
+                f"added token {shortened(token.content)} has id {token.id}, which is that of "
+                f"{shortened(known)}; give each its own"
             )
         if token.content in contents:
-            raise VocabularyError(f"added token {token.content!r} is listed twice")
+            raise VocabularyError(f"added token {shortened(token.content)} is listed twice")
         contents.add(token.content)
         if known is None:
             # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,8 @@ from bpe.formats.gguf_metadata import is_gguf
 from bpe.names import Known, matches
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
+from pretok.errors import short_path, shortened
+from pretok.files import naming
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import get
@@ -113,10 +116,29 @@ def _find(
         vocab, merges = path_or_name
         return (Path(vocab), Path(merges)), None
     name = os.fspath(path_or_name)
-    if name and os.path.exists(name):
+    if name and _is_path(name):
         return _in_folder(Path(name)), None
     paths = search.find(name)
     return (_in_folder(paths[0]) if len(paths) == 1 else paths), names.KNOWN.get(name)
+
+
+def _is_path(name: str) -> bool:
+    """Return whether `name` is a path that is there, perhaps a link to what is not.
+
+    Raises OSError, which names it, if the system does not tell.
+    """
+    try:
+        with naming(name):
+            os.stat(name)
+    except ValueError:  # NUL, which no path has
+        return False
+    except FileNotFoundError:
+        return os.path.islink(name)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL):
+            return False
+        raise
+    return True
 
 
 def _in_folder(path: Path) -> tuple[Path, ...]:
@@ -128,7 +150,7 @@ def _in_folder(path: Path) -> tuple[Path, ...]:
         if all(map(Path.is_file, paths)):
             return paths
     raise VocabularyError(
-        f"{path}: the folder has neither a tokenizer.json, nor a {gpt2.VOCAB} with a "
+        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {gpt2.VOCAB} with a "
         f"{gpt2.MERGES}; give the path of a file"
     )
 
@@ -151,7 +173,8 @@ def _published(
     if not needed:
         return None
     raise VocabularyError(
-        f"{paths[0]}: the name says {known.name}, but this is not what was published by that name "
+        f"{short_path(paths[0])}: the name says {known.name}, but this is not what was published "
+        "by that name "
         f"(sha256 {' or '.join(files[0].sha256 for files in forms)}): it is damaged, or another "
         f"vocabulary; get the real one with `pretok fetch {known.name}`, or pass preset= and "
         "special_tokens= to load it as it is"
@@ -174,7 +197,8 @@ def _split(
     if known is not None:
         return known.preset
     raise VocabularyError(
-        f"{path}: {contents.why_no_preset}; pass preset= with the name of the split that the model "
+        f"{short_path(path)}: {contents.why_no_preset}; pass preset= with the name of the split "
+        "that the model "
         'was trained with, such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists '
         "them), or any object that has offsets(text)"
     )
@@ -191,10 +215,14 @@ def _checked(special_tokens: Mapping[str, int] | None) -> None:
     by_id: dict[int, str] = {}
     for content, id in special_tokens.items():
         if type(content) is not str or type(id) is not int:
-            raise TypeError(f"special token {content!r} with id {id!r}; expected a str and an int")
+            raise TypeError(
+                f"special token {shortened(content)} with id {shortened(id)}; expected a str and "
+                "an int"
+            )
         if by_id.setdefault(id, content) != content:
             raise ValueError(
-                f"special tokens {by_id[id]!r} and {content!r} both have id {id}; give each its own"
+                f"special tokens {shortened(by_id[id])} and {shortened(content)} both have id "
+                f"{id}; give each its own"
             )
 
 
@@ -206,7 +234,8 @@ def _joined(
     for token in given:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
-                f"special_tokens has {token.content!r} with id {token.id}, but the file says "
+                f"special_tokens has {shortened(token.content)} with id {token.id}, but the file "
+                "says "
                 f"{ids[token.content]}; leave it out, or correct it"
             )
     return (*listed, *(token for token in given if token.content not in ids))

@@ -16,6 +16,7 @@ from bpe.places import Places
 from bpe.policies import Policies, Special
 from bpe.special import AddedToken, AddedTokens
 from bpe.vocabulary import UNASSIGNED
+from pretok.errors import shortened
 
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 Normalizer: TypeAlias = Literal["NFC"]
@@ -203,7 +204,9 @@ class Pipeline:
 def encodable(text: object, errors: str) -> Data:
     """Return `text` as a backend takes it; raises TypeError, ValueError, UnicodeEncodeError."""
     if errors not in ("replace", "strict", "surrogateescape"):
-        raise ValueError(f"errors={errors!r}; expected 'replace', 'strict' or 'surrogateescape'")
+        raise ValueError(
+            f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"
+        )
     if isinstance(text, str):
         return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
     if isinstance(text, bytes):

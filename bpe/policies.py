@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from bpe.backends import make_added
 from bpe.encoder import Backend
 from bpe.special import AddedToken, AddedTokens, Treatment
-from pretok.errors import shown
+from pretok.errors import shortened
 
 Special: TypeAlias = Treatment | Collection[str]
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
@@ -52,12 +52,12 @@ class Policies:
             names = frozenset(special)
         except TypeError:
             raise TypeError(
-                f"special={shown(special)}; expected 'raise', 'text', 'allow' or a set of special "
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of special "
                 "tokens"
             ) from None
         for name in names - self._special:
             raise ValueError(
-                f"special names {shown(name)}, which is no special token of this vocabulary; it "
+                f"special names {shortened(name)}, which is no special token of this vocabulary; it "
                 f"has {self._listed()}"
             )
         return self._of_set(names)[phase]
@@ -65,7 +65,7 @@ class Policies:
     def _of_name(self, special: str) -> _Phases:
         if special not in _TREATMENTS:
             raise ValueError(
-                f"special={shown(special)}; expected 'raise', 'text', 'allow' or a set of special "
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of special "
                 "tokens"
             )
         if not self._named:
@@ -99,7 +99,7 @@ class Policies:
 
     def _listed(self) -> str:
         """Return the special tokens for an error: the first few, and how many more there are."""
-        listed = ", ".join(map(shown, nsmallest(_MAX_LISTED, self._special)))
+        listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
         return f"{listed} and {more:,} more" if more > 0 else listed or "none"
 

@@ -11,6 +11,11 @@ from pathlib import Path
 
 from bpe.errors import UnknownVocabularyError
 from bpe.names import KNOWN, PublishedFile, tiktoken_key
+from pretok.errors import LONGEST, UnreadableFileError, shortened
+from pretok.files import read
+
+_MOST_REF = 1000
+"""A file that names a commit has 40 bytes."""
 
 
 def cache_folder() -> Path:
@@ -95,8 +100,8 @@ def _snapshot(name: str) -> Path | None:
     """Return the folder of the newest snapshot of a repository in huggingface_hub's cache."""
     folder = _hub_folder() / f"models--{name.replace('/', '--')}"
     try:
-        commit = (folder / "refs" / "main").read_text().strip()
-    except (OSError, UnicodeDecodeError):
+        commit = read(folder / "refs" / "main", _MOST_REF).decode().strip()
+    except (OSError, UnicodeDecodeError, UnreadableFileError):
         # One that was asked for by commit has no refs.
         try:
             (commit,) = (path.name for path in (folder / "snapshots").iterdir())
@@ -114,10 +119,10 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         f"tiktoken's cache ({folder})" if folder else "tiktoken's cache (switched off)",
         f"huggingface_hub's cache ({_hub_folder()})",
     ]
-    message = f"no file and no vocabulary on this machine is called {name!r}"
+    message = f"no file and no vocabulary on this machine is called {shortened(name)}"
     near = [
         found
-        for found in get_close_matches(name, dict.fromkeys(_names()), n=4, cutoff=0.5)
+        for found in get_close_matches(name[:LONGEST], dict.fromkeys(_names()), n=4, cutoff=0.5)
         if found != name
     ]
     if near and name not in KNOWN:
@@ -127,7 +132,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         message += f"; {path} is not the published file (another sha256), so it is damaged"
     if name in KNOWN:
         message += f"; get it with `pretok fetch {name}`"
-    elif "/" in name:
+    elif "/" in name and len(name) <= LONGEST:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
     return message
 

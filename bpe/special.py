@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from bpe.errors import SpecialTokenError
 from bpe.matcher import TokenMatcher
 from bpe.normalize import normalize
+from pretok.errors import shortened
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]
@@ -47,7 +48,7 @@ class AddedToken:
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
-            raise TypeError(f"added token {self.id!r} is {self.content!r}; expected str")
+            raise TypeError(f"added token {self.id!r} is {shortened(self.content)}; expected str")
 
 
 class Segment(NamedTuple):

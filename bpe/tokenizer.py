@@ -21,6 +21,7 @@ from bpe.policies import Special
 from bpe.special import AddedToken
 from bpe.token import Template, Token
 from bpe.vocabulary import Merge, Vocabulary
+from pretok.errors import shortened
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
 
@@ -63,7 +64,7 @@ class Tokenizer:
         cache_mb: float | None = None,
     ) -> None:
         if normalizer not in (None, "NFC"):
-            raise ValueError(f"normalizer {normalizer!r}; expected None or 'NFC'")
+            raise ValueError(f"normalizer {shortened(normalizer)}; expected None or 'NFC'")
         self._vocabulary = vocabulary
         self._asked = backend
         self._backend_name = choose_backend(backend)
@@ -284,7 +285,9 @@ class Tokenizer:
             return self._by_content[token].id
         id = self._vocabulary.ids.get(utf8(token))
         if id is None:
-            raise UnknownTokenError(f"no token is {token!r}; encode() may make several of it")
+            raise UnknownTokenError(
+                f"no token is {shortened(token)}; encode() may make several of it"
+            )
         return id
 
     @once

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError
 from bpe.once import forget, once
+from pretok.errors import shortened
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
@@ -228,16 +229,20 @@ class Vocabulary:
         for id, token in self.token_bytes.items():
             if type(id) is not int or not 0 <= id < ID_LIMIT:
                 raise VocabularyError(
-                    f"token {token!r} has id {id!r}; expected an int from 0 to {ID_LIMIT - 1}"
+                    f"token {shortened(token)} has id {id!r}; expected an int from 0 to "
+                    f"{ID_LIMIT - 1}"
                 )
             if type(token) is not bytes or not token:
-                raise VocabularyError(f"token {id} is {token!r}; expected bytes, at least one")
+                raise VocabularyError(
+                    f"token {id} is {shortened(token)}; expected bytes, at least one"
+                )
         self._check_bytes()
         if self._from_ranks and len(self.ids) != self._count:
             for id, token in self.token_bytes.items():
                 if self.ids[token] != id:
                     raise VocabularyError(
-                        f"token {token!r} has two ids, {self.ids[token]} and {id}; expected one "
+                        f"token {shortened(token)} has two ids, {self.ids[token]} and {id}; "
+                        "expected one "
                         "rank for each token"
                     )
 
@@ -299,6 +304,7 @@ def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
 
 def _misfit(rank: int, merge: object) -> VocabularyError:
     return VocabularyError(
-        f"merge {rank} is {merge!r}; expected the ids of two tokens and of the token that has the "
+        f"merge {rank} is {shortened(merge)}; expected the ids of two tokens and of the token that "
+        "has the "
         "bytes of both"
     )

@@ -42,7 +42,7 @@ def sources(cmake: str) -> list[Path]:
             raise ValueError(f"CMakeLists.txt has no add_library({target} …)")
         found += [HERE / name for name in listed[1].split() if name.endswith(".cpp")]
     # Its system headers define macros that nothing behind it should meet.
-    return sorted(found, key=lambda path: path.name == "mapped_file.cpp")
+    return sorted(found, key=lambda path: path.name == "input_file.cpp")
 
 
 def find(name: str, beside: Path) -> Path:

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from reprlib import Repr
 
-LONGEST_SHOWN = 120
-"""The number of characters of a value that an error repeats."""
-
-
-def shown(value: object) -> str:
-    """Return the repr of `value`, shortened to about LONGEST_SHOWN characters; never raises.
-
-    >>> shown("x" * 1000)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (1,000 characters)"
-    """
-    if isinstance(value, (str, bytes, bytearray)) and len(value) > LONGEST_SHOWN:
-        start = repr(value[: LONGEST_SHOWN // 2])
-        unit = "characters" if isinstance(value, str) else "bytes"
-        return f"{start[:-1]}...{start[-1]} ({len(value):,} {unit})"
-    try:
-        text = _SHORT.repr(value)
-    except Exception:  # an int of thousands of digits, a repr that fails
-        return f"<{type(value).__name__}>"
-    return text if len(text) <= 3 * LONGEST_SHOWN else f"{text[: 3 * LONGEST_SHOWN]}..."
-
-
+LONGEST = 80
+"""Values of more characters or bytes are shortened in messages."""
+_LONGEST_PATH = 400
 _SHORT = Repr()
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
-_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = LONGEST_SHOWN
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = LONGEST
+
+
+def shortened(value: object, most: int = LONGEST, show: Callable[[object], str] = repr) -> str:
+    """Return show(value) for a message: of a long one only both ends, and the length; never raises.
+
+    >>> shortened("a" * 1000, 8)
+    "'aaaa'...'aaaa' (1,000 characters)"
+    """
+    if isinstance(value, (str, bytes, bytearray)) and len(value) > most:
+        half = most // 2
+        unit = "characters" if isinstance(value, str) else "bytes"
+        return f"{show(value[:half])}...{show(value[-half:])} ({len(value):,} {unit})"
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"a number of {value.bit_length():,} bits"
+    is_text = isinstance(value, (str, bytes, bytearray))
+    try:
+        text = _SHORT.repr(value) if show is repr and not is_text else show(value)
+    except Exception:  # of a user's own __repr__
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 4 * most else f"{text[: 2 * most]}...{text[-2 * most :]}"
+
+
+def short_path(path: str | os.PathLike[str]) -> str:
+    """Return a path for a message: of a very long one only both ends."""
+    text = os.fspath(path)
+    if len(text) <= _LONGEST_PATH:
+        return text
+    return f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
 class PretokError(Exception):
@@ -42,10 +53,11 @@ class UnknownPresetError(PretokError, ValueError):
         from difflib import get_close_matches
 
         known = sorted(names)
-        near = get_close_matches(str(name).lower(), known, n=5, cutoff=0.5)
+        text = name if isinstance(name, str) else repr(name)
+        near = get_close_matches(text[:LONGEST].lower(), known, n=5, cutoff=0.5)
         hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
         super().__init__(
-            f"unknown preset {name!r}; {hint} pretok.presets() lists them all; "
+            f"unknown preset {shortened(name)}; {hint} pretok.presets() lists them all; "
             "pass a pretok.Preset to use your own"
         )
         self.name = name
@@ -78,7 +90,7 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
     def __init__(self, version: object, versions: Iterable[str]) -> None:
         super().__init__(
-            f"unknown Unicode version {version!r}; expected one of {_quoted(versions)}"
+            f"unknown Unicode version {shortened(version)}; expected one of {_quoted(versions)}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -117,6 +129,10 @@ class UnsupportedPreTokenizerError(PretokError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class UnreadableFileError(PretokError, ValueError):
+    """A file is not a regular one, or is larger than what it should hold."""
 
 
 class InvalidRuleError(PretokError, ValueError):

@@ -9,8 +9,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pretok import json_text
 from pretok.behaviors import BEHAVIORS, Behavior
-from pretok.errors import InvalidRuleError, UnknownPatternError, UnsupportedPreTokenizerError
+from pretok.errors import (
+    InvalidRuleError,
+    UnknownPatternError,
+    UnreadableFileError,
+    UnsupportedPreTokenizerError,
+    short_path,
+)
+from pretok.files import naming
+from pretok.files import read as read_file
 from pretok.patterns import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset
@@ -171,11 +180,18 @@ def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tupl
         value: object = dict(source)
     else:
         file = Path(source)
-        file = file / "tokenizer.json" if file.is_dir() else file
+        with naming(file):
+            file = file / "tokenizer.json" if file.is_dir() else file
         try:
-            value = json.loads(file.read_bytes())
-        except (ValueError, RecursionError) as error:
-            raise UnsupportedPreTokenizerError(str(file), f"it is no JSON: {error}") from None
+            data = read_file(file, json_text.MOST_BYTES)
+        except UnreadableFileError as error:
+            raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
+        try:
+            value = json_text.parse(data)
+        except ValueError as error:
+            raise UnsupportedPreTokenizerError(
+                short_path(file), f"it is no JSON: {error}"
+            ) from None
     members = _object(value)
     if "pre_tokenizer" in members:
         return members["pre_tokenizer"], "pre_tokenizer"

@@ -269,7 +269,7 @@ def test_the_weights_of_a_gguf_file_are_not_read(c_library: CLibrary, tmp_path: 
         assert expected[0] == 264
     path.write_bytes(b"")
     os.truncate(path, 1 << 31)
-    with pytest.raises(CError, match=r"cannot read: .*1 GiB"):
+    with pytest.raises(CError, match=r"malformed: .* more than 536870912 bytes"):
         CTokenizer(c_library, path)
 
 

@@ -20,7 +20,8 @@ PACKAGES = ("pretok", "bpe")
 # command line, fuzzing and measuring, is on top, and may import its like.
 LAYERS = (
     ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*"),
-    ("pretok.behaviors", "pretok.byte_characters", "pretok.unicode"),
+    ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
+     "pretok.unicode"),
     ("pretok.classes",),
     ("pretok.notation", "pretok.program"),
     ("pretok.text",),

@@ -13,7 +13,6 @@ from bpe import AddedToken, BpeError, Vocabulary
 from bpe.formats import bpe_model, gpt2, json_value
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.byte_level import to_text
-from bpe.formats.files import utf8_text
 from bpe.formats.huggingface import _pairs
 from bpe.formats.json_value import Value
 from pretok.pretokenizer import BackendName
@@ -103,7 +102,7 @@ def test_plain_is_made_natively(native: BackendName, merges: list[Any]) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "qwen2"])
 def test_real_files_are_made_natively(native: BackendName, name: str) -> None:
-    vocab = json_value.parse(utf8_text(shared("vocabs", f"{name}_vocab.json").read_bytes())).value
+    vocab = json_value.parse(shared("vocabs", f"{name}_vocab.json").read_bytes()).value
     pairs, _ = gpt2.parse_merges(shared("vocabs", f"{name}_merges.txt").read_bytes())
     joined = [" ".join(pair) for pair in pairs]
     assert native_makes(vocab, joined)

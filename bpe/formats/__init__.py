@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import compact, json_value
-from bpe.formats.files import named, utf8_text, write_atomically
+from bpe.formats.files import named, write_atomically
 from bpe.formats.json_value import Value
+from pretok.errors import short_path, shortened
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer
@@ -80,7 +81,8 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
     dump = dumps.get(target.suffix.lower())
     if dump is None:
         raise ValueError(
-            f"{target}: suffix {target.suffix!r}; expected .pretok, .json (tokenizer.json), "
+            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected .pretok, .json "
+            "(tokenizer.json), "
             ".tiktoken or .model (minbpe)"
         )
     with named(target):
@@ -89,7 +91,7 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
 
 
 def _json_format(data: bytes) -> tuple[Format, Value]:
-    value = json_value.parse(utf8_text(data))
+    value = json_value.parse(data)
     members = value.object()
     if type(members.get("model")) is dict:
         return "huggingface", value
@@ -98,7 +100,7 @@ def _json_format(data: bytes) -> tuple[Format, Value]:
     for key, what in _CONFIGS.items():
         if key in members:
             raise VocabularyError(f"this is {what}, not the vocabulary itself")
-    shown = ", ".join(map(ascii, list(members)[:5])) or "no members"
+    shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
     raise VocabularyError(
         f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '
         "vocab.json, which has nothing but texts and their ids"

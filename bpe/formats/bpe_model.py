@@ -12,6 +12,7 @@ from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from pretok.errors import shortened
 from pretok.pretokenizer import backend
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
@@ -104,13 +105,19 @@ def _checked(vocab: Value) -> dict[str, int]:
         if type(id) is not int or not 0 <= id < ID_LIMIT:
             raise Value(id, _entry(vocab, text)).malformed(f"a number from 0 to {ID_LIMIT - 1}")
         if id in texts:
-            raise Value(id, _entry(vocab, text)).malformed(f"an id that {texts[id]!a} has not")
+            raise Value(id, _entry(vocab, text)).malformed(
+                f"an id that {shortened(texts[id], show=ascii)} has not"
+            )
         texts[id] = text
     return ids
 
 
 def _entry(vocab: Value, text: str) -> str:
-    return f"{vocab.path}[{text!a}]" if vocab.path else f"the id of {text!a}"
+    return (
+        f"{vocab.path}[{shortened(text, show=ascii)}]"
+        if vocab.path
+        else f"the id of {shortened(text, show=ascii)}"
+    )
 
 
 def _merges(
@@ -130,8 +137,10 @@ def _merges(
             found.append((ids[left], ids[right], ids[left + right]))
         except KeyError as error:
             raise VocabularyError(
-                f"{where(index)} merges {left!a} and {right!a}, but the vocabulary has no token "
-                f"{error.args[0]!a}; the two do not belong together, or are damaged"
+                f"{where(index)} merges {shortened(left, show=ascii)} and "
+                f"{shortened(right, show=ascii)}, but the vocabulary has no token "
+                f"{shortened(error.args[0], show=ascii)}; the two do not belong together, or are "
+                "damaged"
             ) from None
     return found
 
@@ -141,7 +150,8 @@ def _utf8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise VocabularyError(
-            f"the vocabulary has an entry {text!a}, which has a lone surrogate; expected text"
+            f"the vocabulary has an entry {shortened(text, show=ascii)}, which has a lone "
+            "surrogate; expected text"
         ) from None
 
 
@@ -174,7 +184,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
         twin = proper.get(tokens[id])
         if ignore_merges or (twin is not None and id < twin):
             raise UnsupportedError(
-                f"the vocabulary has an entry {text!a} (id {id}), which is not in the characters "
+                f"the vocabulary has an entry {shortened(text, show=ascii)} (id {id}), which is "
+                "not in the characters "
                 "that stand for bytes, so that no text becomes it; bpe cannot tell it from "
                 f"{'the text of its bytes' if twin is None else f'token {twin} of the same bytes'}"
                 "; remove it, or list it among the added tokens"

@@ -20,9 +20,11 @@ A head of 16 bytes: b"\x89PRETOK\n", the version (1) and the CRC-32 of all that 
 
 Numbers without a width are LEB128, a text is its size in bytes and its UTF-8. The place of a token
 is its index: literals come first, then what merges make, in order of rank. A merge names only
-tokens that come before; what it makes has 255 bytes at most, so that the tokens of a file take no
-more room than its size allows. With ranks, merges only say what tokens are made of, each once: ids
-are what counts, and nothing depends on whether the merges are those that follow from them.
+tokens that come before. The tokens of a file take no more room than its size allows: what a merge
+makes has at most 255 bytes; all that merges make has at most 16 MiB, or 32 bytes for each token if
+that is more. Other tokens are literals. With ranks, merges only say what tokens are made of, each
+once: ids are what counts, and nothing depends on whether the merges are those that follow from
+them.
 
 A tokenizer is always written alike, and no byte is without meaning.
 """
@@ -38,7 +40,7 @@ from zlib import crc32
 import numpy as np
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.contents import Contents
+from bpe.formats.contents import Contents, most_made
 from bpe.special import AddedToken
 from bpe.token import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
@@ -207,6 +209,7 @@ def _read_tokens(reader: _Reader, from_ranks: bool) -> tuple[dict[int, bytes], l
     pairs = _pairs(reader, merge_count, _width(count))
     ids = _runs(reader, count)
     merges: list[Merge] = []
+    made_bytes = 0
     for rank, (left, right) in enumerate(pairs):
         made = again.get(rank, len(tokens))
         if max(left, right) >= len(tokens) or (rank in again and made >= len(tokens)):
@@ -215,6 +218,9 @@ def _read_tokens(reader: _Reader, from_ranks: bool) -> tuple[dict[int, bytes], l
         if rank not in again:
             if len(token) > MOST_MADE:
                 raise reader.wrong("makes a token that is too long of two others")
+            made_bytes += len(token)
+            if made_bytes > most_made(count):
+                raise reader.wrong("makes tokens of too many bytes")
             tokens.append(token)
         elif tokens[made] != token:
             raise reader.wrong("has a merge that does not make the token it names")
@@ -349,13 +355,16 @@ def _width(count: int) -> int:
 def _tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
     tokens = vocabulary.token_bytes
     # The rank of the merge that makes a token first, if it is not written out: because it is
-    # long, or needed before.
+    # long, or needed before, or there is no room for it in what merges may make.
     makers: dict[int, int] = {}
+    room = most_made(len(tokens))
     needed: set[int] = set()
     for rank, (left, right, made) in enumerate(merges):
         needed |= {left, right}
-        if made not in needed and len(tokens[made]) <= MOST_MADE:
-            makers.setdefault(made, rank)
+        size = len(tokens[made])
+        if made not in needed and made not in makers and size <= min(MOST_MADE, room):
+            makers[made] = rank
+            room -= size
     literals = sorted(tokens.keys() - makers.keys())
     order = [*literals, *makers]
     places = {id: place for place, id in enumerate(order)}

@@ -11,6 +11,15 @@ from bpe.vocabulary import Vocabulary
 from pretok.preset import Preset
 
 
+def most_made(count: int) -> int:
+    """Return how many bytes tokens may have that merges make, in a vocabulary of `count` tokens.
+
+    A merge is a few bytes of a file, whatever it makes: the memory for it must not depend on what
+    a file says. Real tokens have seven bytes on average. cpp/formats/compact.hpp has the same.
+    """
+    return max(1 << 24, 32 * count)
+
+
 @dataclass(frozen=True)
 class Contents:
     """The vocabulary of a file and whatever else it says.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from bpe.errors import VocabularyError
 from bpe.merge import recover_merges
 from bpe.vocabulary import Merge, Vocabulary
+from pretok.errors import shortened
 
 
 def why_not_ranks(vocabulary: Vocabulary) -> str:
@@ -35,16 +36,20 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
         ours, theirs = listed.get(id), by_rank.get(id)
         if ours != theirs:
             return (
-                f"token {id}, {token!r}, is made of {_parts(ours, tokens)}, but ranks would make "
+                f"token {id}, {shortened(token)}, is made of {_parts(ours, tokens)}, but ranks "
+                "would make "
                 f"it of {_parts(theirs, tokens)}"
             )
         if ours is None and len(token) > 1 and not vocabulary.ignore_merges:
             return (
-                f"no merge makes token {id}, {token!r}, which a vocabulary of ranks has for a "
+                f"no merge makes token {id}, {shortened(token)}, which a vocabulary of ranks has "
+                "for a "
                 "pre-token of these bytes"
             )
     return ""
 
 
 def _parts(merge: Merge | None, tokens: Mapping[int, bytes]) -> str:
-    return f"{tokens[merge[0]]!r} and {tokens[merge[1]]!r}" if merge else "nothing"
+    return (
+        f"{shortened(tokens[merge[0]])} and {shortened(tokens[merge[1]])}" if merge else "nothing"
+    )

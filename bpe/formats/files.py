@@ -1,4 +1,4 @@
-"""Reading vocabulary files, and writing them whole or not at all."""
+"""Reading vocabulary files with a limit, and writing files whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from bpe.errors import UnsupportedError, VocabularyError
+from pretok import files
+from pretok.errors import UnreadableFileError, short_path
+from pretok.files import kind_of, naming
 
 MOST_BYTES = 1 << 29
 """No file is read that is larger; the largest vocabularies there are have a tenth of it."""
@@ -21,27 +25,29 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except (VocabularyError, UnsupportedError) as error:
-        raise type(error)(f"{path}: {error}") from error
+        raise type(error)(f"{short_path(path)}: {error}") from error
+    except UnreadableFileError as error:
+        raise VocabularyError(f"{short_path(path)}: {error}") from error
 
 
-def size_of(path: Path) -> int:
-    """Return how many bytes a file has; raises VocabularyError if it is no file, OSError."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise VocabularyError("this is no ordinary file; expected a vocabulary file")
-    return status.st_size
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file to be read, unbuffered; raises VocabularyError for another, OSError."""
+    try:
+        with files.opened(path) as file:
+            yield file
+    except UnreadableFileError as error:
+        raise VocabularyError(str(error)) from None
 
 
 def read(path: Path) -> bytes:
-    """Return the bytes of a file; raises VocabularyError if it is none or too large, OSError."""
+    """Return the bytes of a regular file of at most MOST_BYTES.
+
+    Reads no more, however large the file is or becomes. Raises VocabularyError, with the path, for
+    any other file; OSError.
+    """
     with named(path):
-        size = size_of(path)
-        if size > MOST_BYTES:
-            raise VocabularyError(
-                f"the file has {size:,} bytes; a vocabulary file has {MOST_BYTES:,} at most, so "
-                "this is something else"
-            )
-    return path.read_bytes()
+        return files.read(path, MOST_BYTES)
 
 
 def utf8_text(data: bytes) -> str:
@@ -57,19 +63,29 @@ def utf8_text(data: bytes) -> str:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to a new file and put it in the place of `path`; raises OSError.
+    """Write `data` to a new file and put it in the place of `path`.
 
     `path` is as it was before if anything goes wrong, and nothing else is left behind. A symbolic
-    link stays one, and what it points to is replaced.
+    link stays one, and the file that it points to is replaced; the new file has the permissions of
+    the old one. Raises OSError, which names `path`; VocabularyError if `path` is there and no
+    regular file.
     """
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    with naming(path):
+        mode = _mode_of(path)  # refuses long names, for which realpath takes quadratic time
+        _replace(Path(os.path.realpath(path)), mode, data)
+
+
+def _replace(target: Path, mode: int | None, data: bytes) -> None:
+    # Independent of the name, which may be as long as the file system allows.
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # 0o666, from which the system takes the umask: as with open().
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(temporary, flags, 0o666), "wb") as file:
             file.write(data)
             file.flush()
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
@@ -77,6 +93,20 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _mode_of(path: str | os.PathLike[str]) -> int | None:
+    """Return the permissions of the file to replace, or None if there is none."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise VocabularyError(
+            f"{short_path(path)}: this is {kind_of(mode)}; give the path of a file that is to be "
+            "made or replaced"
+        )
+    return mode & 0o777
 
 
 def _sync_folder(folder: Path) -> None:

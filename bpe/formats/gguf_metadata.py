@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
+import io
+import os
 from collections.abc import Collection
 from pathlib import Path
 from struct import Struct
 from struct import error as StructError
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.files import MOST_BYTES, size_of
+from bpe.formats.files import MOST_BYTES, opened
 from bpe.vocabulary import ID_LIMIT
-
-Data: TypeAlias = bytes | mmap.mmap
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -27,49 +26,57 @@ _CODES = {0: "B", 1: "b", 2: "H", 3: "h", _U32: "I", 5: "i", 6: "f", _BOOL: "B",
 
 _MOST_KEY_BYTES = 65535
 _LEAST_ENTRY_BYTES = 8 + 4 + 1
+_MOST_KEYS = 1 << 16
+"""Real files have less than a hundred."""
+_BLOCK = 1 << 20
+"""So many bytes are read at once."""
 
 
 def is_gguf(path: Path) -> bool:
     """Return whether a file begins as a GGUF file does; raises OSError."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
-    """Return what `parse` does of a file, of which nothing behind the metadata is read.
+    """Return what `parse` does of a file, of which nothing after the metadata is read.
 
     Raises what `parse` does; OSError.
     """
-    size = size_of(path)
-    with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), min(size, MOST_BYTES), access=mmap.ACCESS_READ) as data,
-    ):
-        return parse(data, wanted)
+    with opened(path) as file:
+        return _Reader(file, os.fstat(file.fileno()).st_size).values(wanted)
 
 
-def parse(data: Data, wanted: Collection[str]) -> dict[str, Any]:
+def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
     """Return the values of those of the `wanted` keys that the metadata has.
 
     `data` is a file, or its first MOST_BYTES. Values are int, float, bool, str, or lists of them.
     Raises VocabularyError with key and offset if the metadata is cut off or malformed;
     UnsupportedError for another version. Takes time and space linear in the size of the metadata.
     """
-    return _Reader(data).values(wanted)
+    return _Reader(io.BytesIO(data), len(data)).values(wanted)
 
 
 class _Reader:
-    """Reads values from `at` on, in the byte order of the file; errors say of which `key`."""
+    """Reads values from `at` on, in the byte order of the file; errors say of which `key`.
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
-        self._size = len(data)
-        self._at = len(MAGIC)
+    Reads the file from front to back, block by block, and steps over what is not wanted. The file
+    may shrink meanwhile: each read checks its size again.
+    """
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._size = min(size, MOST_BYTES)
+        self._window = b""
+        """Bytes of the file from `_start` on."""
+        self._start = self._at = len(MAGIC)
         self._key = "the version"
         # What is 2 or 3 in one byte order is a multiple of 65536 in the other.
-        order = ">" if self._size >= 8 and not any(data[4:6]) else "<"
+        first = self._taken(4)
+        self._at = self._start
+        order = ">" if not any(first[:2]) else "<"
         self._numbers = {kind: Struct(order + code) for kind, code in _CODES.items()}
         self._types = {kind: np.dtype(order + code) for kind, code in _CODES.items()}
 
@@ -86,6 +93,8 @@ class _Reader:
         start, count = self._at, self._number(_U64)
         if count > (self._size - self._at) // _LEAST_ENTRY_BYTES:
             raise self._malformed(f"{count}, for which the file has no room", start)
+        if count > _MOST_KEYS:
+            raise self._malformed(f"{count:,}, more than {_MOST_KEYS:,}", start)
         found: dict[str, Any] = {}
         seen: set[str] = set()
         for index in range(count):
@@ -132,27 +141,35 @@ class _Reader:
 
     def _strings(self, count: int, wanted: bool) -> list[bytes]:
         # There are many: a call for each would take most of the time.
-        data, size, at = self._data, self._size, self._at
         length_at = self._numbers[_U64].unpack_from
         found: list[bytes] = []
         add = found.append
         done = 0
-        try:
-            while done < count:
-                start = at + 8
-                (length,) = length_at(data, at)
-                if length > size - start:
-                    break
-                at = start + length
+        while done < count:
+            data, at = self._window, self._at - self._start
+            size = len(data)
+            try:
+                while done < count:
+                    start = at + 8
+                    (length,) = length_at(data, at)
+                    if length > size - start:
+                        break
+                    at = start + length
+                    if wanted:
+                        add(data[start:at])
+                    done += 1
+            except StructError:  # the block ends in a length
+                pass
+            self._at = self._start + at
+            if done < count:  # the next one goes on after the block
+                array, self._key = self._key, f"{self._key}[{done}] of {count}"
+                length = self._number(_U64)
                 if wanted:
-                    add(data[start:at])
+                    add(self._taken(length))
+                else:
+                    self._skip(length)
+                self._key = array
                 done += 1
-        except StructError:  # the file ends in a length
-            pass
-        self._at = at
-        if done < count:
-            self._key += f"[{done}] of {count}"
-            self._skip(self._number(_U64))  # which raises
         return found
 
     def _decoded(self, strings: list[bytes]) -> list[str]:
@@ -194,7 +211,30 @@ class _Reader:
     def _taken(self, length: int) -> bytes:
         start = self._at
         self._skip(length)
-        return self._data[start : self._at]
+        if self._at > self._start + len(self._window):
+            self._read_on(start)
+        return self._window[start - self._start : self._at - self._start]
+
+    def _read_on(self, start: int) -> None:
+        """Put at least the bytes from `start` to `_at` into the window."""
+        end = self._start + len(self._window)
+        kept = self._window[start - self._start :] if start < end else b""
+        parts = [kept]
+        end = max(start, end)
+        if start == end:
+            self._file.seek(start)
+        wanted = max(self._at, min(start + _BLOCK, self._size))
+        while end < wanted:
+            part = self._file.read(wanted - end)
+            if not part:
+                self._size = end
+                break
+            parts.append(part)
+            end += len(part)
+        self._window, self._start = b"".join(parts), start
+        if end < self._at:
+            length, self._at = self._at - start, start
+            self._skip(length)  # which raises
 
     def _skip(self, length: int) -> None:
         if length > self._size - self._at:

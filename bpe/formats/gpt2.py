@@ -11,6 +11,7 @@ from bpe.formats.contents import Contents
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.huggingface import added_token
 from bpe.special import AddedToken
+from pretok.errors import short_path
 
 VOCAB, MERGES, CONFIG = "vocab.json", "merges.txt", "tokenizer_config.json"
 
@@ -25,13 +26,15 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     asked = f"pass bpe.load((vocab_path, merges_path)) if {path.name} has a partner elsewhere"
     if not path.name.endswith(mine):
         raise VocabularyError(
-            f"{path}: this is one of the two files of a vocabulary, {mine} by its content, and its "
+            f"{short_path(path)}: this is one of the two files of a vocabulary, {mine} by its "
+            "content, and its "
             f"name does not say what the other, {other}, is called; {asked}"
         )
     partner = path.with_name(path.name.removesuffix(mine) + other)
     if not partner.is_file():
         raise VocabularyError(
-            f"{path}: the other file of this vocabulary, {partner.name}, is not beside it; {asked}"
+            f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not beside "
+            f"it; {asked}"
         )
     return (path, partner) if is_vocab else (partner, path)
 
@@ -51,7 +54,7 @@ def load(
             listed, add_prefix_space = _config(read(config))
             added = listed if added is None else added
     with named(vocab_path):
-        vocab = json_value.parse(utf8_text(read(vocab_path)))
+        vocab = json_value.parse(read(vocab_path))
         vocab.object()
     with named(merges_path):
         pairs, lines = parse_merges(read(merges_path))
@@ -62,7 +65,7 @@ def load(
             )
     with named(vocab_path):
         merges = ListedMerges(
-            pairs, lambda: pairs, lambda index: f"{merges_path} line {lines[index]}"
+            pairs, lambda: pairs, lambda index: f"{short_path(merges_path)} line {lines[index]}"
         )
         vocabulary = build(vocab, merges, added=added or ())
     return Contents(
@@ -100,7 +103,7 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
 
 def _config(data: bytes) -> tuple[tuple[AddedToken, ...] | None, bool]:
     """Return the added tokens of a tokenizer_config.json, if it has any, and its prefix space."""
-    config = json_value.parse(utf8_text(data))
+    config = json_value.parse(data)
     add_prefix_space = config["add_prefix_space"].flag(default=False)
     listed = config["added_tokens_decoder"]
     if listed.value is None:

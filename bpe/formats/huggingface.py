@@ -14,6 +14,7 @@ from bpe.formats.contents import Contents
 from bpe.formats.json_value import Value
 from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT
+from pretok.errors import shortened
 
 _PARTS = ("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
           "post_processor", "decoder", "model")  # fmt: skip
@@ -132,7 +133,8 @@ def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]
     for index, (token, id) in enumerate(zip(added, real, strict=True)):
         if token.id != id:
             raise VocabularyError(
-                f"{listed.path}[{index}].id is {token.id}, but tokenizers gives {token.content!r} "
+                f"{listed.path}[{index}].id is {token.id}, but tokenizers gives "
+                f"{shortened(token.content)} "
                 f"the id {id}, "
                 + (
                     "which it has in model.vocab"

@@ -12,6 +12,7 @@ from bpe.formats.byte_level import to_text
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from pretok.errors import shortened
 from pretok.pretokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
@@ -71,7 +72,7 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
     if len(vocabulary.ids) != len(tokens):
         id = next(id for id, token in tokens.items() if vocabulary.ids[token] != id)
         raise VocabularyError(
-            f"tokens {vocabulary.ids[tokens[id]]} and {id} are both {tokens[id]!r}; in a "
+            f"tokens {vocabulary.ids[tokens[id]]} and {id} are both {shortened(tokens[id])}; in a "
             "tokenizer.json a token has one id"
         )
     return {id: to_text(token) for id, token in sorted(tokens.items())}
@@ -82,7 +83,8 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
     for token in added:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
-                f"added token {token.content!r} has id {token.id}, but in a tokenizer.json it has "
+                f"added token {shortened(token.content)} has id {token.id}, but in a "
+                "tokenizer.json it has "
                 f"{ids[token.content]}, that of the token which is written alike"
             )
     contents = [token.content for token in added]
@@ -94,8 +96,8 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
     for token in added:
         if taken.get(token.id, token.content) != token.content:
             raise VocabularyError(
-                f"added token {token.content!r} has the id {token.id} of the token "
-                f"{taken[token.id]!r}; in a tokenizer.json each has its own"
+                f"added token {shortened(token.content)} has the id {token.id} of the token "
+                f"{shortened(taken[token.id])}; in a tokenizer.json each has its own"
             )
         taken[token.id] = token.content
     both = ids | {token.content: token.id for token in added}

@@ -4,29 +4,48 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.files import utf8_text
+from pretok import json_text
+from pretok.errors import shortened
 
+_LONGEST_KEY = 80
+_MOST_SHOWN = 120
 _Kind = TypeVar("_Kind")
 _KINDS = {
     dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a whole number"
 }  # fmt: skip
 
 
-def parse(text: str) -> Value:
-    """Return the JSON value that `text` holds; raises VocabularyError with line and column."""
+def parse(data: bytes) -> Value:
+    """Return the JSON value that `data` holds; raises VocabularyError with line and column."""
     try:
-        return Value(json.loads(text), "")
+        return Value(json_text.parse(data), "")
+    except UnicodeDecodeError:
+        utf8_text(data)  # raises, with the line
+        raise
     except json.JSONDecodeError as error:
         raise VocabularyError(
             f"line {error.lineno} column {error.colno}: {error.msg}; the JSON is damaged, "
             "or only a part of it is there"
         ) from None
-    except RecursionError:
-        raise VocabularyError("the JSON is nested too deep for a vocabulary file") from None
-    except ValueError as error:  # a number with thousands of digits
-        raise VocabularyError(f"the JSON has a value that cannot be read: {error}") from None
+    except ValueError as error:
+        raise VocabularyError(f"{error}; expected a vocabulary file") from None
+
+
+_ENCODER = json.JSONEncoder(default=str)
+
+
+def _beginning(value: Any) -> Any:
+    """Return a value, or its beginning if it is long, whose JSON begins as that of `value`."""
+    if type(value) in (str, list):
+        return value[:_MOST_SHOWN]
+    if type(value) is dict:
+        return dict(islice(value.items(), _MOST_SHOWN))
+    return value
 
 
 class Value:
@@ -38,7 +57,8 @@ class Value:
 
     def __getitem__(self, key: str) -> Value:
         """Return a member of an object; its value is None if there is no such."""
-        return Value(self.object().get(key), f"{self.path}.{key}" if self.path else key)
+        name = key if len(key) <= _LONGEST_KEY else shortened(key)
+        return Value(self.object().get(key), f"{self.path}.{name}" if self.path else name)
 
     def items(self) -> Iterator[Value]:
         """Yield the values of a list."""
@@ -108,9 +128,13 @@ class Value:
         return UnsupportedError(f"{self._named()} is not supported: {advice}")
 
     def _named(self) -> str:
-        shown = json.dumps(self.value, default=str)
-        if len(shown) > 120:
-            shown = shown[:117] + "..."
+        # Only the beginning of a long value is put into words.
+        shown = ""
+        for part in _ENCODER.iterencode(_beginning(self.value)):
+            shown += part
+            if len(shown) > _MOST_SHOWN:
+                shown = shown[: _MOST_SHOWN - 3] + "..."
+                break
         return (
             f"{self.path or 'the file'} is {shown if self.value is not None else 'missing or null'}"
         )

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.contents import Contents
+from bpe.formats.contents import Contents, most_made
 from bpe.formats.files import utf8_text
 from bpe.merge import Merger
 from bpe.special import AddedToken
 from bpe.token import Template
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.errors import shortened
 from pretok.patterns import WHOLE, find, pattern_for
 from pretok.pretokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
@@ -49,12 +50,20 @@ def parse(data: bytes) -> Contents:
     added = [_special(lines, at) for at in range(3, 3 + specials)]
     tokens = {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
     merges: list[Merge] = []
+    size = 0
     for at in range(3 + specials, len(lines)):
         left, right = _numbers(lines, at, 2)
         for id in (left, right):
             if id not in tokens:
                 raise VocabularyError(f"line {at + 1} merges {id}, which no line before it makes")
         id = 256 + len(merges)
+        # Checked before: a megabyte of lines could make a terabyte of tokens.
+        size += len(tokens[left]) + len(tokens[right])
+        if size > most_made(len(lines)):
+            raise VocabularyError(
+                f"the tokens up to that of line {at + 1} have {size:,} bytes, more than a "
+                f"vocabulary of {len(lines):,} lines has"
+            )
         tokens[id] = tokens[left] + tokens[right]
         if len(tokens[id]) > _LONGEST_TOKEN or id >= ID_LIMIT:
             raise VocabularyError(
@@ -62,7 +71,7 @@ def parse(data: bytes) -> Contents:
                 f"{_LONGEST_TOKEN} bytes at most and an id below {ID_LIMIT}"
             )
         merges.append((left, right, id))
-    why = "" if preset else f"line 2 has a pattern that no preset has, {pattern!r}"
+    why = "" if preset else f"line 2 has a pattern that no preset has, {shortened(pattern)}"
     return Contents(Vocabulary(tokens, merges), preset, why, tuple(added))
 
 
@@ -114,12 +123,14 @@ def _merges(tokenizer: Tokenizer) -> Sequence[Merge]:
         made = {id for _, _, id in merges}
         for id, token in sorted(tokens.items()):
             if len(token) > 1 and id not in made:
-                raise VocabularyError(f"token {id}, {token!r}, is made of no two others")
+                raise VocabularyError(f"token {id}, {shortened(token)}, is made of no two others")
     elif vocabulary.ignore_merges:
         merger = Merger(Vocabulary(tokens, merges))
         for id, token in tokens.items():
             if merger.merge(token) != [id]:
-                raise VocabularyError(f"token {id}, {token!r}, is not what its bytes merge to")
+                raise VocabularyError(
+                    f"token {id}, {shortened(token)}, is not what its bytes merge to"
+                )
     for place, (_, _, id) in enumerate(merges):
         if id != 256 + place:
             raise VocabularyError(
@@ -127,7 +138,7 @@ def _merges(tokenizer: Tokenizer) -> Sequence[Merge]:
             )
     if len(tokens) != 256 + len(merges):
         id = next(id for id in sorted(tokens) if id >= 256 + len(merges))
-        raise VocabularyError(f"no merge makes token {id}, {tokens[id]!r}")
+        raise VocabularyError(f"no merge makes token {id}, {shortened(tokens[id])}")
     return merges
 
 
@@ -145,18 +156,19 @@ def _pattern(tokenizer: Tokenizer) -> str:
             f"preset {split.preset.name!r} has no pattern that reads as the same split there"
         )
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
-        raise VocabularyError(f"the pattern {pattern!r} does not go into one line")
+        raise VocabularyError(f"the pattern {shortened(pattern)} does not go into one line")
     return pattern
 
 
 def _special_line(token: AddedToken) -> str:
     if token != AddedToken(token.content, token.id):
         raise VocabularyError(
-            f"added token {token.content!r} is not special, or has flags, and there is no room "
+            f"added token {shortened(token.content)} is not special, or has flags, and there is no "
+            "room "
             "for that"
         )
     if token.content.split() != [token.content]:
-        raise VocabularyError(f"special token {token.content!r} has white space in it")
+        raise VocabularyError(f"special token {shortened(token.content)} has white space in it")
     return f"{token.content} {token.id}"
 
 

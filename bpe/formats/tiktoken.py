@@ -13,6 +13,7 @@ from bpe.errors import VocabularyError
 from bpe.formats.contents import Contents
 from bpe.formats.exact_merges import why_not_ranks
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
+from pretok.errors import shortened
 from pretok.pretokenizer import backend
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _parse_lines(data: bytes) -> dict[int, bytes]:
             if rank in lines:
                 raise VocabularyError(f"rank {rank} is that of line {lines[rank]} too")
             if token in seen:
-                raise VocabularyError(f"token {token!r} is that of line {seen[token]} too")
+                raise VocabularyError(f"token {shortened(token)} is that of line {seen[token]} too")
         except VocabularyError as error:
             raise VocabularyError(f"line {number}: {error}; the file is damaged") from None
         lines[rank] = seen[token] = number

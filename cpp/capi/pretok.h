@@ -53,7 +53,7 @@ typedef enum pretok_status {
   PRETOK_INVALID_ARGUMENT = 2, /* NULL, or an unknown value, where there must be none */
   PRETOK_TOO_SMALL = 3,        /* the buffer: `count` says what is needed */
   PRETOK_UNKNOWN_NAME = 4,     /* no such preset, Unicode version or special token */
-  PRETOK_CANNOT_READ = 5,      /* the file: the message has the system's reason */
+  PRETOK_CANNOT_READ = 5,      /* the file: the message says why */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged, or is none */
   PRETOK_UNSUPPORTED = 7,      /* a file is right, but of a kind that pretok does not do */
   PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token, and none may be there */
@@ -129,7 +129,7 @@ typedef struct pretok_load_options {
 /* The tokenizer of a file: a rank file of tiktoken, the tokenizer section of a GGUF file (whose
  * weights are not read), a file that `Tokenizer.save("….pretok")` wrote, or, if the library was
  * built with a JSON library, a tokenizer.json; told apart by their content. `options` may be
- * NULL. `path` is UTF-8. A GGUF file is mapped: nobody may make it shorter meanwhile. */
+ * NULL. `path` is UTF-8 and names a regular file. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,
                                                     pretok_tokenizer **made,

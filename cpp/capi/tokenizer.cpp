@@ -1,7 +1,7 @@
 // Tokenizers: from files and memory, and what they are asked about their tokens.
 #include "handles.hpp"
+#include "input_file.hpp"
 #include "load_tokenizer.hpp"
-#include "mapped_file.hpp"
 #include "options.hpp"
 #include "read_model.hpp"
 #include "status.hpp"
@@ -14,18 +14,29 @@ namespace pretok {
 namespace {
 
 // `name` is "" or what messages begin with.
-pretok_status make_tokenizer(const std::uint8_t *data, std::size_t size,
-                             const std::string &name, const pretok_load_options &options,
-                             pretok_tokenizer **made, pretok_error *error) {
-  Model model;
-  if (const Fault fault = read_model(data, size, model))
+pretok_status make_tokenizer(Model &&model, const Fault &fault, const std::string &name,
+                             const pretok_load_options &options, pretok_tokenizer **made,
+                             pretok_error *error) {
+  if (fault)
     return fail(error, fault.kind == Fault::UNSUPPORTED ? PRETOK_UNSUPPORTED : PRETOK_MALFORMED,
-                "%.100s%s", name.c_str(), fault.message.c_str());
+                "%s%s", name.c_str(), fault.message.c_str());
   std::unique_ptr<pretok_tokenizer> tokenizer;
   const pretok_status status = load_tokenizer(std::move(model), options, tokenizer, error);
   if (status == PRETOK_OK)
     *made = tokenizer.release();
   return status;
+}
+
+// The end of a path, which says more than its start.
+std::string shown_path(const char *path) {
+  constexpr std::size_t MOST = 97;
+  const std::string all(path);
+  if (all.size() <= MOST)
+    return all;
+  std::size_t start = all.size() - MOST;
+  while (start < all.size() && (all[start] & 0xC0) == 0x80) // within a character
+    ++start;
+  return "..." + all.substr(start);
 }
 
 } // namespace
@@ -42,12 +53,20 @@ pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_opt
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
       return status;
-    MappedFile file;
-    const std::string wrong = file.open(path);
-    if (!wrong.empty())
-      return fail(error, PRETOK_CANNOT_READ, "%.100s: %s", path, wrong.c_str());
-    return make_tokenizer(file.data(), file.size(), std::string(path) + ": ", options, made,
-                          error);
+    const std::string name = shown_path(path) + ": ";
+    Model model;
+    Fault fault;
+    {
+      InputFile file;
+      std::string wrong = file.open(path);
+      if (wrong.empty()) {
+        fault = read_model(file, model);
+        wrong = file.fault();
+      }
+      if (!wrong.empty())
+        return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), wrong.c_str());
+    }
+    return make_tokenizer(std::move(model), fault, name, options, made, error);
   });
 }
 
@@ -61,8 +80,9 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
       return status;
-    return make_tokenizer(static_cast<const std::uint8_t *>(data), size, "", options, made,
-                          error);
+    Model model;
+    const Fault fault = read_model(static_cast<const std::uint8_t *>(data), size, model);
+    return make_tokenizer(std::move(model), fault, "", options, made, error);
   });
 }
 

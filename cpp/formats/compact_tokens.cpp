@@ -153,6 +153,7 @@ private:
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
     }
+    const std::uint64_t most = end + compact_most_made(token_count_);
     auto repeated = repeated_.begin();
     for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
       const std::uint32_t left = little_endian(merges, WIDTH);
@@ -171,6 +172,8 @@ private:
       data_.lengths.push_back(length);
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
+      if (end > most)
+        return reader_.wrong("makes tokens of too many bytes");
     }
     starts_.push_back(static_cast<std::uint32_t>(end));
     return end < UINT32_MAX || reader_.wrong("has tokens of more than 4 GiB");

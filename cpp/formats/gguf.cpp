@@ -228,11 +228,11 @@ bool is_gguf(const std::uint8_t *data, std::size_t size) {
   return size >= 4 && std::memcmp(data, "GGUF", 4) == 0;
 }
 
-Fault read_gguf(const std::uint8_t *data, std::size_t size, Model &model) {
+Fault read_gguf(ByteSource &file, Model &model) {
   std::vector<GgufValue> values(std::size(KEYS));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i].key = KEYS[i];
-  if (Fault fault = read_gguf_metadata(data, size, values))
+  if (Fault fault = read_gguf_metadata(file, values))
     return fault;
   std::string_view pre;
   if (Fault fault = check_model(values[Key::MODEL]))

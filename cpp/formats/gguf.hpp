@@ -2,6 +2,7 @@
 // bpe/formats/gguf.py is the twin.
 #pragma once
 
+#include "byte_source.hpp"
 #include "model.hpp"
 
 #include <cstddef>
@@ -11,8 +12,8 @@ namespace pretok {
 
 bool is_gguf(const std::uint8_t *data, std::size_t size);
 
-// Reads the tokenizer of a GGUF file. Only the metadata is read, which comes before the
-// tensors: `data` may end behind it. Linear time and space in the size of the metadata.
-Fault read_gguf(const std::uint8_t *data, std::size_t size, Model &model);
+// Reads the tokenizer of a GGUF file. Reads only the metadata, which comes before the tensors.
+// Linear time and space in the size of the metadata.
+Fault read_gguf(ByteSource &file, Model &model);
 
 } // namespace pretok

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t MOST_METADATA = std::size_t{1} << 29; // of metadata
 constexpr std::uint64_t MOST_KEY_BYTES = 65535;
 constexpr std::size_t LEAST_ENTRY_BYTES = 8 + 4 + 1;
+constexpr std::size_t MOST_KEYS = 1 << 16; // real files have less than a hundred
+constexpr std::size_t BLOCK = 1 << 16;     // bytes that are read at once
 
 // clang-format off
 struct Gguf {
@@ -28,14 +30,13 @@ bool is_signed(std::uint32_t kind) {
 }
 
 // Reads values from `at_` on, in the byte order of the file. What reads returns false once
-// there is a fault.
+// there is a fault. The file may shrink meanwhile: its size is checked again by each read.
 class MetadataReader {
 public:
-  MetadataReader(const std::uint8_t *data, std::size_t size, std::vector<GgufValue> &values)
-      : data_(data), size_(std::min(size, MOST_METADATA)), values_(values) {
-    // What is 2 or 3 in one byte order is a multiple of 65536 in the other.
-    big_endian_ = size_ >= 8 && data[4] == 0 && data[5] == 0;
-  }
+  MetadataReader(ByteSource &file, std::vector<GgufValue> &values)
+      : file_(file),
+        size_(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), MOST_METADATA))),
+        values_(values) {}
 
   Fault read() {
     read_all();
@@ -46,6 +47,12 @@ private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
+    // What is 2 or 3 in one byte order is a multiple of 65536 in the other.
+    const std::uint8_t *const first = bytes(4);
+    if (first == nullptr)
+      return false;
+    big_endian_ = first[0] == 0 && first[1] == 0;
+    at_ -= 4;
     if (!number(4, version))
       return false;
     if (version != 2 && version != 3) {
@@ -62,10 +69,12 @@ private:
       return false;
     if (count > (size_ - at_) / LEAST_ENTRY_BYTES)
       return wrong(std::to_string(count) + ", for which the file has no room", at_ - 8);
-    std::vector<std::string_view> keys;
+    if (count > MOST_KEYS)
+      return wrong(std::to_string(count) + ", more than " + std::to_string(MOST_KEYS), at_ - 8);
+    std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < count; ++index) {
       name_ = "key " + std::to_string(index) + " of " + std::to_string(count);
-      std::string_view key;
+      std::string key;
       if (!text(MOST_KEY_BYTES, key))
         return false;
       keys.push_back(key);
@@ -96,7 +105,10 @@ private:
       if (to == nullptr)
         return number(8, length) && skip(length);
       to->kind = GgufValue::STRING;
-      return text(MOST_METADATA, to->text);
+      if (!text(MOST_METADATA, to->bytes))
+        return false;
+      to->text = {to->bytes.data(), to->bytes.size()};
+      return true;
     }
     std::uint64_t found = 0;
     if (!number(WIDTHS[of], found) || (of == Gguf::BOOL && !flag(found)))
@@ -142,9 +154,10 @@ private:
   }
 
   bool strings(std::uint64_t count, GgufValue *to) {
+    std::vector<std::uint32_t> lengths;
     if (to != nullptr) {
       to->kind = GgufValue::STRINGS;
-      to->texts.reserve(std::min<std::uint64_t>(count, (size_ - at_) / 8));
+      lengths.reserve(std::min<std::uint64_t>(count, (size_ - at_) / 8));
     }
     const std::string array = name_;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -154,21 +167,36 @@ private:
         name_ = array + "[" + std::to_string(i) + "] of " + std::to_string(count);
         return cut_off(std::to_string(at_ < start ? 8 : length));
       }
-      const std::string_view found = view(at_, length);
-      at_ += length;
-      if (to == nullptr)
+      if (to == nullptr) {
+        at_ += static_cast<std::size_t>(length);
         continue;
+      }
+      const std::uint8_t *const first = bytes(length);
+      if (first == nullptr)
+        return false;
+      const std::string_view found(reinterpret_cast<const char *>(first),
+                                   static_cast<std::size_t>(length));
       if (!is_utf8(found)) {
         fault_ = malformed(array + "[" + std::to_string(i) + "] is " + shown(found) +
                            ", which is not UTF-8; the file is damaged");
         return false;
       }
-      to->texts.push_back(found);
+      to->bytes.insert(to->bytes.end(), found.begin(), found.end());
+      lengths.push_back(static_cast<std::uint32_t>(length));
+    }
+    if (to == nullptr)
+      return true;
+    to->texts.reserve(lengths.size());
+    const char *next = to->bytes.data();
+    for (const std::uint32_t length : lengths) {
+      to->texts.emplace_back(next, length);
+      next += length;
     }
     return true;
   }
 
-  bool text(std::uint64_t most, std::string_view &found) {
+  // Reads a string into a container of char.
+  template <class Text> bool text(std::uint64_t most, Text &found) {
     const std::size_t start = at_;
     std::uint64_t length = 0;
     if (!number(8, length))
@@ -177,10 +205,11 @@ private:
       return wrong("a string of " + std::to_string(length) + " bytes, more than " +
                        std::to_string(most),
                    start);
-    if (!skip(length))
+    const std::uint8_t *const first = bytes(length);
+    if (first == nullptr)
       return false;
-    found = view(at_ - length, length);
-    return is_utf8(found) || wrong("not UTF-8", start);
+    found.assign(first, first + length);
+    return is_utf8({found.data(), found.size()}) || wrong("not UTF-8", start);
   }
 
   bool kind(std::uint32_t &found) {
@@ -193,12 +222,12 @@ private:
   }
 
   bool number(std::size_t width, std::uint64_t &found) {
-    if (!skip(width))
+    const std::uint8_t *const first = bytes(width);
+    if (first == nullptr)
       return false;
-    const std::uint8_t *const bytes = data_ + (at_ - width);
     found = 0;
     for (std::size_t i = 0; i < width; ++i)
-      found = found << 8 | bytes[big_endian_ ? i : width - 1 - i];
+      found = found << 8 | first[big_endian_ ? i : width - 1 - i];
     return true;
   }
 
@@ -215,8 +244,32 @@ private:
     return true;
   }
 
-  std::string_view view(std::size_t start, std::uint64_t size) const {
-    return {reinterpret_cast<const char *>(data_) + start, static_cast<std::size_t>(size)};
+  // The next bytes, which stay until the next call; or nullptr, if they are not there.
+  const std::uint8_t *bytes(std::uint64_t count) {
+    const std::size_t start = at_;
+    if (!skip(count))
+      return nullptr;
+    if (at_ > window_start_ + window_.size() && !read_on(start)) {
+      at_ = start;
+      cut_off(std::to_string(count));
+      return nullptr;
+    }
+    return window_.data() + (start - window_start_);
+  }
+
+  // Reads a block from `start` on, at least up to `at_`.
+  bool read_on(std::size_t start) {
+    const std::size_t end = window_start_ + window_.size();
+    const std::size_t kept = end > start ? end - start : 0;
+    window_.erase(window_.begin(), window_.end() - static_cast<std::ptrdiff_t>(kept));
+    window_start_ = start;
+    window_.resize(std::min(std::max(at_ - start, BLOCK), size_ - start));
+    const std::size_t wanted = window_.size() - kept;
+    const std::size_t got = file_.read(start + kept, window_.data() + kept, wanted);
+    window_.resize(kept + got);
+    if (got < wanted)
+      size_ = start + kept + got;
+    return start + window_.size() >= at_;
   }
 
   static bool is_negative(std::uint64_t bits, std::size_t width) {
@@ -249,10 +302,12 @@ private:
     return false;
   }
 
-  const std::uint8_t *data_;
+  ByteSource &file_;
   std::size_t size_;
   std::vector<GgufValue> &values_;
-  std::size_t at_ = 4; // behind "GGUF"
+  std::size_t at_ = 4;               // after "GGUF"
+  std::vector<std::uint8_t> window_; // bytes of the file from `window_start_` on
+  std::size_t window_start_ = 4;
   bool big_endian_ = false;
   std::string name_ = "the version"; // of what is read, for errors
   Fault fault_;
@@ -281,9 +336,8 @@ std::string GgufValue::shown() const {
   return named;
 }
 
-Fault read_gguf_metadata(const std::uint8_t *data, std::size_t size,
-                         std::vector<GgufValue> &values) {
-  return MetadataReader(data, size, values).read();
+Fault read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values) {
+  return MetadataReader(file, values).read();
 }
 
 } // namespace pretok

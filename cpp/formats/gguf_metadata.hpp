@@ -2,6 +2,7 @@
 // the twin.
 #pragma once
 
+#include "byte_source.hpp"
 #include "model.hpp"
 
 #include <cstddef>
@@ -20,14 +21,15 @@ struct GgufValue {
   std::string_view text;
   std::vector<std::string_view> texts; // of STRINGS: UTF-8 each
   std::vector<std::int64_t> numbers;   // of NUMBERS; NOT_WHOLE for what is no whole number
+  std::vector<char> bytes;             // that `text` and `texts` are views of
   static constexpr std::int64_t NOT_WHOLE = INT64_MIN;
 
   // What it is, for errors.
   std::string shown() const;
 };
 
-// Reads the values of those keys that values[i].key names; others are stepped over.
-Fault read_gguf_metadata(const std::uint8_t *data, std::size_t size,
-                         std::vector<GgufValue> &values);
+// Reads the values of the keys that values[i].key names; skips all others. Needs memory for the
+// values that it reads, and for keys.
+Fault read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values);
 
 } // namespace pretok

@@ -88,16 +88,21 @@ Fault read_json(std::string_view text, Model &model) {
 #endif
 }
 
+Fault too_large() {
+  return malformed("the file has more than " + std::to_string(MOST_FILE_BYTES) +
+                   " bytes; no vocabulary file has, so this is something else");
+}
+
 Fault read_any(std::string_view data, Model &model) {
   const auto *bytes = reinterpret_cast<const std::uint8_t *>(data.data());
-  if (is_gguf(bytes, data.size()))
-    return read_gguf(bytes, data.size(), model);
+  if (is_gguf(bytes, data.size())) {
+    MemorySource file(bytes, data.size());
+    return read_gguf(file, model);
+  }
   if (data.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos)
     return malformed("the file is empty; expected a vocabulary");
   if (data.size() > MOST_FILE_BYTES)
-    return malformed("the file has " + std::to_string(data.size()) +
-                     " bytes; a vocabulary file has " + std::to_string(MOST_FILE_BYTES) +
-                     " at most, so this is something else");
+    return too_large();
   if (is_compact(bytes, data.size()))
     return read_compact(bytes, data.size(), model);
   for (const OtherFormat &each : OTHER_FORMATS)
@@ -151,6 +156,11 @@ Fault check_bytes(const VocabularyData &data) {
                    "; expected a byte-level vocabulary, in which each byte is a token");
 }
 
+Fault check(const Model &model) {
+  Fault fault = check_bytes(model.vocabulary);
+  return fault ? std::move(fault) : check_added(model);
+}
+
 } // namespace
 
 Fault check_added(const Model &model) {
@@ -195,11 +205,33 @@ Fault check_added(const Model &model) {
 }
 
 Fault read_model(const std::uint8_t *data, std::size_t size, Model &model) {
-  if (Fault fault = read_any({reinterpret_cast<const char *>(data), size}, model))
-    return fault;
-  if (Fault fault = check_bytes(model.vocabulary))
-    return fault;
-  return check_added(model);
+  Fault fault = read_any({reinterpret_cast<const char *>(data), size}, model);
+  return fault ? std::move(fault) : check(model);
+}
+
+Fault read_model(ByteSource &file, Model &model) {
+  std::vector<std::uint8_t> data(4);
+  data.resize(file.read(0, data.data(), data.size()));
+  if (is_gguf(data.data(), data.size())) {
+    Fault fault = read_gguf(file, model);
+    return fault ? std::move(fault) : check(model);
+  }
+  if (file.size() > MOST_FILE_BYTES)
+    return too_large();
+  // One byte more than the file should have shows that it ends.
+  std::size_t wanted =
+      std::max(static_cast<std::size_t>(file.size()) + 1, std::size_t{1} << 16);
+  for (bool is_end = false; !is_end;) {
+    const std::size_t had = data.size();
+    if (had > MOST_FILE_BYTES)
+      return too_large();
+    data.resize(wanted);
+    const std::size_t got = file.read(had, data.data() + had, wanted - had);
+    data.resize(had + got);
+    is_end = data.size() < wanted;
+    wanted = std::min(2 * wanted, MOST_FILE_BYTES + 1);
+  }
+  return read_model(data.data(), data.size(), model);
 }
 
 } // namespace pretok

@@ -1,6 +1,7 @@
 // Reading a file of a tokenizer, whatever its format.
 #pragma once
 
+#include "byte_source.hpp"
 #include "model.hpp"
 
 #include <cstddef>
@@ -14,6 +15,10 @@ namespace pretok {
 // `data` is needed afterwards. All ids are below ID_LIMIT; no two tokens have one; each byte
 // that a text can have is a token; added tokens differ, and have their own ids.
 Fault read_model(const std::uint8_t *data, std::size_t size, Model &model);
+
+// The same for a file. Reads no more than the metadata of a GGUF file, and else at most one
+// byte more than a file may have.
+Fault read_model(ByteSource &file, Model &model);
 
 // What is wrong with the added tokens of a model, that may have got some more.
 Fault check_added(const Model &model);

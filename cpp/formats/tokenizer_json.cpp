@@ -6,6 +6,7 @@
 #include "text_model.hpp"
 #include "vocabulary.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -287,6 +288,16 @@ Fault other_json(const JsonPart &file) {
 } // namespace
 
 Fault read_tokenizer_json(std::string_view text, Model &model) {
+  // pretok/json_text.py has the same limits.
+  constexpr std::size_t MOST_BYTES = std::size_t{1} << 27;
+  if (text.size() > MOST_BYTES)
+    return malformed("the JSON has " + std::to_string(text.size()) +
+                     " bytes; a tokenizer has " + std::to_string(MOST_BYTES) + " at most");
+  const auto count = static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char each) { return each == '[' || each == '{'; }));
+  if (count > 1000 + text.size() / 8)
+    return malformed("the JSON has " + std::to_string(count) + " lists and objects in " +
+                     std::to_string(text.size()) + " bytes, more than a tokenizer has");
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
   simdjson::dom::parser parser;

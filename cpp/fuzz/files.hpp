@@ -1,6 +1,7 @@
 // Files of tokenizers, right ones, and what damages them.
 #pragma once
 
+#include "byte_source.hpp"
 #include "input.hpp"
 #include "read_model.hpp"
 #include "vocabulary.hpp"
@@ -46,9 +47,48 @@ inline void damage(Input &input, std::string &file, std::size_t from) {
   }
 }
 
+// A file that may have got shorter after it was opened.
+class ShrinkingSource final : public ByteSource {
+public:
+  ShrinkingSource(const std::vector<std::uint8_t> &bytes, std::size_t lost)
+      : bytes_(bytes), lost_(lost) {}
+
+  std::uint64_t size() const override { return bytes_.size() + lost_; }
+  std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override {
+    check(at >= end_, "a file is read from front to back");
+    const std::size_t got = MemorySource(bytes_.data(), bytes_.size()).read(at, to, count);
+    end_ = at + got;
+    return got;
+  }
+
+private:
+  const std::vector<std::uint8_t> &bytes_;
+  std::size_t lost_;
+  std::uint64_t end_ = 0;
+};
+
+// What the readers promise of a file that is not in memory.
+inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t lost) {
+  ShrinkingSource file(bytes, lost);
+  Model model;
+  const Fault fault = read_model(file, model);
+  check(!fault || !fault.message.empty(), "a fault says what is wrong");
+  if (lost != 0)
+    return;
+  Model whole;
+  const Fault same = read_model(bytes.data(), bytes.size(), whole);
+  check(fault.kind == same.kind && fault.message == same.message,
+        "a file has the faults that it has in memory");
+  check(fault || (model.vocabulary.bytes == whole.vocabulary.bytes &&
+                  model.vocabulary.ids == whole.vocabulary.ids),
+        "a file has the tokens that it has in memory");
+}
+
 // What the readers of formats promise of any file.
 inline void check_model(const std::string &file, const Input &input) {
   const std::vector<std::uint8_t> bytes(file.begin(), file.end());
+  check_source(bytes, 0);
+  check_source(bytes, 1 + bytes.size() % 1000);
   Model model;
   const Fault fault = read_model(bytes.data(), bytes.size(), model);
   if (fault) {
@@ -61,6 +101,8 @@ inline void check_model(const std::string &file, const Input &input) {
   for (const std::uint32_t length : data.lengths)
     size += length;
   check(size <= data.bytes.size(), "tokens are within the bytes");
+  check(size <= (std::size_t{1} << 24) + 32 * data.ids.size() + file.size(),
+        "tokens have no more bytes than the file is worth");
   const std::set<std::uint32_t> different(data.ids.begin(), data.ids.end());
   check(different.size() == data.ids.size() && *different.rbegin() < ID_LIMIT,
         "ids differ, and are not too large");

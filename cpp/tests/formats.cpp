@@ -1,5 +1,6 @@
 // Small files of each format: what they say is read, and cut off or changed anywhere they are
 // a fault, or a tokenizer that works. No reader takes more memory than a file is worth.
+#include "byte_source.hpp"
 #include "crc32.hpp"
 #include "presets.hpp"
 #include "read_model.hpp"
@@ -136,8 +137,10 @@ std::string byte_character(unsigned byte) {
           static_cast<char>(0x80 | (character & 0x3F))};
 }
 
+// `padding` is the size of a string, and of an array of strings, which nobody wants.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
-                      const std::string &model = "gpt2", const std::string &pre = "llama-bpe") {
+                      const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
+                      std::size_t padding = 0) {
   GgufFile file{big_endian, version};
   std::vector<std::string> tokens;
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -147,6 +150,8 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   file.add("model", 8, file.text(model));
   if (!pre.empty())
     file.add("pre", 8, file.text(pre));
+  file.add("chat_template", 8, file.text(std::string(padding, 'x')));
+  file.add_texts("scores", std::vector<std::string>(padding / 10, "yy"));
   file.add_texts("tokens", tokens);
   std::string types = number(5, 4, big_endian) + number(259, 8, big_endian);
   for (int i = 0; i < 259; ++i)
@@ -369,6 +374,88 @@ void test_refusing() {
   refuses(".pretok, damaged", damaged, malformed, "CRC-32");
 }
 
+// A file that ends before the size that it had when it was opened.
+class ShrunkSource final : public ByteSource {
+public:
+  ShrunkSource(const std::string &file, std::size_t left) : file_(file), left_(left) {}
+
+  std::uint64_t size() const override { return file_.size(); }
+  std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override {
+    return MemorySource(bytes_of(file_), left_).read(at, to, count);
+  }
+
+private:
+  const std::string &file_;
+  std::size_t left_;
+};
+
+void test_sources() {
+  // So large that it is read in several blocks.
+  const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
+  for (const std::string &file :
+       {tiktoken_file(), gguf_file(true), with_sum(compact_body(3)), gguf}) {
+    Model whole;
+    Model model;
+    ShrunkSource all(file, file.size());
+    expect(!read(file, whole) && !read_model(all, model) &&
+               model.vocabulary.bytes == whole.vocabulary.bytes &&
+               model.vocabulary.ids == whole.vocabulary.ids,
+           "a file is read as it is in memory");
+  }
+  for (std::size_t left = 0; left < gguf.size(); left += 1 + left / 50) {
+    ShrunkSource shrunk(gguf, left);
+    Model model;
+    const Fault fault = read_model(shrunk, model);
+    expect(fault.kind == Fault::MALFORMED, "a GGUF file that shrinks");
+  }
+  const std::string ranks = tiktoken_file();
+  ShrunkSource shrunk(ranks, 100);
+  Model model;
+  expect(read_model(shrunk, model).kind == Fault::MALFORMED, "a rank file that shrinks");
+}
+
+// GGUF keys take more memory than room in a file.
+void test_many_keys() {
+  GgufFile file;
+  for (unsigned i = 0; i < 70000; ++i)
+    file.add(std::to_string(i), 0, "1");
+  refuses("many keys", file.file(), Fault::MALFORMED, "is 70000, more than 65536");
+}
+
+// Merges of six bytes each that make tokens of 255 bytes: forty times the size of the file.
+void test_much_made() {
+  std::string merges;
+  std::uint32_t count = 0;
+  const auto add = [&](std::uint32_t left, std::uint32_t right) {
+    merges += number(left, 3, false) + number(right, 3, false);
+    return 256 + count++;
+  };
+  std::vector<std::uint32_t> powers = {97}; // "a" twice as often each time
+  while (powers.size() < 7)
+    powers.push_back(add(powers.back(), powers.back()));
+  std::uint32_t most = powers[6]; // 64, and 32, 16, 8, 4 and 1
+  for (const std::size_t power : {5, 4, 3, 2, 0})
+    most = add(most, powers[power]);
+  std::vector<std::uint32_t> lefts;
+  std::vector<std::uint32_t> rights;
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    lefts.push_back(add(byte, add(most, 98)));
+    rights.push_back(add(most, add(98, byte)));
+  }
+  for (const std::uint32_t left : lefts)
+    for (const std::uint32_t right : rights)
+      add(left, right);
+  for (std::uint32_t byte = 0; byte < 8; ++byte)
+    for (const std::uint32_t right : rights)
+      add(byte, right);
+  const std::string body = compact_head(0, "gpt2") + compact_literals() + varint(count) +
+                           varint(0) + merges + varint(1) + varint(0) + varint(256 + count);
+  const std::string file = with_sum(body);
+  allocated = 0;
+  refuses("much made of little", file, Fault::MALFORMED, "tokens of too many bytes");
+  expect(allocated < 8 * file.size(), "much made of little: nothing is allocated for it");
+}
+
 // A file of a few bytes that says that its tokens double each time.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
@@ -387,6 +474,9 @@ int main() {
   test_reading();
   test_refusing();
   test_growth();
+  test_sources();
+  test_many_keys();
+  test_much_made();
   survives_damage("a rank file", tiktoken_file(), as_it_is);
   survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), as_it_is);
   survives_damage("a GGUF file", gguf_file(), as_it_is);

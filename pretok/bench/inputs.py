@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pretok.bench.text import SIZE, generated_texts
-from pretok.errors import PretokError
+from pretok.errors import PretokError, short_path
+from pretok.files import naming
 
+BLOCK = 1 << 24
+MOST_BYTES = 1 << 32
 DOCUMENT = 3000
 """About how many code points a document has."""
 
@@ -40,9 +43,25 @@ def documents(text: str) -> list[str]:
     return found
 
 
+def _bytes_of(path: Path) -> bytes:
+    if path.is_char_device() or path.is_block_device():
+        raise PretokError(f"{short_path(path)}: this is a device; give text files")
+    parts: list[bytes] = []
+    got = 0
+    with naming(path), path.open("rb") as file:
+        while part := file.read(BLOCK):
+            parts.append(part)
+            got += len(part)
+            if got > MOST_BYTES:
+                raise PretokError(
+                    f"{short_path(path)}: more than {MOST_BYTES:,} bytes; give smaller texts"
+                )
+    return b"".join(parts)
+
+
 def _read(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = _bytes_of(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise PretokError(f"{path}: not UTF-8 at byte {error.start}; give text files") from None
     if not text:

@@ -6,6 +6,7 @@ Every error is one line on standard error and exit status 2, whatever raised it;
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 import click
 
 from pretok.cli.diff import diff_command
+from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
 from pretok.cli.presets import presets_command
 from pretok.cli.split import explain_command, split_command
@@ -87,6 +89,8 @@ def _message(error: Exception) -> str:
     if isinstance(error, UnknownPresetError):
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
         return f"unknown preset {error.name!r}; {near}'pretok presets' lists them all"
+    if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
+        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}"
     return str(error)
 
 

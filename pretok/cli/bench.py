@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from bpe.errors import BpeError
+from pretok import json_text
 from pretok.bench.decode import bench_decode
 from pretok.bench.encode import bench_encode
 from pretok.bench.goals import judge, verdict_lines
@@ -23,6 +23,7 @@ from pretok.cli.input import shown_path
 from pretok.cli.options import backend_option, options
 from pretok.cli.output import one_line, write
 from pretok.cli.vocabulary import in_options
+from pretok.files import read as read_file
 from pretok.registry import find, presets
 
 GOAL_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
@@ -260,7 +261,8 @@ def goals(records: tuple[Path, ...]) -> None:
 
 def _results(path: Path) -> list[Result]:
     try:
-        return [Result.of_record(one) for one in json.loads(path.read_bytes())["measured"]]
+        record = json_text.parse(read_file(path, json_text.MOST_BYTES))
+        return [Result.of_record(one) for one in record["measured"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise click.ClickException(
             f"{shown_path(str(path))} is no record of 'pretok bench'; give a file that --json wrote"

@@ -14,7 +14,7 @@ from pretok.cli.against import Comparison, compare
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, colour_option, form_option
 from pretok.cli.output import EXACTNESS, is_coloured, one_line, stage_text, write
-from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError
+from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError, shortened
 from pretok.fuzz.real import Ask, of_huggingface, of_pattern
 from pretok.huggingface import pre_tokenizer_in, preset_of, read, written
 from pretok.patterns import same_split
@@ -86,7 +86,8 @@ def _given(what: str, engine: Engine | None) -> Given:
         return _of_file(Path(what))
     if engine is None and set(what) <= NAME_CHARACTERS:
         preset = find_preset(what)
-        return Given(f"the name {what!r}", preset, pattern=preset.pattern, engine=preset.engine)
+        was = f"the name {what!r}"
+        return Given(was, preset, pattern=preset.pattern, engine=preset.engine)
     engine = engine or "hf"
     was = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
     try:
@@ -100,9 +101,9 @@ def _of_file(path: Path) -> Given:
     shown = shown_path(str(path))
     from bpe.formats import gguf_metadata
 
-    if gguf_metadata.is_gguf(path):
-        return _of_gguf(path, shown)
     try:
+        if gguf_metadata.is_gguf(path):
+            return _of_gguf(path, shown)
         value, place = pre_tokenizer_in(path)
         found = read(value, place)
     except UnsupportedPreTokenizerError as error:
@@ -124,7 +125,7 @@ def _of_gguf(path: Path, shown: str) -> Given:
         raise click.ClickException(f"{shown}: {error}") from None
     if preset is None:
         raise click.ClickException(f"{shown}: {why_no_preset}")
-    was = f"tokenizer.ggml.pre = {pre!r} of {shown}"
+    was = f"tokenizer.ggml.pre = {shortened(pre)} of {shown}"
     return Given(was, preset, pattern=preset.pattern, engine=preset.engine)
 
 

@@ -15,6 +15,7 @@ import click
 import numpy as np
 
 import bpe
+from bpe.formats.files import opened
 from bpe.search import find
 from pretok.cli.input import decoded, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, form_option
@@ -27,6 +28,7 @@ from pretok.unicode import DEFAULT_VERSION
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MOST_LISTED = 10
+DIGEST_BLOCK = 1 << 20
 
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
@@ -110,7 +112,16 @@ def _files(vocab: str) -> list[Record]:
 
 
 def _sha256(path: Path) -> str | None:
-    return None if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest()
+    return None if path.is_dir() else _digest(path)
+
+
+def _digest(path: Path) -> str:
+    # A GGUF file may have hundreds of gigabytes.
+    digest = hashlib.sha256()
+    with opened(path) as file:
+        while block := file.read(DIGEST_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:

@@ -156,6 +156,10 @@ def _special_tokens(given: Sequence[str]) -> list[str] | dict[str, int]:
 def _check_output(output: Path, files: Sequence[str]) -> None:
     if output.is_dir():
         raise click.ClickException(f"--output {shown_path(str(output))} is a folder; name a file")
+    if output.exists() and not output.is_file():
+        raise click.ClickException(
+            f"--output {shown_path(str(output))} is no ordinary file; name one to make or replace"
+        )
     for file in files:
         if output.exists() and Path(file).exists() and output.samefile(file):
             raise click.ClickException(

@@ -1,0 +1,43 @@
+// Bytes that are read from front to back, as those of a file are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+class ByteSource {
+public:
+  // Bytes that the source had when it was opened; reading tells whether it still has them.
+  virtual std::uint64_t size() const = 0;
+
+  // Copies `count` bytes, from offset `at` on, to `to`. Returns how many there were. No offset
+  // is below the end of the call before.
+  virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
+
+protected:
+  ~ByteSource() = default;
+};
+
+// Bytes in memory.
+class MemorySource final : public ByteSource {
+public:
+  MemorySource(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}
+
+  std::uint64_t size() const override { return size_; }
+  std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override {
+    if (at >= size_)
+      return 0;
+    const std::uint8_t *const first = data_ + static_cast<std::size_t>(at);
+    return static_cast<std::size_t>(
+        std::copy(first, first + std::min(count, size_ - static_cast<std::size_t>(at)), to) -
+        to);
+  }
+
+private:
+  const std::uint8_t *data_;
+  std::size_t size_;
+};
+
+} // namespace pretok
