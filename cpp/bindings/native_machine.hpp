@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,9 @@ public:
   void add(std::size_t end) { offsets_.push_back(static_cast<std::int64_t>(end)); }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) {
-    if constexpr (sizeof(std::size_t) == sizeof(std::int64_t)) {
+    // A signed type may be written through its unsigned type, but not through another one of
+    // the same size.
+    if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MOST);
       auto *to = reinterpret_cast<std::size_t *>(offsets_.data() + before);
