@@ -37,13 +37,17 @@ class Advance(NamedTuple):
     `ends` and `rules` are the ends of the decided pre-tokens, in code points, and the index of the
     rule that made each. From `resume` on nothing is decided; with `in_gap` the text between the
     last end and `resume` is part of a gap. While fewer than `room` code points follow, all of the
-    classes in the mask `open`, no more will be decided.
+    classes in the mask `open`, no more will be decided. `rule` is GAP, or the rule whose match from
+    `resume` on spans all text before `restart`: `advance` with that rule then finds the end of the
+    match in the text from `restart` on.
     """
 
     ends: list[int]
     rules: list[int]
     resume: int
     in_gap: bool
+    rule: int
+    restart: int
     room: int
     open: int
 
@@ -56,24 +60,28 @@ class Machine:
         self._classifier = Classifier(alphabet, version)
         # Only the rules that can begin with a class are tried where it stands.
         self._candidates: list[list[tuple[int, Matcher]]] = [[] for _ in range(END + 1)]
+        self._matchers: list[Matcher] = []
         for index, rule in enumerate(program.rules):
             match = rule.matcher(alphabet)
+            self._matchers.append(match)
             for class_ in range(alphabet.size):
                 if any(alphabet.mask(chars) >> class_ & 1 for chars in rule.first()):
                     self._candidates[class_].append((index, match))
 
-    def advance(self, chars: str, partial: bool, in_gap: bool = False) -> Advance:
+    def advance(self, chars: str, partial: bool, in_gap: bool = False, rule: int = GAP) -> Advance:
         """Split `chars` as far as it is decided; all of it unless `partial`.
 
-        `in_gap` says that `chars` goes on after text that no rule matched.
+        `in_gap` says that `chars` goes on after text that no rule matched. Unless `rule` is GAP, no
+        other rule is tried at the start (see `Advance`).
         """
         text = self._classifier.text(chars, partial)
         candidates, classes, size = self._candidates, text.classes, text.size
         ends: list[int] = []
         rules: list[int] = []
         position = 0
+        first = [(rule, self._matchers[rule])] if rule != GAP else candidates[classes[0]]
         while position < size:
-            for rule, match in candidates[classes[position]]:
+            for rule, match in candidates[classes[position]] if position else first:
                 end = match(text, position)
                 if end >= 0:
                     if in_gap:
@@ -85,7 +93,13 @@ class Machine:
                     position = end
                     break
                 if end == UNDECIDED:
-                    return Advance(ends, rules, position, in_gap, text.room, text.open)
+                    if text.restart <= position:
+                        rule, restart = GAP, position
+                    else:
+                        restart = text.restart
+                    return Advance(
+                        ends, rules, position, in_gap, rule, restart, text.room, text.open
+                    )
             else:
                 in_gap = True
                 position += 1
@@ -93,7 +107,7 @@ class Machine:
             in_gap = False
             ends.append(size)
             rules.append(GAP)
-        return Advance(ends, rules, size, in_gap, UNLIMITED, 0)
+        return Advance(ends, rules, size, in_gap, GAP, size, UNLIMITED, 0)
 
     def run_length(self, chars: str, mask: int) -> int:
         """Return how many code points at the start of `chars` are of the classes in `mask`."""

@@ -53,8 +53,8 @@ class Backend(Splits, Protocol):
     """A backend of one stage, which can take a text in parts as well."""
 
     def advance(
-        self, chars: str, partial: bool, in_gap: bool
-    ) -> tuple[list[int], list[int], int, bool, int, int]: ...
+        self, chars: str, partial: bool, in_gap: bool, rule: int = GAP
+    ) -> tuple[list[int], list[int], int, bool, int, int, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from pretok.behaviors import Behavior, check_behavior
 from pretok.errors import InvalidRuleError
 from pretok.rules import Groups, Rule
+from pretok.rules.base import MAX_LOOK_AHEAD
 
 MOST_RULES, MOST_STAGES = 255, 16
 """What fits into the serialised form (cpp/core/program.cpp)."""
@@ -50,6 +51,7 @@ class Stage:
                 )
         if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
             raise InvalidRuleError("a stage has two rules Groups; put one into a stage of its own")
+        _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")
 
     @property
@@ -95,4 +97,18 @@ def flat(given: Iterable[Stages]) -> tuple[Stage, ...]:
         changing = item if getattr(item, "changes_text", False) else None
     if len(found) > MOST_STAGES:
         raise InvalidRuleError(f"there are {len(found)} stages; expected {MOST_STAGES} at most")
+    _require_linear(rule for stage in found for rule in stage.rules)
     return tuple(found)
+
+
+def _require_linear(rules: Iterable[Rule]) -> None:
+    """Raise InvalidRuleError if `rules` may read too much at each position of a text."""
+    ahead = [(rule.look_ahead, type(rule).__name__) for rule in rules]
+    total = sum(each for each, _ in ahead)
+    if total > MAX_LOOK_AHEAD:
+        most, kind = max(ahead)
+        raise InvalidRuleError(
+            f"the rules look {total:,} code points ahead in total, one {kind} alone {most:,}; "
+            f"expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction fewer or shorter "
+            "texts, or lower at_least"
+        )

@@ -141,6 +141,8 @@ class _StageStream:
 
     def _start(self) -> None:
         self._in_gap = False
+        self._matched: list[str] = []  # the start of an undecided match of the rule
+        self._rule = GAP
         self._held: list[str] = []  # text of which nothing is decided
         self._open = 0  # while what follows is of these classes, and
         self._room = 0  # fewer than so many code points, nothing will be
@@ -169,18 +171,31 @@ class _StageStream:
     def _advance(self, piece: str, begin: int, last: bool) -> list[_Part]:
         text = "".join([*self._held, piece])
         before = begin + len(piece) - len(text)  # a piece has no gap in it
-        ends, rules, resume, in_gap, self._room, self._open = self._backend.advance(
-            text, not last, self._in_gap
+        matched, matched_by = self._matched, self._rule
+        ends, rules, resume, in_gap, undecided, restart, self._room, self._open = (
+            self._backend.advance(text, not last, self._in_gap, matched_by)
         )
         parts: list[_Part] = []
         start = 0
         for end, rule in zip(ends, rules, strict=True):
-            parts.append((text[start:end], before + start, rule, True))
+            part, at = text[start:end], before + start
+            if matched:
+                size = sum(map(len, matched))
+                at -= size
+                if rule == matched_by:
+                    part, matched = "".join([*matched, part]), []
+            parts.append((part, at, rule, True))
             start = end
         if in_gap and start < resume:
             parts.append((text[start:resume], before + start, GAP, False))
         self._in_gap = in_gap
-        self._held = [text[resume:]] if resume < len(text) else []
+        # Text before `restart` is not read again, or else one word at a time would take quadratic
+        # time.
+        self._rule = matched_by if matched else undecided
+        self._matched = matched
+        if resume < restart:
+            self._matched.append(text[resume:restart])
+        self._held = [text[restart:]] if restart < len(text) else []
         return parts
 
     def _settled(self, parts: list[_Part], last: bool) -> list[_Part]:

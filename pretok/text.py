@@ -54,8 +54,8 @@ class Text:
     at the end of the text, where every run stops.
     """
 
-    __slots__ = ("chars", "classes", "group_end", "members", "open", "partial", "room", "size",
-                 "space_end", "space_newline")  # fmt: skip
+    __slots__ = ("chars", "classes", "group_end", "members", "open", "partial", "restart", "room",
+                 "size", "space_end", "space_newline")  # fmt: skip
 
     def __init__(
         self, chars: str, classes: bytes, members: dict[int, bytes], partial: bool
@@ -67,12 +67,17 @@ class Text:
         self.partial = partial
         self.open = 0
         self.room = UNLIMITED
+        self.restart = 0
         self.space_end = 0
         self.space_newline = -1
         self.group_end = 0
 
-    def undecided(self, mask: int, room: int = UNLIMITED) -> int:
-        """Say that what follows decides, but not fewer than `room` code points, all in `mask`."""
+    def undecided(self, mask: int, room: int = UNLIMITED, last_word: int = 0) -> int:
+        """Say that what follows decides, but not fewer than `room` code points, all in `mask`.
+
+        A match that continues at `last_word` does not depend on the text before `last_word`.
+        """
         self.open = mask
         self.room = room
+        self.restart = last_word
         return UNDECIDED

@@ -27,7 +27,7 @@ from pretok.rules import (
     Spaces,
     Through,
 )
-from pretok.rules.literal import LONGEST
+from pretok.rules.base import LONGEST, MAX_LOOK_AHEAD
 from pretok.stage import MOST_RULES, MOST_STAGES
 from pretok.unicode import CODE_POINTS, VERSIONS
 from pretok.unicode.atoms import ATOMS, Atom
@@ -169,6 +169,8 @@ def test_the_same_constants() -> None:
     assert constant("MOST_STAGES", source("program.cpp")) == MOST_STAGES
     assert constant("MOST_RULES", source("program.cpp")) == MOST_RULES
     assert constant("LONGEST_TEXT", source("program.cpp")) == LONGEST
+    assert constant("MAX_LOOK_AHEAD", source("program.cpp")) == MAX_LOOK_AHEAD
+    assert f"more than {MAX_LOOK_AHEAD} code points ahead" in source("program.cpp")
     assert f"GAP = {machine.GAP};" in source("behavior.hpp")
     in_cpp = re.findall(r"^  (\w+) = \d,$", source("behavior.hpp"), re.M)
     assert [name.lower() for name in in_cpp] == list(BEHAVIORS)

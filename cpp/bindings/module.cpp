@@ -57,7 +57,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
       .def("count", &NativeMachine::count, py::arg("data"))
       .def("steps", &NativeMachine::steps, py::arg("text"))
       .def("advance", &NativeMachine::advance, py::arg("chars"), py::arg("partial"),
-           py::arg("in_gap"))
+           py::arg("in_gap"), py::arg("rule") = pretok::GAP)
       .def("run_length", &NativeMachine::run_length, py::arg("chars"), py::arg("mask"))
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
   pretok::bind_direct_method(module);

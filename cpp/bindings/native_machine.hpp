@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,9 @@ public:
   void add(std::size_t end) { offsets_.push_back(static_cast<std::int64_t>(end)); }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) {
-    if constexpr (sizeof(std::size_t) == sizeof(std::int64_t)) {
+    // A signed type may be written through its unsigned type, but not through another one of
+    // the same size.
+    if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MOST);
       auto *to = reinterpret_cast<std::size_t *>(offsets_.data() + before);
@@ -147,19 +150,24 @@ public:
 
   // What follows is for one stage only.
 
-  py::tuple advance(const py::str &chars, bool partial, bool in_gap) const {
+  py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;
     Rest rest{};
+    if (rule < GAP || rule >= only().rule_count())
+      throw py::value_error("expected -1 or a rule of the stage, got " + std::to_string(rule));
     TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] {
-        rest = only().run(source, partial, in_gap, [&](std::size_t end, int rule) {
+        const auto add = [&](std::size_t end, int made_by) {
           ends.push_back(end);
-          rules.push_back(rule);
-        });
+          rules.push_back(made_by);
+        };
+        rest = rule == GAP ? only().run(source, partial, in_gap, add)
+                           : only().run_from(rule, source, partial, in_gap, add);
       });
     });
-    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.room, rest.open);
+    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.rule, rest.restart,
+                          rest.room, rest.open);
   }
 
   std::size_t run_length(const py::str &chars, Mask mask) const {

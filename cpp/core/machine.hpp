@@ -19,10 +19,14 @@ namespace pretok {
 
 // Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
 // the last pre-token and there is part of a gap. While fewer than `room` code points follow,
-// all of the classes in `open`, no more will be decided.
+// all of the classes in `open`, no more will be decided. `rule` is GAP, or the rule whose match
+// from `resume` on spans all text before `restart`; Machine::run_from(rule) then finds the end
+// of that match in the text from `restart` on.
 struct Rest {
   std::size_t resume;
   bool in_gap;
+  int rule;
+  std::size_t restart;
   std::size_t room;
   Mask open;
 };
@@ -34,6 +38,7 @@ public:
 
   const ClassTable &classes() const { return classes_; }
   const CutTable &cuts() const { return cuts_; }
+  int rule_count() const { return static_cast<int>(rules_.size()); }
 
   // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its
   // end; with `partial`, for those that are decided whatever follows. `in_gap` says that
@@ -42,6 +47,24 @@ public:
   Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
     return run(text, 0, source.size(), in_gap, emit);
+  }
+
+  // As run, but tries no other rule than `rule` at the start of `source`; see Rest::restart.
+  template <typename Source, typename Emit>
+  Rest run_from(int rule, const Source &source, bool partial, bool in_gap, Emit emit) const {
+    if (source.size() == 0)
+      return run(source, partial, in_gap, emit);
+    Text<Source> text(source, partial);
+    text.here = source.element(0);
+    const std::size_t end = match_rule(rules_[static_cast<std::size_t>(rule)], text, 0);
+    if (end == UNDECIDED)
+      return undecided(text, 0, in_gap, rule);
+    if (end == NO_MATCH)
+      return run(text, text.here.width, source.size(), true, emit);
+    if (in_gap)
+      emit(0, GAP);
+    emit(end, rule);
+    return run(text, end, source.size(), false, emit);
   }
 
   // The same from position `from` up to the first boundary that is not before `to`.
@@ -53,7 +76,7 @@ public:
       text.here = text.source.element(position);
       const Match found = match(text, position);
       if (found.end == UNDECIDED)
-        return {position, in_gap, text.room, text.open};
+        return undecided(text, position, in_gap, found.rule);
       if (found.end == NO_MATCH) {
         in_gap = true;
         position += text.here.width;
@@ -69,7 +92,7 @@ public:
       emit(position, GAP);
       in_gap = false;
     }
-    return {position, in_gap, UNLIMITED, 0};
+    return {position, in_gap, GAP, position, UNLIMITED, 0};
   }
 
   // Whether the end of a text may decide how what is behind its last cut is split, if nothing
@@ -86,6 +109,13 @@ private:
     std::size_t end;
     int rule;
   };
+
+  template <typename Source>
+  static Rest undecided(const Text<Source> &text, std::size_t position, bool in_gap, int rule) {
+    if (text.restart <= position)
+      return {position, in_gap, GAP, position, text.room, text.open};
+    return {position, in_gap, rule, text.restart, text.room, text.open};
+  }
 
   // Only the rules that can begin with a class are tried where it stands.
   template <typename Source> Match match(Text<Source> &text, std::size_t start) const {

@@ -11,6 +11,9 @@ constexpr std::uint32_t MOST_STAGES = 16;
 constexpr std::uint32_t MOST_RULES = 255;
 constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
 constexpr std::uint32_t LONGEST_TEXT = 255;
+constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
+// The most work of a program at one position, besides the code points that its rules take.
+constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
 // Hands out words; past the end it hands out zeros and remembers. Masks have none but
 // `classes`.
@@ -47,19 +50,23 @@ bool read_text(Words &words, LiteralText &text) {
   const std::uint32_t length = words.next();
   if (length == 0 || length > LONGEST_TEXT || length > words.left())
     return false;
-  for (std::uint32_t i = 0; i < length; ++i)
+  for (std::uint32_t i = 0; i < length; ++i) {
     text.push_back(words.next());
+    if (text.back() >= CODE_POINTS)
+      return false;
+  }
   return true;
 }
 
 // Whether a count of code points, of which 0 means no limit, and a least one go together.
 bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
-  return at_least != 0 && (at_most == 0 || at_least <= at_most);
+  return at_least != 0 && at_least <= (at_most == 0 ? MAX_COUNT : at_most) &&
+         at_most <= MAX_COUNT;
 }
 
 bool read_texts(Words &words, std::vector<LiteralText> &texts) {
   const std::uint32_t count = words.next();
-  if (count == 0 || count > MOST_RULES)
+  if (count == 0 || count > MAX_LOOK_AHEAD)
     return false;
   for (std::uint32_t i = 0; i < count; ++i) {
     texts.emplace_back();
@@ -72,7 +79,13 @@ bool read_texts(Words &words, std::vector<LiteralText> &texts) {
 bool read_contraction(Words &words, Contraction &rule) {
   rule.apostrophe = words.mask();
   rule.ignore_case = words.next() != 0;
-  return read_texts(words, rule.suffixes);
+  if (!read_texts(words, rule.suffixes))
+    return false;
+  for (const LiteralText &suffix : rule.suffixes)
+    for (const std::uint32_t letter : suffix)
+      if ((letter < 'a' || letter > 'z') && (rule.ignore_case || letter < 'A' || letter > 'Z'))
+        return false;
+  return true;
 }
 
 bool read_rule(Words &words, std::vector<Rule> &rules) {
@@ -95,7 +108,8 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
     rule.tail_at_most = words.next();
     rule.lead_required = words.next() != 0;
     rules.emplace_back(rule);
-    return (rule.lead & rule.body) == 0 && are_counts(rule.at_most, rule.at_least);
+    return (rule.lead & rule.body) == 0 && are_counts(rule.at_most, rule.at_least) &&
+           rule.tail_at_most <= MAX_COUNT;
   }
   case Kind::CASED_WORD: {
     CasedWord rule;
@@ -174,6 +188,33 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
   return false;
 }
 
+std::uint32_t total_size(const std::vector<LiteralText> &texts) {
+  std::uint32_t size = 0;
+  for (const LiteralText &text : texts)
+    size += static_cast<std::uint32_t>(text.size());
+  return size;
+}
+
+// Whether the memos of Text serve all rules: there is one rule for groups at most, and all
+// Spaces rules share their classes.
+const char *check_memos(const std::vector<Rule> &rules) {
+  const Spaces *first = nullptr;
+  bool has_groups = false;
+  for (const Rule &rule : rules) {
+    const auto *spaces = std::get_if<Spaces>(&rule);
+    if (first == nullptr)
+      first = spaces;
+    if (spaces != nullptr &&
+        (spaces->space != first->space || spaces->newline != first->newline))
+      return "the rules of a stage have different classes for white space";
+    const bool is_groups = std::holds_alternative<Groups>(rule);
+    if (is_groups && has_groups)
+      return "a stage has two rules for groups";
+    has_groups |= is_groups;
+  }
+  return nullptr;
+}
+
 bool read_alphabet(Words &words, Alphabet &alphabet, std::uint32_t &class_count) {
   class_count = words.next();
   const std::uint32_t count = words.next();
@@ -196,14 +237,15 @@ bool read_alphabet(Words &words, Alphabet &alphabet, std::uint32_t &class_count)
   return true;
 }
 
-const char *read_program(Words &source, const std::uint32_t *end, Program &program) {
+// Adds the look-ahead of all rules to `ahead`.
+const char *read_program(Words &source, const std::uint32_t *end, Program &program,
+                         std::uint32_t &ahead) {
   std::uint32_t class_count = 0;
   if (!read_alphabet(source, program.alphabet, class_count))
     return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
   if (rule_count == 0 || rule_count > MOST_RULES)
     return "a stage has no rules, or more than 255";
-  std::size_t groups = 0;
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
@@ -211,16 +253,35 @@ const char *read_program(Words &source, const std::uint32_t *end, Program &progr
     Words record(end - source.left(), length, (Mask{1} << class_count) - 1);
     if (!read_rule(record, program.rules) || !record.all_is_well())
       return "a rule of a stage is malformed";
-    groups += std::holds_alternative<Groups>(program.rules.back()) ? 1U : 0U;
+    ahead += look_ahead(program.rules.back());
+    if (ahead > MAX_LOOK_AHEAD)
+      return "the rules look more than 4096 code points ahead in total";
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
   }
-  if (groups > 1)
-    return "a stage has two rules for groups";
+  if (const char *wrong = check_memos(program.rules))
+    return wrong;
   return source.all_is_well() ? nullptr : "a stage has the wrong length";
 }
 
 } // namespace
+
+std::uint32_t look_ahead(const Rule &rule) {
+  if (const auto *run = std::get_if<Run>(&rule))
+    return run->at_least;
+  if (const auto *spaces = std::get_if<Spaces>(&rule))
+    return spaces->at_least;
+  if (const auto *contraction = std::get_if<Contraction>(&rule))
+    return 1 + total_size(contraction->suffixes);
+  if (const auto *word = std::get_if<CasedWord>(&rule))
+    return word->suffix ? 2 + total_size(word->suffix->suffixes) : 1;
+  if (const auto *literal = std::get_if<Literal>(&rule))
+    return total_size(literal->texts);
+  if (const auto *enclosed = std::get_if<Enclosed>(&rule))
+    return static_cast<std::uint32_t>(enclosed->before.size() + enclosed->after.size()) +
+           ((enclosed->begin & enclosed->body) != 0 ? enclosed->at_most : 0);
+  return 1;
+}
 
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages) {
@@ -230,6 +291,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
   const std::uint32_t count = source.next();
   if (count == 0 || count > MOST_STAGES)
     return "there are no stages, or more than 16";
+  std::uint32_t ahead = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     StageProgram stage;
     const std::uint32_t behavior = source.next();
@@ -240,7 +302,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
       return "a stage is malformed";
     const std::uint32_t *begin = words + (size - source.left());
     Words own(begin, length);
-    if (const char *wrong = read_program(own, begin + length, stage.program))
+    if (const char *wrong = read_program(own, begin + length, stage.program, ahead))
       return wrong;
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();

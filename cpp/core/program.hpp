@@ -27,6 +27,11 @@ struct StageProgram {
   bool invert = false;
 };
 
+// Returns how many code points a rule may read at a position and then not take, at most; at
+// least 1. A run that one scan serves counts as 1. The sum over all rules of a program is
+// limited, which bounds the time that a text takes. pretok/rules has the same as `look_ahead`.
+std::uint32_t look_ahead(const Rule &rule);
+
 // Reads `size` words into `stages`, which is empty. Returns nullptr, or what is wrong with
 // them.
 const char *read_stages(const std::uint32_t *words, std::size_t size,

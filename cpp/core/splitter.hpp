@@ -92,7 +92,8 @@ public:
         boundaries_.cuts[0] &= ~std::uint64_t{1};
         boundaries_.all[0] &= ~std::uint64_t{1};
       }
-      ask(at);
+      if (!ask(at))
+        return;
       finish(at);
     }
     // How the end of the text is split may depend on its being the end.
@@ -105,14 +106,15 @@ public:
 
 private:
   // Has the machine split what is asked, as far as it ends in the stretch that starts at `at`.
-  void ask(std::size_t at) {
+  // Returns false if the machine has split the rest of the text as well.
+  bool ask(std::size_t at) {
     std::size_t bit = 0; // of the stretch: what is before is done
     for (;;) {
       std::size_t begin = begin_;
       if (!asking_) {
         bit = next_in(boundaries_.asks, bit);
         if (bit == stretch_.count)
-          return;
+          return true;
         begin = last_cut_before(bit, at);
       }
       const std::size_t end = next_in(boundaries_.cuts, bit);
@@ -120,22 +122,44 @@ private:
       if (end == stretch_.count) {
         begin_ = begin;
         asking_ = true;
-        return;
+        return true;
       }
       asking_ = false;
       std::size_t to = bit;
-      run(begin, at + stretch_.offset(end), [&](std::size_t found) {
+      const std::size_t stop = at + stretch_.offset(end);
+      std::size_t beyond = 0;
+      run(begin, stop, [&](std::size_t found) {
+        if (found > stop) {
+          beyond = found;
+          return;
+        }
         if (found < at) {
           output_.add(found);
           return;
         }
         while (at + stretch_.offset(to) < found)
-          ++to;
+          ++to; // up to `end` at most, for `found` is not beyond `stop`
         boundaries_.all[to / 64] |= std::uint64_t{1} << to % 64;
       });
-      begin_ = at + stretch_.offset(end);
+      if (beyond != 0) {
+        split_rest(at, end, beyond);
+        return false;
+      }
+      begin_ = stop;
       bit = end + 1;
     }
+  }
+
+  // Splits by the rules alone from `position` on. A pre-token ends there that holds the CUT
+  // `end` of this stretch, so the relations are wrong. That is a defect of CutTable; it must
+  // not become a write out of bounds.
+  void split_rest(std::size_t at, std::size_t end, std::size_t position) {
+    clear(end, stretch_.count);
+    output_.add(use_, boundaries_.all.data(), stretch_.blocks(), at,
+                stretch_.even ? nullptr : stretch_.offsets());
+    output_.add(position);
+    run(position, text_.size(), [this](std::size_t found) { output_.add(found); });
+    output_.flush();
   }
 
   // The first bit from `bit` on that is set in `words`.

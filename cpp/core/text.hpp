@@ -33,7 +33,7 @@ public:
   }
 
   // As run_end, but for at most `count` code points; counts `count` down by those it took.
-  std::size_t run_end_counting(Mask set, std::size_t at, std::uint32_t &count) const {
+  std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
       const Element element = source.element(at);
       if (!has(set, element.class_))
@@ -56,10 +56,12 @@ public:
     return at;
   }
 
-  // Says that what follows decides, but not fewer than `most` code points, all in `mask`.
-  std::size_t undecided(Mask mask, std::size_t most = UNLIMITED) {
+  // Says that what follows decides, but not fewer than `most` code points, all in `mask`. A
+  // match that continues at `last_word` does not depend on the text before `last_word`.
+  std::size_t undecided(Mask mask, std::size_t most = UNLIMITED, std::size_t last_word = 0) {
     open = mask;
     room = most;
+    restart = last_word;
     return UNDECIDED;
   }
 
@@ -67,9 +69,12 @@ public:
   const bool partial;
   Mask open = 0;
   std::size_t room = UNLIMITED;
+  std::size_t restart = 0;
   // The code point at the position where rules are tried.
   Element here{END, 0};
-  // The run of white space scanned last: its end, and the end of its last line break.
+  // The white space scanned last: where the scan began, the end of the run, and the end of its
+  // last line break. All Spaces rules of a stage share the classes of white space.
+  std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
   // The run scanned last for groups: its end, and how many code points it has from where on.

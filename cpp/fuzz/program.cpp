@@ -1,6 +1,8 @@
 // Programs of presets that nobody has checked: what the reader accepts can be run, ends, and
-// covers the text; the fast path is that of its rules.
+// covers the text, in linear time; the fast path is that of its rules, and streams and safe
+// cuts change nothing.
 #include "program.hpp"
+#include "../tests/counted_text.hpp"
 #include "presets.hpp"
 #include "splitting.hpp"
 
@@ -9,6 +11,9 @@ namespace {
 using namespace pretok;
 
 using Record = std::vector<std::uint32_t>;
+
+// One input in so many has a text of several stretches, which takes a hundred times as long.
+constexpr std::uint32_t LONG = 64;
 
 // Few runs, so that making the classes takes no time.
 constexpr std::uint32_t RUNS[] = {
@@ -61,7 +66,7 @@ void add_text(Input &input, Record &words) {
 }
 
 void add_texts(Input &input, Record &words) {
-  const std::size_t count = 1 + input.below(3);
+  const std::size_t count = 1 + input.below(3) + (input.below(32) == 0 ? input.byte() : 0U);
   words.push_back(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i)
     add_text(input, words);
@@ -78,14 +83,19 @@ Record made_words(Input &input) {
     words.insert(words.end(), {17, 1, 0, 0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C, 16});
     const std::size_t rules = 1 + input.below(5);
     words.push_back(static_cast<std::uint32_t>(rules));
+    const auto mask = [&] {
+      const std::uint32_t low = input.byte();
+      const std::uint32_t high = input.byte();
+      return low | high << 8 | (input.below(32) == 0 ? input.word() : input.byte() & 1U) << 16;
+    };
+    const auto small = [&] {
+      const std::uint32_t number = input.byte();
+      return number < 252 ? number % 6 : number == 252 ? input.word() : input.byte();
+    };
+    // Rules with white space of their own are refused.
+    std::uint32_t space = 0;
+    std::uint32_t newline = 0;
     for (std::size_t rule = 0; rule < rules; ++rule) {
-      const auto mask = [&] {
-        const std::uint32_t low = input.byte();
-        const std::uint32_t high = input.byte();
-        return low | high << 8 |
-               (input.below(32) == 0 ? input.word() : input.byte() & 1U) << 16;
-      };
-      const auto small = [&] { return static_cast<std::uint32_t>(input.below(6)); };
       Record record{static_cast<std::uint32_t>(input.below(9))};
       switch (record[0]) {
       case 0:
@@ -104,7 +114,11 @@ Record made_words(Input &input) {
         }
         break;
       case 3:
-        record.insert(record.end(), {mask(), mask(), small(), small(), small()});
+        if (space == 0 || input.below(16) == 0) {
+          space = mask();
+          newline = mask() & space;
+        }
+        record.insert(record.end(), {space, newline, small(), small(), small()});
         break;
       case 4:
         record.insert(record.end(), {mask(), mask()});
@@ -126,11 +140,30 @@ Record made_words(Input &input) {
   return words;
 }
 
+// Most often `text`; now and then its start, the middle repeated over several stretches, and
+// its end.
+std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std::size_t first,
+                                     std::size_t last) {
+  const std::size_t size = text.size();
+  const std::size_t from = size * first / 256;
+  const std::size_t to = from + 1 + (size - from - 1) * last / 256;
+  std::size_t code_points = 0;
+  for (std::size_t i = from; i < to; ++i)
+    code_points += (text[i] & 0xC0) != 0x80 ? 1U : 0U;
+  const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
+  std::vector<std::uint8_t> found(text.begin(), at(to));
+  for (std::size_t left = 4 * Stretch::MOST / (code_points + 1); left != 0; --left)
+    found.insert(found.end(), at(from), at(to));
+  found.insert(found.end(), at(to), text.end());
+  found.shrink_to_fit();
+  return found;
+}
+
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
-  const std::size_t kind = input.below(4);
+  const std::size_t kind = input.below(8); // programs of presets take the longest to set up
   Record words = kind == 0   ? raw_words(input)
                  : kind == 1 ? patched_words(input)
                              : made_words(input);
@@ -141,10 +174,22 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const PreTokenizer tokenizer(stages, {RUNS, sizeof RUNS / sizeof *RUNS});
   const Kernels &use = kernels_at(input.byte());
   const std::size_t known = input.byte();
-  const std::vector<std::uint8_t> text = input.text();
-  const Places whole =
-      check_split(tokenizer, Utf8(text.data(), text.size(), tokenizer.classes()), use);
-  if (!tokenizer.removes() && !text.empty())
+  const std::size_t first = input.byte();
+  const std::size_t last = input.byte();
+  std::vector<std::uint8_t> text = input.text();
+  if (text.empty())
+    return 0;
+  const bool is_long = input.is_one_in(LONG);
+  if (is_long)
+    text = lengthened(text, first, last);
+  const Utf8 source(text.data(), text.size(), tokenizer.classes());
+  const Places whole = check_split(tokenizer, source, use);
+  if (is_long)
+    check(reads_of(tokenizer, source, use) <= most_reads(stages) * text.size(),
+          "the work at a code point is bounded");
+  if (tokenizer.only() != nullptr)
+    check_parts(*tokenizer.only(), text, text.size() * known / 255, whole);
+  if (!tokenizer.removes())
     check_safe_cut(tokenizer, text, text.size() * known / 255, use, whole);
   return 0;
 }

@@ -57,6 +57,30 @@ Places check_split(const PreTokenizer &tokenizer, const Source &source, const Ke
   return ends;
 }
 
+// What is decided of the start of a text is so in the whole, and the rest is split from there.
+inline void check_parts(const Machine &machine, const std::vector<std::uint8_t> &text,
+                        std::size_t known, const Places &whole) {
+  Places ends;
+  const auto add = [&ends](std::size_t end, int) { ends.push_back(end); };
+  while (known < text.size() && (text[known] & 0xC0) == 0x80)
+    ++known;
+  const Utf8 start(text.data(), known, machine.classes());
+  const Rest rest = machine.run(start, true, false, add);
+  check(rest.resume <= rest.restart && rest.restart <= known, "a text goes on within itself");
+  const std::size_t begin = rest.rule == GAP ? rest.resume : rest.restart;
+  const Utf8 end = part_of(Utf8(text.data(), text.size(), machine.classes()), begin,
+                           text.size(), machine.classes());
+  const auto add_later = [&](std::size_t at, int made_by) {
+    // A gap ends where the match begins, of which only the end is split again.
+    ends.push_back(made_by == GAP && at == 0 ? rest.resume : begin + at);
+  };
+  if (rest.rule == GAP)
+    machine.run(end, false, rest.in_gap, add_later);
+  else
+    machine.run_from(rest.rule, end, false, rest.in_gap, add_later);
+  check(ends == whole, "parts are split as the whole is");
+}
+
 // Kernels that this processor can run, by a number.
 inline const Kernels &kernels_at(std::size_t number) {
   return *all_kernels()[number % all_kernels().size()];

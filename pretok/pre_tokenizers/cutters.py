@@ -10,7 +10,7 @@ from pretok.classes import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, co
 from pretok.errors import InvalidRuleError
 from pretok.pre_tokenizers.block import Block, Cutter
 from pretok.rules import Literal, Rule, Run
-from pretok.rules.literal import LONGEST
+from pretok.rules.base import LONGEST
 from pretok.stage import Stage
 
 _JSON_NAMES: dict[Behavior, str] = {

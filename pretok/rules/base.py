@@ -12,6 +12,10 @@ from pretok.program import Alphabet
 from pretok.text import Text
 
 NO_MATCH = -1
+LONGEST = 255
+"""How many code points a literal text in a rule may have (cpp/core/program.cpp)."""
+MAX_LOOK_AHEAD = 4096
+"""The most that the rules of all stages may look ahead in total (cpp/core/program.cpp)."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (pretok.text)."""
@@ -36,6 +40,15 @@ class Rule:
     @abstractmethod
     def record(self, alphabet: Alphabet) -> list[int]:
         """Return the rule as 32-bit words: its kind, then its fields (cpp/core/program.hpp)."""
+
+    @property
+    def look_ahead(self) -> int:
+        """How many code points the rule may read at a position and then not take, at least 1.
+
+        A run that one scan serves counts as 1. The sum over all rules is MAX_LOOK_AHEAD at most,
+        which bounds the time that a text takes.
+        """
+        return 1
 
     @property
     @abstractmethod
@@ -74,13 +87,24 @@ def require_disjoint(kind: str, one: tuple[str, CharSet], other: tuple[str, Char
         )
 
 
-def require_count(kind: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise InvalidRuleError unless `value` is a number of code points, or None if `optional`."""
+def require_count(
+    kind: str, field: str, value: object, optional: bool = False, most: int = (1 << 31) - 1
+) -> None:
+    """Raise InvalidRuleError unless `value` is 1 to `most`, or None if `optional`."""
     if optional and value is None:
         return
-    if type(value) is not int or not 1 <= value < 1 << 31:
-        wanted = "None or 1 to 2**31-1" if optional else "1 to 2**31-1"
-        raise InvalidRuleError(f"{kind}: {field}={value!r}; expected {wanted}")
+    if type(value) is not int or not 1 <= value <= most:
+        limit = "2**31-1" if most == (1 << 31) - 1 else str(most)
+        wanted = f"None or 1 to {limit}" if optional else f"1 to {limit}"
+        raise InvalidRuleError(f"{kind}: {field}={shortened(value)}; expected {wanted}")
+
+
+def shortened(value: object) -> str:
+    """Return the repr of `value` for an error message: its start, if it is long."""
+    if isinstance(value, int) and abs(value) >= 1 << 64:  # a long int may have no repr
+        return f"an int of {value.bit_length()} bits"
+    text = repr(value[:100] if isinstance(value, (str, bytes)) else value)
+    return f"{text[:80]}..." if len(text) > 80 else text
 
 
 def times(at_least: int, at_most: int | None) -> str:

@@ -56,6 +56,10 @@ class CasedWord(Rule):
         lead = self._pure_lead
         return [self.upper, self.lower] if lead is None else [self.upper, self.lower, lead]
 
+    @property
+    def look_ahead(self) -> int:
+        return 1 + (self.suffix.look_ahead if self.suffix else 0)
+
     def matcher(self, alphabet: Alphabet) -> Matcher:
         upper, lower, lead = map(alphabet.mask, (self.upper, self.lower, self._pure_lead))
         suffix = self.suffix.matcher(alphabet) if self.suffix else None

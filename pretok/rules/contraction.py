@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pretok.classes import CharSet, code_points
 from pretok.errors import InvalidRuleError
 from pretok.program import Alphabet
-from pretok.rules.base import NO_MATCH, Matcher, Rule
+from pretok.rules.base import LONGEST, NO_MATCH, Matcher, Rule, shortened
 from pretok.text import Text
 
 APOSTROPHE = code_points("'")
@@ -21,7 +21,8 @@ class Contraction(Rule):
     """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first suffix that follows it.
 
     With `ignore_case`, letters match as in `(?i:...)`, U+017F for s included. Suffixes are one or
-    more ASCII letters, small ones with `ignore_case`; anything else raises InvalidRuleError.
+    more ASCII letters, up to 255, small ones with `ignore_case`; anything else raises
+    InvalidRuleError.
 
     >>> print(Contraction("s", "ll", ignore_case=True))
     (?i:'s|'ll)
@@ -35,7 +36,12 @@ class Contraction(Rule):
             good = isinstance(suffix, str) and suffix.isascii() and suffix.isalpha()
             if not good or (ignore_case and suffix != suffix.lower()):
                 kind = "small ASCII letters" if ignore_case else "ASCII letters"
-                raise InvalidRuleError(f"Contraction: suffix {suffix!r}; expected {kind}")
+                raise InvalidRuleError(f"Contraction: suffix {shortened(suffix)}; expected {kind}")
+            if len(suffix) > LONGEST:
+                raise InvalidRuleError(
+                    f"Contraction: suffix {shortened(suffix)} has {len(suffix):,} letters; "
+                    f"expected {LONGEST} at most"
+                )
         if not suffixes:
             raise InvalidRuleError("Contraction: no suffixes; expected at least one")
         object.__setattr__(self, "suffixes", suffixes)
@@ -50,6 +56,10 @@ class Contraction(Rule):
 
     def first(self) -> list[CharSet]:
         return [APOSTROPHE]
+
+    @property
+    def look_ahead(self) -> int:
+        return 1 + sum(map(len, self.suffixes))
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         suffixes, ignore_case = self.suffixes, self.ignore_case

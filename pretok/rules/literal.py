@@ -9,18 +9,17 @@ from pretok.errors import InvalidRuleError
 from pretok.notation import literal_regex, set_regex
 from pretok.program import Alphabet
 from pretok.rules.base import (
+    LONGEST,
     NO_MATCH,
     Matcher,
     Rule,
     require_count,
     require_disjoint,
     require_set,
+    shortened,
     times,
 )
 from pretok.text import OUT, UNLIMITED, Text
-
-LONGEST = 255
-"""How many code points a text may have (cpp/core/program.cpp)."""
 
 
 @dataclass(frozen=True, init=False)
@@ -50,6 +49,10 @@ class Literal(Rule):
 
     def first(self) -> list[CharSet]:
         return _chars(*(text[0] for text in self.texts))
+
+    @property
+    def look_ahead(self) -> int:
+        return sum(map(len, self.texts))
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         texts = self.texts
@@ -115,6 +118,12 @@ class Enclosed(Rule):
     def first(self) -> list[CharSet]:
         return _chars(self.before[0])
 
+    @property
+    def look_ahead(self) -> int:
+        overlaps = bool(_chars(self.before[0])[0] & self.body)
+        most = self.at_most if overlaps and self.at_most else 0
+        return len(self.before) + len(self.after) + most
+
     def matcher(self, alphabet: Alphabet) -> Matcher:
         before, after, body = self.before, self.after, alphabet.mask(self.body)
         at_least, at_most = self.at_least, self.at_most
@@ -166,5 +175,5 @@ def _chars(*texts: str) -> list[CharSet]:
 def _require_text(kind: str, field: str, value: object) -> None:
     if not isinstance(value, str) or not 1 <= len(value) <= LONGEST:
         raise InvalidRuleError(
-            f"{kind}: {field} {value!r}; expected a str of 1 to {LONGEST} code points"
+            f"{kind}: {field} {shortened(value)}; expected a str of 1 to {LONGEST} code points"
         )

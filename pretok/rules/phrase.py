@@ -58,13 +58,14 @@ class Phrase(Rule):
             if not text.members[start_][end]:
                 return NO_MATCH
             while True:
+                last_word = end
                 end = text.members[word].find(OUT, end)  # start rest*
                 if end == text.size and text.partial:
-                    return text.undecided(word)
+                    return text.undecided(word, last_word=last_word)
                 if not text.members[joint][end]:
                     return end
                 if end + 1 == text.size and text.partial:
-                    return text.undecided(0)
+                    return text.undecided(0, last_word=last_word)
                 if not text.members[start_][end + 1]:  # (?:joint start
                     return end
                 end += 1

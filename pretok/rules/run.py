@@ -9,6 +9,7 @@ from pretok.errors import InvalidRuleError
 from pretok.notation import set_regex
 from pretok.program import Alphabet
 from pretok.rules.base import (
+    MAX_LOOK_AHEAD,
     NO_MATCH,
     Matcher,
     Rule,
@@ -48,7 +49,7 @@ class Run(Rule):
         require_set("Run", "lead", self.lead, optional=True)
         require_set("Run", "tail", self.tail, optional=True)
         require_count("Run", "at_most", self.at_most, optional=True)
-        require_count("Run", "at_least", self.at_least)
+        require_count("Run", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
         require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
         if self.at_most is not None and self.at_least > self.at_most:
             raise InvalidRuleError(
@@ -74,6 +75,10 @@ class Run(Rule):
         if lead is None:
             return [self.body]
         return [lead] if self.lead_required else [self.body, lead]
+
+    @property
+    def look_ahead(self) -> int:
+        return self.at_least
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         body, lead, tail = map(alphabet.mask, (self.body, self._pure_lead, self.tail))

@@ -8,7 +8,14 @@ from enum import IntEnum
 from pretok.classes import NEWLINE, WHITE_SPACE, CharSet
 from pretok.errors import InvalidRuleError
 from pretok.program import Alphabet
-from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, times
+from pretok.rules.base import (
+    MAX_LOOK_AHEAD,
+    NO_MATCH,
+    Matcher,
+    Rule,
+    require_count,
+    times,
+)
 from pretok.text import IN, OUT, Text
 
 
@@ -46,7 +53,7 @@ class Spaces(Rule):
             names = ", ".join(Through.__members__)
             raise InvalidRuleError(f"Spaces: through={self.through!r}; expected one of {names}")
         require_count("Spaces", "at_most", self.at_most, optional=True)
-        require_count("Spaces", "at_least", self.at_least)
+        require_count("Spaces", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
         if self.at_most is None and self.at_least == 1:
             return
         if self.through not in (ALL_BUT_LAST, ALL):
@@ -69,6 +76,10 @@ class Spaces(Rule):
 
     def first(self) -> list[CharSet]:
         return [WHITE_SPACE]
+
+    @property
+    def look_ahead(self) -> int:
+        return self.at_least
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         space, newline = map(alphabet.mask, (WHITE_SPACE, NEWLINE))

@@ -18,7 +18,7 @@ struct Groups {
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     // One scan serves every group of the run.
-    if (start >= text.group_end) {
+    if (start >= text.group_end || start < text.group_at) {
       text.group_end = start;
       text.group_left = 0;
       while (has(body, text.class_at(text.group_end))) {
@@ -44,7 +44,11 @@ struct Groups {
   }
 
   Mask first() const { return body; }
-  Mask behind(std::uint8_t a) const { return has(body, a) && size != 1 ? body : 0; }
+  // Even groups of one code point are cut together where the end of the run decides whether
+  // there are any.
+  Mask behind(std::uint8_t a) const {
+    return has(body, a) && (size != 1 || stop != 0) ? body : 0;
+  }
   Mask within(std::uint8_t) const { return 0; }
   Mask joined(std::uint8_t) const { return 0; }
   Mask sure() const { return 0; }

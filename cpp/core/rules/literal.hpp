@@ -63,8 +63,8 @@ struct Enclosed {
     const std::size_t first = match_literal(text, start, before);
     if (first == NO_MATCH || first == UNDECIDED)
       return first;
-    const std::uint32_t most = at_most == 0 ? ~std::uint32_t{0} : at_most;
-    std::uint32_t left = most;
+    const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
+    std::size_t left = most;
     const std::size_t end = text.run_end_counting(body, first, left);
     if (end == text.size() && left != 0 && text.partial)
       return text.undecided(body, at_most == 0 ? UNLIMITED : left);

@@ -26,14 +26,15 @@ struct Phrase {
     if (!has(begin, text.class_at(end)))
       return NO_MATCH;
     for (;;) {
+      const std::size_t last_word = end;
       end = text.run_end(word, end); // start rest*
       if (end == text.size() && text.partial)
-        return text.undecided(word);
+        return text.undecided(word, UNLIMITED, last_word);
       if (!has(joint, text.class_at(end)))
         return end;
       const std::size_t next = text.next(end);
       if (next == text.size() && text.partial)
-        return text.undecided(0);
+        return text.undecided(0, UNLIMITED, last_word);
       if (!has(begin, text.class_at(next))) // (?:joint start
         return end;
       end = next;

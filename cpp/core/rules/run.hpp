@@ -31,8 +31,8 @@ struct Run {
       if (end == begin)
         return NO_MATCH;
     } else { // body{at_least,at_most}
-      const std::uint32_t most = at_most == 0 ? ~std::uint32_t{0} : at_most;
-      std::uint32_t left = most;
+      const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
+      std::size_t left = most;
       end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
         return text.undecided(body, at_most == 0 ? UNLIMITED : left);
@@ -41,7 +41,7 @@ struct Run {
     }
     if (tail == 0)
       return end;
-    std::uint32_t left = tail_at_most;
+    std::size_t left = tail_at_most;
     end = left == 0 ? text.run_end(tail, end) : text.run_end_counting(tail, end, left);
     if (end == text.size() && text.partial && (tail_at_most == 0 || left != 0)) // tail*
       return text.undecided(tail, tail_at_most == 0 ? UNLIMITED : left);

@@ -28,7 +28,8 @@ struct Spaces {
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     // One scan serves every Spaces rule and every start in the run, so that a rule that fails
     // on a long run cannot make the whole quadratic.
-    if (start >= text.space_end) {
+    if (start >= text.space_end || start < text.space_begin) {
+      text.space_begin = start;
       text.newline_end = start;
       text.space_end = text.run_end_noting(space, start, newline, text.newline_end);
     }

@@ -1,0 +1,69 @@
+// A text that counts how often its code points are read: a measure of work that no clock blurs.
+#pragma once
+
+#include "pre_tokenizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+// UTF-8, as Utf8 has it.
+class CountedText {
+public:
+  CountedText(const Utf8 &text, std::uint64_t &reads) : text_(text), reads_(&reads) {}
+
+  std::size_t size() const { return text_.size(); }
+  std::uint32_t code_point(std::size_t at) const {
+    ++*reads_;
+    return text_.code_point(at);
+  }
+  Element element(std::size_t at) const {
+    ++*reads_;
+    return text_.element(at);
+  }
+  std::size_t last_start(std::size_t start, std::size_t end) const {
+    ++*reads_;
+    return text_.last_start(start, end);
+  }
+  const Utf8 &text() const { return text_; }
+  std::uint64_t &reads() const { return *reads_; }
+
+private:
+  Utf8 text_;
+  std::uint64_t *reads_;
+};
+
+inline CountedText part_of(const CountedText &text, std::size_t start, std::size_t end,
+                           const ClassTable &classes) {
+  return {part_of(text.text(), start, end, classes), text.reads()};
+}
+inline void read(const Kernels &use, const CountedText &text, std::size_t at,
+                 Stretch &stretch) {
+  read(use, text.text(), at, stretch);
+}
+
+// Returns how often code points may be read for each code point of a text, at most: a stage
+// reads what its rules take a few times, and the look-ahead of each rule.
+inline std::uint64_t most_reads(const std::vector<StageProgram> &stages) {
+  std::uint64_t most = 0;
+  for (const StageProgram &stage : stages) {
+    most += 8;
+    for (const Rule &rule : stage.program.rules)
+      most += 4 + 3 * std::uint64_t{look_ahead(rule)};
+  }
+  return most;
+}
+
+// Returns how often the plain machine, or the fast path if that is more, reads code points.
+inline std::uint64_t reads_of(const PreTokenizer &tokenizer, const Utf8 &text,
+                              const Kernels &use) {
+  std::uint64_t plain = 0;
+  tokenizer.steps(CountedText(text, plain), [](std::size_t, std::size_t, int) {});
+  std::uint64_t fast = 0;
+  tokenizer.spans(CountedText(text, fast), use, [](std::size_t, std::size_t, int) {});
+  return plain > fast ? plain : fast;
+}
+
+} // namespace pretok

@@ -1,0 +1,231 @@
+// Programs that are made to do harm: refused by the reader, or split in linear time and within
+// the bounds of memory.
+#include "counted_text.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+using Record = std::vector<std::uint32_t>;
+
+int failures = 0;
+
+void check(bool holds, const char *what) {
+  if (!holds) {
+    std::printf("FAILED: %s\n", what);
+    ++failures;
+  }
+}
+
+// Class 1 is `a`, 2 is `c`, 3 is `q`, 0 is everything else.
+constexpr std::uint32_t A = 1 << 1;
+constexpr std::uint32_t C = 1 << 2;
+constexpr std::uint32_t OTHER = 1 << 0;
+
+Alphabet alphabet() {
+  Alphabet found;
+  const auto add = [&found](std::uint32_t first, std::uint8_t class_) {
+    AlphabetSegment segment{first, {}};
+    segment.classes.fill(class_);
+    found.push_back(segment);
+  };
+  std::uint8_t number = 0;
+  add(0, 0);
+  for (const std::uint32_t letter : {'a', 'c', 'q'}) {
+    add(letter, ++number);
+    add(letter + 1, 0);
+  }
+  return found;
+}
+
+// The words of `stages` stages of these rules.
+Record words_of(const std::vector<Record> &rules, std::uint32_t stages = 1) {
+  Record stage{4};
+  const Alphabet segments = alphabet();
+  stage.push_back(static_cast<std::uint32_t>(segments.size()));
+  for (const AlphabetSegment &segment : segments) {
+    stage.push_back(segment.first);
+    for (std::size_t word = 0; word < 4; ++word)
+      stage.push_back(segment.classes[0] * std::uint32_t{0x01010101});
+    stage.push_back(segment.classes[0]);
+  }
+  stage.push_back(static_cast<std::uint32_t>(rules.size()));
+  for (const Record &rule : rules) {
+    stage.push_back(static_cast<std::uint32_t>(rule.size()));
+    stage.insert(stage.end(), rule.begin(), rule.end());
+  }
+  Record words{0x70740002, stages};
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    words.insert(words.end(), {0, 0, static_cast<std::uint32_t>(stage.size())});
+    words.insert(words.end(), stage.begin(), stage.end());
+  }
+  return words;
+}
+
+Record literal(std::uint32_t texts, std::uint32_t length) {
+  Record rule{4, A, A | C, texts};
+  for (std::uint32_t i = 0; i < texts; ++i) {
+    rule.push_back(length);
+    rule.insert(rule.end(), length - 1, 'a');
+    rule.push_back('c');
+  }
+  return rule;
+}
+
+Record contraction(std::initializer_list<std::uint32_t> suffix, std::uint32_t ignore_case = 0) {
+  Record rule{0, OTHER, ignore_case, 1, static_cast<std::uint32_t>(suffix.size())};
+  rule.insert(rule.end(), suffix);
+  return rule;
+}
+
+void check_reader() {
+  constexpr std::uint32_t ALL = 3;
+  constexpr std::uint32_t FAR = 4'000'000'000;
+  struct Case {
+    std::vector<Record> rules;
+    std::uint32_t stages;
+    const char *wrong; // or nullptr
+  };
+  const char *const AHEAD = "4096 code points ahead";
+  const char *const MALFORMED = "a rule of a stage is malformed";
+  const char *const SPACES = "different classes for white space";
+  const std::vector<Case> cases = {
+      {{{3, C, 0, ALL, 0, 1},
+        {3, A | C, 0, ALL, 1, 1},
+        literal(1, 3),
+        {1, 1, 0, 0, 0, 1, 0, 0}},
+       1,
+       SPACES},
+      {{{3, C, C, ALL, 0, 1}, {3, C, 0, ALL, 0, 1}}, 1, SPACES},
+      {{{3, C, C, ALL, 0, 1}, {3, C, C, 1, 0, 1}}, 1, nullptr},
+      {{{1, A, 0, 0, 0, FAR, 0, 0}}, 1, MALFORMED},
+      {{{1, A, 0, 0, 0, 4097, 0, 0}}, 1, AHEAD},
+      {{{1, A, 0, 0, 0, 4096, 0, 0}}, 1, nullptr},
+      {{{1, A, 0, 0, 0, 257, 0, 0}}, 16, AHEAD},
+      {{{1, A, 0, 0, 0, 256, 0, 0}}, 16, nullptr},
+      {{{1, A, 0, 0, FAR, 1, 0, 0}}, 1, MALFORMED},
+      {{{1, A, 0, C, 0, 1, FAR, 0}}, 1, MALFORMED},
+      {{{1, A, 0, C, 0x7FFFFFFF, 1, 0x7FFFFFFF, 0}}, 1, nullptr},
+      {{{3, C, 0, ALL, 1U << 31, 1U << 31}}, 1, MALFORMED},
+      {{{3, C, 0, ALL, 0x7FFFFFFF, 0x7FFFFFFF}}, 1, AHEAD},
+      {{literal(255, 255)}, 1, AHEAD},
+      {{literal(16, 255)}, 1, nullptr},
+      {{literal(2048, 2)}, 1, nullptr},
+      {{literal(2049, 2)}, 1, AHEAD},
+      {{literal(16, 255), literal(1, 17)}, 1, AHEAD},
+      {{{4, A, 0, 1, 1, CODE_POINTS}}, 1, MALFORMED},
+      {{{5, A, C, A, 255, 1, 1, 'a', 1, 'c'}}, 15, nullptr},
+      {{{5, A, C, A, 255, 1, 1, 'a', 1, 'c'}}, 16, AHEAD},
+      {{{6, A, 0, FAR, 1}}, 1, MALFORMED},
+      {{contraction({'s'})}, 1, nullptr},
+      {{contraction({'S'})}, 1, nullptr},
+      {{contraction({'S'}, 1)}, 1, MALFORMED},
+      {{contraction({'a', '\''})}, 1, MALFORMED},
+  };
+  for (const Case &each : cases) {
+    const Record words = words_of(each.rules, each.stages);
+    std::vector<StageProgram> stages;
+    const char *wrong = read_stages(words.data(), words.size(), stages);
+    const bool as_expected =
+        each.wrong == nullptr ? wrong == nullptr
+                              : wrong != nullptr && std::strstr(wrong, each.wrong) != nullptr;
+    if (!as_expected)
+      std::printf("case %td: expected %s, got %s\n", &each - cases.data(),
+                  each.wrong == nullptr ? "no error" : each.wrong,
+                  wrong == nullptr ? "no error" : wrong);
+    check(as_expected, "the reader refuses what is not linear, or not consistent");
+  }
+}
+
+std::string repeated(const std::string &unit, std::size_t times) {
+  std::string text;
+  for (; times != 0; --times)
+    text += unit;
+  return text;
+}
+
+Utf8 source_of(const PreTokenizer &tokenizer, const std::string &text) {
+  return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size(),
+          tokenizer.classes()};
+}
+
+// The reader refuses these rules. Without it the relations are wrong, and the machine steps
+// across CUTs: then the splits are wrong too, but every end is in order, and within the text.
+void check_wrong_relations() {
+  Literal word;
+  word.begin = A;
+  word.texts = {{'a', 'c', 'q'}};
+  StageProgram stage;
+  stage.program = {
+      alphabet(),
+      {Spaces{C, 0, Through::ALL}, Spaces{A | C, 0, Through::ALL, 1}, word, Run{OTHER}}};
+  const PreTokenizer tokenizer({stage}, unicode_table("16.0"));
+  for (const std::size_t size : {2U, 500U, 511U, 512U, 513U, 1000U, 5000U, 200'000U})
+    for (const Kernels *use : all_kernels()) {
+      const std::string text = "x" + repeated("ac", size) + "xx" + repeated("ca", size / 2);
+      std::size_t last = 0;
+      bool in_order = true;
+      split(
+          tokenizer, source_of(tokenizer, text),
+          [&](const std::size_t *ends, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) {
+              in_order = in_order && ends[i] > last && ends[i] <= text.size();
+              last = ends[i];
+            }
+          },
+          *use);
+      check(in_order && last == text.size(), "wrong relations do no harm");
+    }
+}
+
+// Each of these rules reads far and then fails, or fails often, on one of the texts.
+void check_work() {
+  constexpr std::uint32_t ALL_BUT_LAST = 2;
+  const std::vector<std::vector<Record>> programs = {
+      {{1, A, 0, 0, 0, 100, 0, 0}, {1, A | C, 0, 0, 1, 1, 0, 0}},
+      {{1, A, C, C, 3, 2, 2, 1}, {1, C, A, 0, 0, 7, 0, 1}},
+      {{2, A, C, 0}, {1, A, 0, 0, 1, 1, 0, 0}},
+      {{2, A | C, C, OTHER, OTHER, 0, 1, 1, 's'}},
+      {{3, A, 0, 0, 0, 1}, {3, A, 0, 1, 0, 1}, {3, A, 0, ALL_BUT_LAST, 9, 8}},
+      {{3, A | C, C, 1, 0, 1}, {3, A | C, C, 0, 0, 1}, {1, OTHER, 0, 0, 0, 1, 0, 0}},
+      {literal(9, 8)},
+      {{5, A, C, A, 20, 1, 1, 'a', 1, 'q'}},
+      {{5, C, C, A, 0, 1, 1, 'c', 1, 'q'}},
+      {{6, A, C, 3, 3}, {1, C, 0, 0, 1, 1, 0, 0}},
+      {{6, A | C, OTHER, 1, 1}, {1, C, 0, 0, 1, 1, 0, 0}},
+      {{7, A, A, C, OTHER}, {7, C, C, A, 0}},
+  };
+  for (const std::vector<Record> &rules : programs) {
+    const Record words = words_of(rules);
+    std::vector<StageProgram> stages;
+    if (words.empty() || read_stages(words.data(), words.size(), stages) != nullptr) {
+      check(false, "the reader accepts a program that is linear");
+      continue;
+    }
+    const PreTokenizer tokenizer(stages, unicode_table("16.0"));
+    for (const char *unit : {"a", "c", "ac", "aca", "aaaaaaac", "xa", "'sa"})
+      for (const char *end : {"", "x", "q", "c"}) {
+        const std::string text = repeated(unit, 5'000) + end;
+        const std::uint64_t most = most_reads(stages) * text.size();
+        for (const Kernels *use : all_kernels())
+          check(reads_of(tokenizer, source_of(tokenizer, text), *use) <= most,
+                "the work at a code point is bounded");
+      }
+  }
+}
+
+} // namespace
+
+int main() {
+  check_reader();
+  check_wrong_relations();
+  check_work();
+  std::printf("%s\n", failures == 0 ? "passed" : "failed");
+  return failures == 0 ? 0 : 1;
+}
