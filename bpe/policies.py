@@ -52,21 +52,21 @@ class Policies:
             names = frozenset(special)
         except TypeError:
             raise TypeError(
-                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of special "
-                "tokens"
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
+                "of special tokens"
             ) from None
         for name in names - self._special:
             raise ValueError(
-                f"special names {shortened(name)}, which is no special token of this vocabulary; it "
-                f"has {self._listed()}"
+                f"special names {shortened(name)}, which is no special token of this vocabulary; "
+                f"it has {self._listed()}"
             )
         return self._of_set(names)[phase]
 
     def _of_name(self, special: str) -> _Phases:
         if special not in _TREATMENTS:
             raise ValueError(
-                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set of special "
-                "tokens"
+                f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
+                "of special tokens"
             )
         if not self._named:
             tokens = make_added(self._tokens, self._nfc, self._encoder)
