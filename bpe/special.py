@@ -13,8 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from bpe.errors import SpecialTokenError
-from pretok.errors import shortened
+from bpe.errors import SpecialTokenError, shortened
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]
