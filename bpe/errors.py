@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pretok.errors import PretokError, shortened
+from pretok.errors import PretokError
+from pretok.errors import shortened as shortened
 
 
 class BpeError(PretokError):

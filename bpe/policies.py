@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from bpe.backends import make_added
 from bpe.encoder import Backend
 from bpe.special import AddedToken, AddedTokens, Treatment
-from pretok.errors import shortened
+from bpe.errors import shortened
 
 Special: TypeAlias = Treatment | Collection[str]
 Phase: TypeAlias = Literal["all", "exact", "normalized"]

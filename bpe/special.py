@@ -14,10 +14,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from bpe.errors import SpecialTokenError
+from bpe.errors import SpecialTokenError, shortened
 from bpe.matcher import TokenMatcher
 from bpe.normalize import normalize
-from pretok.errors import shortened
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
 
 Ranges = tuple[tuple[int, int], ...]

@@ -9,9 +9,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.errors import VocabularyError
+from bpe.errors import VocabularyError, shortened
 from bpe.once import forget, once
-from pretok.errors import shortened
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
