@@ -38,7 +38,7 @@ from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.unicode import VERSIONS, table
 from pretok.unicode.atoms import Atom
-from support import CORE_NAMES, changed, max_examples
+from support import CORE_NAMES, changed
 
 CASES = 5000
 
@@ -167,7 +167,7 @@ class SmallBatches(fuzz_engines.PythonEngine):
 
 @pytest.mark.parametrize("name", [preset.name for preset in pretok.presets()])
 def test_python_and_native_agree(name: str, native: BackendName) -> None:
-    cases = max_examples(512 if name in CORE_NAMES else 128)
+    cases = 512 if name in CORE_NAMES else 128
     result = fuzz(pretok.get(name).preset, SmallBatches(), cases=cases, backend=native)
     assert result.mismatch is None, result.mismatch
 
