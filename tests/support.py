@@ -72,14 +72,21 @@ SEED: int | None = _seed()
 "random" for a new one, which the run prints at its end. Workers of pytest-xdist inherit it."""
 
 
+MOST_FIXED = 200
+
+
 def seeded(key: str | int) -> random.Random:
     """Return a generator that depends on `key` and SEED alone."""
     return random.Random(key if SEED is None else f"{SEED} {key}")
 
 
 def max_examples(default: int) -> int:
-    """Return how many examples hypothesis tries: PRETOK_MAX_EXAMPLES, or `default`."""
-    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or default)
+    """Return how many examples hypothesis tries: PRETOK_MAX_EXAMPLES, or `default`.
+
+    At most MOST_FIXED by default: more of the same examples in each run find little. A night tries
+    new ones, and ten times as many.
+    """
+    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or min(default, MOST_FIXED))
 
 
 def native_missing() -> str:

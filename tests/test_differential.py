@@ -38,8 +38,8 @@ HYPOTHESIS = settings(
 )
 NAMES = [preset.name for preset in pretok.presets()]
 # `pretok fuzz` tries millions each night.
-LIVE = {"regex": max_examples(5_000), "tiktoken": max_examples(2_000), "hf": max_examples(5_000)}
-LIVE_PYTHON = max_examples(1_500)
+LIVE = {"regex": 5_000, "tiktoken": 2_000, "hf": 5_000}
+LIVE_PYTHON = 1_500
 
 
 BY_REGEX = [name for name in SOME_NAMES if not engine("regex").refuses(pretok.get(name).preset)]
