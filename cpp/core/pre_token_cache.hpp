@@ -16,8 +16,14 @@
 namespace pretok {
 
 struct PreTokenCache {
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  // Made for each input, and full now and then.
+  static constexpr unsigned WHOLE_BITS = 8;
+  static constexpr unsigned UNIT_BITS = 6;
+#else
   static constexpr unsigned WHOLE_BITS = 20; // 40 MB
   static constexpr unsigned UNIT_BITS = 17;  // 5 MB
+#endif
 
   // `count`: how many there are already. What many threads have adds up, so that only one has
   // the largest, and the next half of that.

@@ -106,7 +106,11 @@ public:
   }
 
 private:
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  static constexpr std::size_t FIRST_SLOTS = 1 << 4;
+#else
   static constexpr std::size_t FIRST_SLOTS = 1 << 10;
+#endif
   static constexpr std::size_t BUCKET = 4; // slots
   static constexpr std::size_t LINE = 16;  // slots
 
