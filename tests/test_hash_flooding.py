@@ -101,7 +101,7 @@ FORMS: dict[Strings, list[Callable[[Path, list[bytes]], Path]]] = {
     long_tokens: [of_rank_file, of_pretok, of_json, of_gguf, of_gpt2],
     cut_tokens: [of_rank_file, of_pretok],
 }
-COUNTS = {short_tokens: 30_000, long_tokens: 15_000, cut_tokens: 60_000}
+COUNTS: dict[Strings, int] = {short_tokens: 30_000, long_tokens: 15_000, cut_tokens: 60_000}
 
 
 @pytest.mark.parametrize(

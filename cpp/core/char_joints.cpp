@@ -87,7 +87,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
-  return {value, value + count, 1};
+  // Of three bytes, those from `first_emoji` on have no place.
+  return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
 }
 
 } // namespace
@@ -118,13 +119,25 @@ void CharJoints::begin(const OrderedMerges &merges) {
     if (may_end[bytes[1] & 0x3FU] || merges.of_bytes(bytes[0], bytes[1]) != OrderedMerges::NONE)
       add_three(first, bytes[0], bytes[1], merges);
     else
-      for (std::uint32_t i = 0; i < 64; ++i)
-        add_char(first + i, {{bytes[0], bytes[1], 0x80 | i}, 3, 0}, NO_CHAR_BEHIND, merges);
+      add_unmerged(first, bytes[0], bytes[1], merges);
   }
   emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NONE ? 0 : EMOJI_COUNT;
   for (std::uint32_t i = 0; i < emoji_count_; ++i) {
     put_utf8(FIRST_EMOJI + i, bytes.data());
     add_char(EMOJI + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BEHIND, merges);
+  }
+}
+
+// Adds the 64 characters that begin with two bytes, of which no two neighbours merge.
+void CharJoints::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                              const OrderedMerges &merges) {
+  const std::uint32_t id_of_one = merges.id(one);
+  const std::uint32_t id_of_two = merges.id(two);
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const std::uint32_t three = 0x80 | i;
+    chars_[first + i].ids = {id_of_one, id_of_two, merges.id(three)};
+    starts_[first + i].symbols = {one, two, three};
+    starts_[first + i].early_right = NO_CHAR_BEHIND;
   }
 }
 

@@ -131,7 +131,15 @@ private:
 
   // Characters are known by their places in `chars_`: those of up to three bytes by their code
   // points, and the emoji behind them.
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  // The tables are made for each input: those of further characters would take most of the
+  // time.
+  static constexpr std::uint32_t EMOJI = 0x5000;
+#else
   static constexpr std::uint32_t EMOJI = 0x10000;
+#endif
+  // Three bytes that begin with a lead below this are no surrogate, and below EMOJI.
+  static constexpr std::uint32_t END_LEAD = EMOJI < 0xD000 ? 0xE0 | EMOJI >> 12 : 0xED;
   static constexpr std::uint32_t FIRST_EMOJI = 0x1F000;
   static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
   // Stands for what is no such character; has a place, too, where it may be joined with
@@ -153,7 +161,7 @@ private:
   Found char_at(const std::uint8_t *bytes, std::size_t left) const {
     // Most are of three bytes, and none with these leads is a surrogate or too long.
     const std::uint32_t lead = bytes[0];
-    if (lead > 0xE0 && lead < 0xED && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
+    if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
         (bytes[2] & 0xC0) == 0x80)
       return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
     if (lead < 0x80)
@@ -189,6 +197,8 @@ private:
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
+  void add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                    const OrderedMerges &merges);
   void add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                  const OrderedMerges &merges);
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,

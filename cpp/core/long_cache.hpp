@@ -55,7 +55,11 @@ private:
   static constexpr std::size_t FIRST_PLACES = 1 << 8;
   static constexpr std::size_t MOST_PLACES = 1 << 17;
   static constexpr std::size_t FIRST_STORE = 1 << 10; // words: more than one entry
-  static constexpr std::size_t MOST_STORE = 1 << 21;  // 8 MB
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  static constexpr std::size_t MOST_STORE = 1 << 11;
+#else
+  static constexpr std::size_t MOST_STORE = 1 << 21; // 8 MB
+#endif
 
   struct Place {
     std::uint64_t hash = 0;

@@ -26,7 +26,7 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   byte_pairs_.assign(1 << 16, 0);
   of_bytes_ = {NONE};
   key_ = hash_key();
-  make_room(bits_for(count));
+  make_room(bits_for(count)); // of none: it succeeds
 }
 
 std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::uint32_t id) {
@@ -41,19 +41,17 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
     byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());
     of_bytes_.push_back(symbol);
   }
-  if (place(key_of(left, right) | symbol) ||
-      make_room(std::max(64 - shift_, bits_for(parts_.size()))))
-    return symbol;
-  return NONE;
+  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NONE;
 }
 
-// Fills a table of 2^bits buckets, or of up to 2^GROWTH times as many. A new key comes before
-// more memory: merges that collide with one key do not with another, unless the table is too
-// full. Returns false if nothing helps.
+// Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as
+// many as the merges need. A new key comes before more memory: merges that collide with one key
+// do not with another, unless the table is too full. Returns false if nothing helps.
 bool OrderedMerges::make_room(unsigned bits) {
   constexpr unsigned GROWTH = 2;
   constexpr int KEYS = 3;
-  for (const unsigned last = bits + GROWTH; bits <= last; ++bits) {
+  const unsigned last = std::max(bits, bits_for(parts_.size()) + GROWTH);
+  for (; bits <= last; ++bits) {
     entries_.assign(std::size_t{2} << bits, FREE);
     shift_ = 64 - bits;
     mask_ = (std::uint64_t{1} << bits) - 1;

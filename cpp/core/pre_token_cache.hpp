@@ -19,8 +19,14 @@
 namespace pretok {
 
 struct PreTokenCache {
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  // Made for each input, and full now and then.
+  static constexpr unsigned WHOLE_BITS = 8;
+  static constexpr unsigned UNIT_BITS = 6;
+#else
   static constexpr unsigned WHOLE_BITS = 20; // 40 MB
   static constexpr unsigned UNIT_BITS = 17;  // 5 MB
+#endif
 
   PreTokenCache(CacheBudget &budget, std::size_t given_slot)
       : slot(given_slot), whole_account(budget, 5), unit_account(budget, 1),

@@ -107,7 +107,11 @@ public:
   }
 
 private:
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  static constexpr std::uint32_t FIRST_ENTRIES = 1 << 3;
+#else
   static constexpr std::uint32_t FIRST_ENTRIES = 1 << 8;
+#endif
   static constexpr std::size_t BUCKET = 4; // slots
   static constexpr std::size_t LINE = 16;  // slots
 

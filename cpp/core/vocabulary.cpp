@@ -132,7 +132,7 @@ const char *Vocabulary::place_tokens(const VocabularyData &data) {
   const auto largest = std::max_element(data.ids.begin(), data.ids.end());
   if (largest != data.ids.end() && *largest >= ID_LIMIT)
     return "an id is too large";
-  tokens_.resize(largest == data.ids.end() ? 0 : std::size_t{*largest} + 1);
+  tokens_.assign(largest == data.ids.end() ? 0 : std::size_t{*largest} + 1, TokenView{});
   for (std::size_t i = 0; i < data.ids.size(); ++i) {
     const std::uint32_t id = data.ids[i];
     const std::uint32_t size = data.lengths[i];

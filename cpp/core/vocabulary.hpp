@@ -39,7 +39,7 @@ struct VocabularyData {
   bool ignore_merges = true; // a pre-token that is a token as a whole is not merged
 };
 
-// Immutable once built.
+// Immutable once built, until it is built again.
 class Vocabulary {
 public:
   Vocabulary() = default;

@@ -7,7 +7,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::size_t preset = input.byte();
   const bool add_prefix_space = input.below(4) == 0;
   const Example example = make_example(input);
-  Vocabulary vocabulary;
+  static Vocabulary
+      vocabulary; // its memory is used again: fresh pages would take most of the time
   VocabularyData copy = example.data;
   check(vocabulary.build(std::move(copy)) == nullptr, "a right vocabulary can be built");
   const Encoder encoder(some_tokenizer(preset), vocabulary, add_prefix_space);

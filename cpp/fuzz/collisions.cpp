@@ -1,0 +1,205 @@
+// Tables of keys that collide: what they give, and how much memory they take, against maps.
+//
+// The hash key is known here, or so bad that everything collides, which no attacker can have.
+#include "input.hpp"
+#include "long_cache.hpp"
+#include "ordered_merges.hpp"
+#include "pair_counts.hpp"
+#include "pair_table.hpp"
+#include "short_cache.hpp"
+#include "token_table.hpp"
+#include "word_counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace pretok;
+
+using Bytes = std::vector<std::uint8_t>;
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+using Ids = std::vector<std::uint32_t>;
+
+HashKey some_key(Input &input) {
+  constexpr HashKey FIXED{0x243F6A8885A308D3, 0x13198A2E03707344};
+  constexpr HashKey KEYS[] = {FIXED, {0, 0}, {FIXED.one, 0}, {0, FIXED.two}, {1, 1}};
+  return KEYS[input.below(5)];
+}
+
+// Bytes of at most `most`, in memory of their own. Often the first eight make a factor of the
+// hash 0.
+Bytes some_bytes(Input &input, const HashKey &key, std::size_t most) {
+  const std::uint8_t how = input.byte();
+  Bytes bytes;
+  if ((how & 1) != 0) {
+    bytes.resize(sizeof key.one);
+    std::memcpy(bytes.data(), &key.one, sizeof key.one);
+  }
+  for (std::size_t left = how / 2 % 32; left != 0; --left)
+    bytes.push_back(static_cast<std::uint8_t>(input.below(3)));
+  bytes.push_back(how >> 6);
+  bytes.resize(std::min(bytes.size(), most));
+  bytes.shrink_to_fit();
+  return bytes;
+}
+
+std::vector<Bytes> some_strings(Input &input, const HashKey &key, std::size_t most) {
+  std::vector<Bytes> strings;
+  while (input.left() != 0 && strings.size() < 64)
+    strings.push_back(some_bytes(input, key, most));
+  return strings;
+}
+
+std::vector<Pair> some_pairs(Input &input, std::uint32_t limit) {
+  std::vector<Pair> pairs;
+  while (input.left() != 0 && pairs.size() < 64) {
+    const std::uint8_t left = input.byte();
+    const std::uint8_t right = input.byte();
+    pairs.emplace_back((left * (left < 128 ? 1U : 0x4001U)) % limit,
+                       (right * (right < 128 ? 1U : 0x4001U)) % limit);
+  }
+  return pairs;
+}
+
+const std::uint8_t *end_of(const Bytes &bytes) { return bytes.data() + bytes.size(); }
+
+void check_tokens(Input &input, const HashKey &key) {
+  const std::vector<Bytes> strings = some_strings(input, key, 40);
+  TokenTable table;
+  table.reset(strings.size());
+  std::map<Bytes, std::uint32_t> expected;
+  for (std::uint32_t id = 0; id < strings.size(); ++id) {
+    const Bytes &bytes = strings[id];
+    const auto found = expected.find(bytes);
+    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) ==
+              (found == expected.end() ? NO_ID : found->second),
+          "a token is in the table if it was inserted");
+    table.insert(bytes.data(), bytes.size(), end_of(bytes), id);
+    expected.emplace(bytes, id);
+  }
+  for (const auto &[bytes, id] : expected)
+    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) == id, "the first token stays");
+}
+
+void check_pairs(Input &input) {
+  PairTable table;
+  table.reset(input.below(8));
+  PairCounts counts;
+  std::map<Pair, std::uint32_t> last;
+  std::map<Pair, std::int64_t> counted;
+  std::uint32_t rank = 0;
+  for (const Pair &pair : some_pairs(input, 0xFFFFFFFF)) {
+    check((last.count(pair) == 0) == (table.find(pair.first, pair.second).rank == NO_RANK),
+          "a pair is in the table if it was inserted");
+    table.insert(pair.first, pair.second, {rank, rank});
+    last[pair] = rank++;
+    counts.find_or_add(pair_key(pair.first, pair.second)).count += 1;
+    ++counted[pair];
+  }
+  for (const auto &[pair, found] : last) {
+    check(table.find(pair.first, pair.second).id == found, "the last merge counts");
+    check(counts.find(pair_key(pair.first, pair.second))->count == counted[pair],
+          "each pair is counted");
+  }
+}
+
+void check_merges(Input &input) {
+  const std::vector<Pair> pairs = some_pairs(input, OrderedMerges::MOST);
+  std::array<std::uint32_t, 256> byte_ids{};
+  OrderedMerges merges;
+  merges.reset(byte_ids, input.coin() ? pairs.size() : 0);
+  std::map<Pair, std::uint32_t> expected;
+  for (const auto &[left, right] : pairs) {
+    const auto known = expected.find({left, right});
+    check(merges.find(left, right) ==
+              (known == expected.end() ? OrderedMerges::NONE : known->second),
+          "two symbols merge if that was added");
+    if (known != expected.end())
+      continue;
+    const std::uint32_t symbol = merges.add(left, right, 0);
+    const std::size_t needed = std::max<std::size_t>(32, 4 * (expected.size() + 1));
+    check(merges.slots() <= 4 * needed, "a table has room for what it needs, not for more");
+    if (symbol == OrderedMerges::NONE)
+      return; // no key helps: the caller takes another kind of table
+    expected[{left, right}] = symbol;
+  }
+  for (const auto &[pair, symbol] : expected)
+    check(merges.find(pair.first, pair.second) == symbol, "every merge is found");
+}
+
+void check_words(Input &input, const HashKey &key) {
+  WordTable table;
+  std::map<Bytes, std::int64_t> expected;
+  std::vector<Bytes> order;
+  for (const Bytes &word : some_strings(input, key, 40)) {
+    if (expected[word]++ == 0)
+      order.push_back(word);
+    table.add({word.data(), word.size()}, 1, order.size());
+  }
+  const auto &words = table.finish();
+  check(words.size() == order.size(), "as many words as there are distinct ones");
+  for (std::size_t i = 0; i < order.size(); ++i)
+    check(Bytes(words[i].data, words[i].data + words[i].size) == order[i] &&
+              words[i].count == expected[order[i]],
+          "words are counted in the order in which they come");
+}
+
+void check_caches(Input &input, const HashKey &key) {
+  ShortCache shorts(6);
+  LongCache longs;
+  std::map<Bytes, Ids> expected;
+  for (const Bytes &bytes : some_strings(input, key, 40)) {
+    const Ids ids(1 + bytes.size() % 5, static_cast<std::uint32_t>(expected.size()));
+    const bool is_new = expected.emplace(bytes, ids).second;
+    if (bytes.size() <= ShortKey::MOST) {
+      const ShortKey short_key(bytes.data(), bytes.size(), end_of(bytes));
+      const std::uint64_t hash = short_key.hash(shorts.key());
+      if (const ShortCache::Entry *found = shorts.find(short_key, hash)) {
+        Ids kept(ShortCache::MOST_IDS + ShortCache::SLACK);
+        kept.resize(ShortCache::copy(*found, kept.data()));
+        check(kept == expected[bytes], "the cache gives what was kept");
+      } else {
+        shorts.insert(short_key, hash, expected[bytes].data(), expected[bytes].size());
+      }
+      continue;
+    }
+    const std::uint64_t hash = hash_long(bytes.data(), bytes.size(), longs.key());
+    Ids kept(bytes.size());
+    kept.resize(longs.copy(bytes.data(), bytes.size(), hash, kept.data()));
+    check(kept.empty() || (!is_new && kept == expected[bytes]),
+          "the cache gives what was kept");
+    if (kept.empty())
+      longs.insert(bytes.data(), bytes.size(), hash, expected[bytes].data(),
+                   expected[bytes].size());
+  }
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  Input input(data, size);
+  const HashKey key = some_key(input);
+  set_hash_key(key);
+  switch (input.below(5)) {
+  case 0:
+    check_tokens(input, key);
+    break;
+  case 1:
+    check_pairs(input);
+    break;
+  case 2:
+    check_merges(input);
+    break;
+  case 3:
+    check_words(input, key);
+    break;
+  default:
+    check_caches(input, key);
+  }
+  return 0;
+}
