@@ -100,11 +100,21 @@ private:
   template <typename Emit>
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
                  std::size_t end, Emit &emit) const {
-    if (phase == finders_.size()) {
-      if (start < end)
-        emit(Segment{start, end, nullptr});
-      return {};
+    // Most texts have no place at which a token could begin: this much is to be inlined.
+    for (; phase < finders_.size(); ++phase) {
+      const std::size_t at = finders_[phase]->matcher.next(data, start, end);
+      if (at < end)
+        return search_from(at, phase, data, start, end, emit);
     }
+    if (start < end)
+      emit(Segment{start, end, nullptr});
+    return {};
+  }
+
+  // Searches as `search` does; no token of the phase begins before `at`.
+  template <typename Emit>
+  Refusal search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
+                      std::size_t start, std::size_t end, Emit &emit) const {
     const Finder &finder = *finders_[phase];
     std::size_t done = start;
     Spaces spaces; // the last ones that a token took along at its end
@@ -134,7 +144,7 @@ private:
       done = last;
       return true;
     };
-    if (!finder.matcher.each_match(data, start, end, visit))
+    if (!finder.matcher.each_match(data, at, end, visit))
       return refusal;
     return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
   }

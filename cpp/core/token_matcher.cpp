@@ -122,12 +122,8 @@ private:
 
   // Appends the matches within `node`, which begins `offset` bytes after the node of the list.
   void append(std::uint32_t node, std::uint32_t offset, std::uint32_t &last) {
-    scratch_.clear();
-    for (std::uint32_t one = made_.nodes_[node].last_match; one != NONE;
-         one = made_.found_[one].previous)
-      scratch_.push_back(made_.found_[one]);
-    for (auto one = scratch_.rbegin(); one != scratch_.rend(); ++one)
-      last = add_found({one->pattern, one->first + offset, last});
+    for (const Found &found : made_.all_found(made_.nodes_[node].last_match))
+      last = add_found({found.pattern, found.first + offset, last});
   }
 
   std::uint32_t add_found(Found found) {
@@ -138,13 +134,20 @@ private:
   TokenMatcher &made_;
   const std::vector<std::string_view> &patterns_;
   std::vector<Range> ranges_; // of the nodes whose children are not made yet
-  std::vector<Found> scratch_;
 };
 
 TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
   Builder(*this, patterns).build();
   if (std::count(roots_.begin(), roots_.end(), ROOT) == 255)
     only_ = static_cast<std::uint8_t>(patterns[0][0]);
+}
+
+std::vector<TokenMatcher::Found> TokenMatcher::all_found(std::uint32_t last) const {
+  std::vector<Found> all;
+  for (; last != NONE; last = found_[last].previous)
+    all.push_back(found_[last]);
+  std::reverse(all.begin(), all.end());
+  return all;
 }
 
 ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t from,

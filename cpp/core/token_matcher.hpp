@@ -16,6 +16,7 @@
 // bpe/matcher.py is the twin.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +49,6 @@ public:
   template <typename Visit>
   bool each_match(const std::uint8_t *data, std::size_t start, std::size_t end,
                   Visit &&visit) const {
-    std::vector<Found> scratch;
     std::uint32_t node = ROOT;
     for (std::size_t at = next(data, start, end); at < end;) {
       const std::uint32_t below = child(node, data[at]);
@@ -57,14 +57,14 @@ public:
         ++at;
         continue;
       }
-      if (!visit_found(node, at, visit, scratch))
+      if (!visit_found(node, at, visit))
         return false;
       node = nodes_[node].link;
       if (node == ROOT)
         at = next(data, at, end);
     }
     for (; node != ROOT; node = nodes_[node].link)
-      if (!visit_found(node, end, visit, scratch))
+      if (!visit_found(node, end, visit))
         return false;
     return true;
   }
@@ -77,6 +77,19 @@ public:
 
   // The size of the longest pattern.
   std::size_t longest() const { return longest_; }
+
+  // Returns the first place in data[at..end) at which a pattern may begin, or `end`.
+  std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
+    if (only_ >= 0) {
+      const void *found = at < end ? std::memchr(data + at, only_, end - at) : nullptr;
+      return found == nullptr
+                 ? end
+                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data);
+    }
+    while (at < end && roots_[data[at]] == ROOT)
+      ++at;
+    return at;
+  }
 
 private:
   static constexpr std::uint32_t ROOT = 0;
@@ -100,19 +113,6 @@ private:
 
   class Builder;
 
-  // Returns the first place in data[at..end) at which a pattern may begin, or `end`.
-  std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-    if (only_ >= 0) {
-      const void *found = at < end ? std::memchr(data + at, only_, end - at) : nullptr;
-      return found == nullptr
-                 ? end
-                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data);
-    }
-    while (at < end && roots_[data[at]] == ROOT)
-      ++at;
-    return at;
-  }
-
   // Returns the child by `byte`, or ROOT, which is no child.
   std::uint32_t child(std::uint32_t node, std::uint8_t byte) const {
     if (node == ROOT)
@@ -132,8 +132,7 @@ private:
 
   // Visits what a search that is at `node` before data[at] has found.
   template <typename Visit>
-  bool visit_found(std::uint32_t node, std::size_t at, Visit &visit,
-                   std::vector<Found> &scratch) const {
+  bool visit_found(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
     if (last == NONE)
       return true;
@@ -144,23 +143,20 @@ private:
     };
     if (found_[last].previous == NONE)
       return visit_one(found_[last]);
-    // The list is from right to left.
-    scratch.clear();
-    for (std::uint32_t one = last; one != NONE; one = found_[one].previous)
-      scratch.push_back(found_[one]);
-    for (auto one = scratch.rbegin(); one != scratch.rend(); ++one)
-      if (!visit_one(*one))
-        return false;
-    return true;
+    const std::vector<Found> all = all_found(last);
+    return std::all_of(all.begin(), all.end(), visit_one);
   }
 
+  // Returns the matches of the list that ends with `last`, from left to right.
+  std::vector<Found> all_found(std::uint32_t last) const;
+
+  int only_ = -1;                   // the byte that all patterns begin with, if any
   std::vector<Node> nodes_;         // one more than there are nodes: it ends the last children
   std::vector<std::uint8_t> bytes_; // by which each node is reached from its parent
   std::vector<bool> ends_pattern_;  // of each node: whether some suffix of it is a pattern
   std::vector<Found> found_;
   std::vector<std::uint32_t> sizes_;       // of the patterns
   std::array<std::uint32_t, 256> roots_{}; // the children of ROOT
-  int only_ = -1;                          // the byte that all patterns begin with, if any
   std::size_t longest_ = 0;
 };
 
