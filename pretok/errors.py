@@ -3,6 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from reprlib import Repr
+
+LONGEST_SHOWN = 120
+"""The number of characters of a value that an error repeats."""
+
+
+def shown(value: object) -> str:
+    """Return the repr of `value`, shortened to about LONGEST_SHOWN characters; never raises.
+
+    >>> shown("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (1,000 characters)"
+    """
+    if isinstance(value, (str, bytes, bytearray)) and len(value) > LONGEST_SHOWN:
+        start = repr(value[: LONGEST_SHOWN // 2])
+        unit = "characters" if isinstance(value, str) else "bytes"
+        return f"{start[:-1]}...{start[-1]} ({len(value):,} {unit})"
+    try:
+        text = _SHORT.repr(value)
+    except Exception:  # an int of thousands of digits, a repr that fails
+        return f"<{type(value).__name__}>"
+    return text if len(text) <= 3 * LONGEST_SHOWN else f"{text[: 3 * LONGEST_SHOWN]}..."
+
+
+_SHORT = Repr()
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = LONGEST_SHOWN
 
 
 class PretokError(Exception):
@@ -13,13 +39,11 @@ class UnknownPresetError(PretokError, ValueError):
     """No preset has this name."""
 
     def __init__(self, name: object, names: Iterable[str]) -> None:
-        from difflib import get_close_matches
-
         known = sorted(names)
-        near = get_close_matches(str(name).lower(), known, n=5, cutoff=0.5)
+        near = _near(name, known)
         hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
         super().__init__(
-            f"unknown preset {name!r}; {hint} pretok.presets() lists them all; "
+            f"unknown preset {shown(name)}; {hint} pretok.presets() lists them all; "
             "pass a pretok.Preset to use your own"
         )
         self.name = name
@@ -52,7 +76,7 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
     def __init__(self, version: object, versions: Iterable[str]) -> None:
         super().__init__(
-            f"unknown Unicode version {version!r}; expected one of {_quoted(versions)}"
+            f"unknown Unicode version {shown(version)}; expected one of {_quoted(versions)}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -99,6 +123,15 @@ class InvalidRuleError(PretokError, ValueError):
 
 class BackendError(PretokError, RuntimeError):
     """The backend asked for is unknown or was not built."""
+
+
+def _near(name: object, known: list[str]) -> list[str]:
+    if not isinstance(name, str) or len(name) > LONGEST_SHOWN:
+        return []
+    # Importing difflib takes half as long as importing pretok.
+    from difflib import get_close_matches
+
+    return get_close_matches(name.lower(), known, n=5, cutoff=0.5)
 
 
 def _quoted(names: Iterable[str]) -> str:
