@@ -49,45 +49,42 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
 
 def parts_of(pattern: str, engine: Engine) -> list[tuple[str, Alternatives | None]]:
-    """Return the text of each alternative of `pattern` with its sequences, for `in_one_form`.
-
-    The sequences are None for an alternative that cannot be read.
-    """
-    return [(part, _sequences_of(part, engine)) for part in alternatives_of(pattern)]
+    """Return the text of each alternative of `pattern` with its canonical form, as `canonical`."""
+    return [(part, _form_of(part, engine)) for part in alternatives_of(pattern)]
 
 
-def in_one_form(sequences: Iterable[Sequence]) -> Alternatives:
-    """Return the canonical form of the alternatives that `sequences` make up, from `parts_of`."""
-    return _joined(list(sequences), last=True)
+def joined(forms: Iterable[Alternatives]) -> Alternatives:
+    """Return the canonical form of the alternatives that have `forms`, from `parts_of`."""
+    return _joined([sequence for form in forms for sequence in form], last=True)
 
 
 def _form(pattern: str, engine: Engine) -> Alternatives | None:
     if len(pattern) > LONGEST:
         return None
-    found: list[Sequence] = []
+    forms: list[Alternatives] = []
     for part in alternatives_of(pattern):
-        sequences = _sequences_of(part, engine)
-        if sequences is None:
+        form = _form_of(part, engine)
+        if form is None:
             return None
-        found += sequences
-    return in_one_form(found)
+        forms.append(form)
+    return joined(forms) if len(forms) > 1 else forms[0]
 
 
 _kept_form = lru_cache(maxsize=16)(_form)
 
 
-def _sequences_of(part: str, engine: Engine) -> Alternatives | None:
-    return (_kept_sequences if len(part) <= LONGEST_PART_KEPT else _sequences)(part, engine)
+def _form_of(part: str, engine: Engine) -> Alternatives | None:
+    return (_kept_part if len(part) <= LONGEST_PART_KEPT else _part)(part, engine)
 
 
-def _sequences(part: str, engine: Engine) -> Alternatives | None:
+def _part(part: str, engine: Engine) -> Alternatives | None:
     try:
-        return tuple(_Former().sequences(read(part, engine), last=True))
+        return _Former().alternatives(read(part, engine), last=True)
     except UnreadablePatternError:
         return None
 
 
-_kept_sequences = lru_cache(maxsize=512)(_sequences)
+_kept_part = lru_cache(maxsize=512)(_part)
 
 
 def covers(alternatives: Alternatives) -> bool:
@@ -124,22 +121,22 @@ def _joined(found: list[Sequence], last: bool) -> Alternatives:
         # Where that has failed there is a single one.
         at = found.index(_ALL_BUT_LAST)
         found[at:] = [(_SPACES,) if one == (_SPACE,) else one for one in found[at:]]
-    joined: list[Sequence] = []
-    texts: list[str] = []
-    for sequence in found:
+    merged: list[Sequence] = []
+    run: list[Words] = []
+    for sequence in (*found, ()):
         if len(sequence) == 1 and isinstance(sequence[0], Words):
-            texts += sequence[0].texts
+            run.append(sequence[0])
             continue
-        if texts:
-            joined.append((_as_node(texts, last),))
-            texts = []
-        joined.append(sequence)
-    if texts:
-        joined.append((_as_node(texts, last),))
-    return tuple(joined)
+        if run:
+            texts = [text for words in run for text in words.texts]
+            merged.append((_as_node(texts, last),) if len(run) > 1 else (run[0],))
+            run = []
+        if sequence:
+            merged.append(sequence)
+    return tuple(merged)
 
 
-def _as_node(texts: list[str], last: bool) -> Words:
+def _as_node(texts: Iterable[str], last: bool) -> Words:
     """Return the node that matches the first of `texts` that stands there."""
     places: dict[str, int] = {}
     for text in texts:
@@ -162,7 +159,7 @@ def _as_node(texts: list[str], last: bool) -> Words:
             is_free = False
         prefixes.append((text, least))
     if is_free:
-        return Words(frozenset(places.keys() - unreached))
+        return Words(frozenset(places) - unreached)
     return Words(tuple(text for text in places if text not in unreached))
 
 
@@ -182,7 +179,7 @@ class _Former:
         for sequence in given:
             words = self._words_of(sequence)
             if words is not None:
-                found.append((Words(words),))
+                found.append((_as_node(words, last),))
             elif len(sequence) == 1 and isinstance(sequence[0], Group):  # (?:a|b) alone is a|b
                 found += self.sequences(sequence[0].alternatives, last)
             else:
@@ -309,9 +306,7 @@ def _unlock(nodes: list[Node], last: bool) -> None:
             ahead = (first, *ahead) if len(ahead) < MOST_AHEAD else None
 
 
-def _unlocked(
-    node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool
-) -> Repeat:
+def _unlocked(node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool) -> Repeat:
     taken = _one(node)
     if is_open:
         # What is behind matches whatever is there.

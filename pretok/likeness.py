@@ -53,12 +53,11 @@ class _Bags:
     def dice(self, bag: Iterable[Hashable]) -> NDArray[np.float64]:
         """Return twice the number of common items, of all that `bag` and each row have."""
         counted = Counter(bag)
-        shared = [(self._columns[item], n) for item, n in counted.items() if item in self._columns]
-        if not shared:
-            return np.zeros(len(self._sizes))
-        columns, counts = np.array(shared).T
+        shared = counted.keys() & self._columns.keys()
+        columns = [self._columns[item] for item in shared]
+        counts = [counted[item] for item in shared]
         common = np.minimum(self._counts[:, columns], counts).sum(axis=1)
-        dice: NDArray[np.float64] = 2 * common / (self._sizes + sum(counted.values()))
+        dice: NDArray[np.float64] = 2 * common / np.maximum(self._sizes + counted.total(), 1)
         return dice
 
 

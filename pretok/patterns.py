@@ -90,12 +90,26 @@ def stages_of_json() -> Iterator[Stage]:
         yield from (stage for stage in preset.stages if stage.huggingface and not stage.pattern)
 
 
-def known_patterns() -> Iterator[tuple[str, Engine, str]]:
-    """Yield the patterns of all presets: the preset's name, engine and the pattern."""
-    for preset in _of_engines(presets()):
-        for stage in preset.stages:
-            if stage.pattern:
-                yield preset.name, preset.engine, stage.pattern
+KnownPattern = tuple[str, Engine, str]
+"""The name of a preset, its engine, and the pattern of one of its stages."""
+_patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+
+
+def known_patterns() -> tuple[KnownPattern, ...]:
+    """Return the patterns of all presets."""
+    global _patterns
+    known = presets()
+    if _patterns[0] != known:
+        _patterns = (
+            known,
+            tuple(
+                (preset.name, preset.engine, stage.pattern)
+                for preset in _of_engines(known)
+                for stage in preset.stages
+                if stage.pattern
+            ),
+        )
+    return _patterns[1]
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:

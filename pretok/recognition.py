@@ -2,16 +2,16 @@ r"""From what a model calls its split to the pre-tokenizer: by pattern, as one e
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
-from pretok.canonical import in_one_form, parts_of
+from pretok.canonical import canonical, joined, parts_of
 from pretok.errors import UnknownPatternError, shown
 from pretok.likeness import Likeness, aligned
-from pretok.nodes import Alternatives, Node, Words
-from pretok.patterns import find, known_patterns
+from pretok.nodes import Alternatives, Words
+from pretok.patterns import KnownPattern, find, known_patterns
 from pretok.preset import ENGINES, Engine
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import find as find_preset
@@ -23,6 +23,7 @@ MOST_UNITS = 256
 """The number of alternatives up to which a pattern is compared with known ones."""
 MOST_LINES, WIDEST = 40, 160
 """The number of lines of a difference, and the number of characters of each."""
+Texts = frozenset[str] | tuple[str, ...]
 _CUT = "..."
 ENGINE_NAMES: dict[Engine, str] = {"hf": "Hugging Face tokenizers", "tiktoken": "tiktoken"}
 
@@ -83,10 +84,8 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     if len(pattern) > LONGEST:
         message += f": it has {len(pattern):,} characters; expected {LONGEST:,} at most"
         return UnknownPatternError(message, pattern, engine, "", "")
-    try:
-        read(pattern, engine)
-    except UnreadablePatternError as error:
-        message += f", in which {error} is not understood"
+    if canonical(pattern, engine) is None:
+        message += f", in which {_why_unread(pattern, engine)} is not understood"
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:
@@ -100,6 +99,14 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     else:
         message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
     return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
+
+
+def _why_unread(pattern: str, engine: Engine) -> str:
+    try:
+        read(pattern, engine)
+    except UnreadablePatternError as error:
+        return str(error)
+    raise AssertionError("a pattern that is read has a canonical form")
 
 
 def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) -> str:
@@ -141,21 +148,21 @@ _Unit = tuple[str, Hashable]
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
     found: list[_Unit] = []
     texts: list[str] = []
-    sequences: list[Alternatives] = []
+    forms: list[Alternatives] = []
 
     def end_words() -> None:
         if texts:
-            found.append(("|".join(texts), in_one_form(chain.from_iterable(sequences))))
+            found.append(("|".join(texts), joined(forms)))
             texts.clear()
-            sequences.clear()
+            forms.clear()
 
-    for part, given in parts_of(pattern, engine):
-        if given is not None and all(map(_is_words, given)):
+    for part, form in parts_of(pattern, engine):
+        if form is not None and _words(form) is not None:
             texts.append(printable(part))
-            sequences.append(given)
+            forms.append(form)
             continue
         end_words()
-        found.append((printable(part), (part, engine) if given is None else in_one_form(given)))
+        found.append((printable(part), (part, engine) if form is None else form))
     end_words()
     return found
 
@@ -180,10 +187,6 @@ def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> li
     ]
 
 
-def _is_words(sequence: Sequence[Node]) -> bool:
-    return len(sequence) == 1 and isinstance(sequence[0], Words)
-
-
 def _key(unit: _Unit) -> Hashable:
     return unit[1]
 
@@ -194,7 +197,7 @@ def _words_apart(one: object, other: object) -> list[str]:
         return []
     return [
         f"  only {sign} matches {', '.join(_some_of(words))}"
-        for sign, words in (("-", ours - theirs), ("+", theirs - ours))
+        for sign, words in (("-", {*ours} - {*theirs}), ("+", {*theirs} - {*ours}))
         if words
     ]
 
@@ -203,10 +206,11 @@ def _some_of(words: set[str]) -> list[str]:
     return [_shortened(ascii(word), most=40) for word in nsmallest(5, words)]
 
 
-def _words(key: object) -> set[str] | None:
+def _words(key: object) -> Texts | None:
+    """Return the texts that an alternative matches, if its form is nothing but texts."""
     match key:
         case ((Words(texts=texts),),):
-            return set(texts)
+            return texts
     return None
 
 
@@ -221,20 +225,20 @@ def _shortened(text: str, start: int = 0, most: int = WIDEST) -> str:
     return f"{_CUT * (start > 0)}{text[start : start + most]}{end}"
 
 
-def _nearest(pattern: str, engine: Engine) -> tuple[str, Engine, str] | None:
+def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     """Return the most similar of the known patterns; None if none has much in common with it."""
     units = _units(pattern, engine)
     if len(units) > MOST_UNITS:
         return None
-    known = tuple(known_patterns())
+    known = known_patterns()
     likeness = _likeness(known).of(map(_key, units), _joined(units))
-    likeness += [(known_engine == engine) / 100 for _, known_engine, _ in known]
+    likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
     likest = int(likeness.argmax())
     return known[likest] if likeness[likest] > NEAR else None
 
 
 @lru_cache(maxsize=1)
-def _likeness(known: tuple[tuple[str, Engine, str], ...]) -> Likeness:
+def _likeness(known: tuple[KnownPattern, ...]) -> Likeness:
     units = [_units(pattern, engine) for _, engine, pattern in known]
     return Likeness((list(map(_key, each)), _joined(each)) for each in units)
 

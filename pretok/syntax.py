@@ -8,6 +8,7 @@ which equals no other engine's; what could change the meaning of the text around
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -63,26 +64,23 @@ def read(pattern: str, engine: Engine) -> Alternatives:
     return _Reader(pattern, engine).whole()
 
 
-def alternatives_of(pattern: str) -> list[str]:
+@lru_cache(maxsize=16)
+def alternatives_of(pattern: str) -> tuple[str, ...]:
     """Return the texts of the alternatives of `pattern`: joined by "|" they are the pattern.
 
     Reading `pattern` gives what reading each of them gives, and fails if reading one of them fails.
 
     >>> alternatives_of("a|(?:b|c)|[|]")
-    ['a', '(?:b|c)', '[|]']
+    ('a', '(?:b|c)', '[|]')
     """
     parts: list[str] = []
-    depth = classes = index = start = 0
-    size = len(pattern)
-    while index < size:
-        char = pattern[index]
-        index += 1
-        if char == "\\":
-            index += 1
-        elif char == "|":
+    depth = classes = start = 0
+    for match in _MARK(pattern):
+        char = match[0]
+        if char == "|":
             if not depth and not classes:
-                parts.append(pattern[start : index - 1])
-                start = index
+                parts.append(pattern[start : match.start()])
+                start = match.end()
         elif char == "[":
             classes += 1
         elif classes:
@@ -91,8 +89,11 @@ def alternatives_of(pattern: str) -> list[str]:
             depth += 1
         elif char == ")":
             depth -= 1
-    parts.append(pattern[start:])
-    return parts
+    return (*parts, pattern[start:])
+
+
+_MARK = re.compile(r"[][()|]|\\.", re.DOTALL).finditer
+"""Finds what may begin or end an alternative, and escapes, which do not."""
 
 
 def texts_of(pattern: str) -> list[str]:
