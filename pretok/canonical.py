@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from pretok.classes import NOTHING, WHITE_SPACE, CharSet, code_points, union
 from pretok.nodes import (
@@ -27,7 +27,7 @@ from pretok.nodes import (
 from pretok.preset import Engine
 from pretok.syntax import LONGEST, UnreadablePatternError, alternatives_of, members, read
 
-MOST_WORDS = 256
+MOST_WORDS, FEW_WORDS = 256, 64
 MOST_AHEAD = 16
 """The number of optional nodes after a possessive one that `_unlock` looks at."""
 LONGEST_KEPT, LONGEST_PART_KEPT = 1024, 128
@@ -48,43 +48,53 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
     return form(pattern, engine)
 
 
-def parts_of(pattern: str, engine: Engine) -> list[tuple[str, Alternatives | None]]:
-    """Return the text of each alternative of `pattern` with its canonical form, as `canonical`."""
-    return [(part, _form_of(part, engine)) for part in alternatives_of(pattern)]
+class Part(NamedTuple):
+    """An alternative of a pattern: its text, its sequences, and their canonical form.
+
+    `sequences` is None for a text that cannot be read; what follows it in a pattern may change the
+    form of its Words.
+    """
+
+    text: str
+    sequences: Alternatives | None
+    form: Alternatives
 
 
-def joined(forms: Iterable[Alternatives]) -> Alternatives:
-    """Return the canonical form of the alternatives that have `forms`, from `parts_of`."""
-    return _joined([sequence for form in forms for sequence in form], last=True)
+def parts_of(pattern: str, engine: Engine) -> list[Part]:
+    """Return the alternatives of `pattern`."""
+    return [_part(text, engine) for text in alternatives_of(pattern)]
+
+
+def joined(parts: Iterable[Part]) -> Alternatives | None:
+    """Return the canonical form of the alternatives `parts`; None if one cannot be read."""
+    found: list[Sequence] = []
+    for part in parts:
+        if part.sequences is None:
+            return None
+        found += part.sequences
+    return _joined(found, last=True)
 
 
 def _form(pattern: str, engine: Engine) -> Alternatives | None:
-    if len(pattern) > LONGEST:
-        return None
-    forms: list[Alternatives] = []
-    for part in alternatives_of(pattern):
-        form = _form_of(part, engine)
-        if form is None:
-            return None
-        forms.append(form)
-    return joined(forms) if len(forms) > 1 else forms[0]
+    return joined(parts_of(pattern, engine)) if len(pattern) <= LONGEST else None
 
 
 _kept_form = lru_cache(maxsize=16)(_form)
 
 
-def _form_of(part: str, engine: Engine) -> Alternatives | None:
-    return (_kept_part if len(part) <= LONGEST_PART_KEPT else _part)(part, engine)
+def _part(text: str, engine: Engine) -> Part:
+    return (_kept_part if len(text) <= LONGEST_PART_KEPT else _new_part)(text, engine)
 
 
-def _part(part: str, engine: Engine) -> Alternatives | None:
+def _new_part(text: str, engine: Engine) -> Part:
     try:
-        return _Former().alternatives(read(part, engine), last=True)
+        sequences = _Former().sequences(read(text, engine), last=True)
     except UnreadablePatternError:
-        return None
+        return Part(text, None, ())
+    return Part(text, tuple(sequences), _joined(sequences, last=True))
 
 
-_kept_part = lru_cache(maxsize=512)(_part)
+_kept_part = lru_cache(maxsize=512)(_new_part)
 
 
 def covers(alternatives: Alternatives) -> bool:
@@ -122,21 +132,22 @@ def _joined(found: list[Sequence], last: bool) -> Alternatives:
         at = found.index(_ALL_BUT_LAST)
         found[at:] = [(_SPACES,) if one == (_SPACE,) else one for one in found[at:]]
     merged: list[Sequence] = []
-    run: list[Words] = []
+    texts: list[str] = []
     for sequence in (*found, ()):
         if len(sequence) == 1 and isinstance(sequence[0], Words):
-            run.append(sequence[0])
+            words = sequence[0].texts
+            texts += sorted(words) if isinstance(words, frozenset) else words
             continue
-        if run:
-            texts = [text for words in run for text in words.texts]
-            merged.append((_as_node(texts, last),) if len(run) > 1 else (run[0],))
-            run = []
+        if texts:
+            node = _kept_node if len(texts) <= FEW_WORDS else _as_node
+            merged.append((node(tuple(texts), last),))
+            texts = []
         if sequence:
             merged.append(sequence)
     return tuple(merged)
 
 
-def _as_node(texts: Iterable[str], last: bool) -> Words:
+def _as_node(texts: tuple[str, ...], last: bool) -> Words:
     """Return the node that matches the first of `texts` that stands there."""
     places: dict[str, int] = {}
     for text in texts:
@@ -163,6 +174,9 @@ def _as_node(texts: Iterable[str], last: bool) -> Words:
     return Words(tuple(text for text in places if text not in unreached))
 
 
+_kept_node = lru_cache(maxsize=64)(_as_node)
+
+
 class _Former:
     """Puts the nodes of one alternative into one form; remembers the words of its sequences."""
 
@@ -179,7 +193,7 @@ class _Former:
         for sequence in given:
             words = self._words_of(sequence)
             if words is not None:
-                found.append((_as_node(words, last),))
+                found.append((Words(words),))
             elif len(sequence) == 1 and isinstance(sequence[0], Group):  # (?:a|b) alone is a|b
                 found += self.sequences(sequence[0].alternatives, last)
             else:

@@ -7,10 +7,10 @@ from functools import lru_cache
 from heapq import nsmallest
 from itertools import zip_longest
 
-from pretok.canonical import canonical, joined, parts_of
+from pretok.canonical import Part, canonical, joined, parts_of
 from pretok.errors import UnknownPatternError, shown
 from pretok.likeness import Likeness, aligned
-from pretok.nodes import Alternatives, Words
+from pretok.nodes import Words
 from pretok.patterns import KnownPattern, find, known_patterns
 from pretok.preset import ENGINES, Engine
 from pretok.pretokenizer import BackendName, PreTokenizer
@@ -147,23 +147,21 @@ _Unit = tuple[str, Hashable]
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
     found: list[_Unit] = []
-    texts: list[str] = []
-    forms: list[Alternatives] = []
+    run: list[Part] = []
 
-    def end_words() -> None:
-        if texts:
-            found.append(("|".join(texts), joined(forms)))
-            texts.clear()
-            forms.clear()
+    def end_run() -> None:
+        if run:
+            found.append(("|".join(printable(part.text) for part in run), joined(run)))
+            run.clear()
 
-    for part, form in parts_of(pattern, engine):
-        if form is not None and _words(form) is not None:
-            texts.append(printable(part))
-            forms.append(form)
+    for part in parts_of(pattern, engine):
+        if _words(part.form) is not None:
+            run.append(part)
             continue
-        end_words()
-        found.append((printable(part), (part, engine) if form is None else form))
-    end_words()
+        end_run()
+        key = (part.text, engine) if part.sequences is None else part.form
+        found.append((printable(part.text), key))
+    end_run()
     return found
 
 
