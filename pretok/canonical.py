@@ -24,13 +24,13 @@ from pretok.nodes import (
     Sequence,
     Words,
 )
-from pretok.preset import Engine
-from pretok.syntax import LONGEST, UnreadablePatternError, alternatives_of, members, read
+from pretok.preset import ENGINES, Engine
+from pretok.syntax import LONGEST, alternatives_of, members, read_by_each
 
 MOST_WORDS, FEW_WORDS = 256, 64
 MOST_AHEAD = 16
 """The number of optional nodes after a possessive one that `_unlock` looks at."""
-LONGEST_KEPT, LONGEST_PART_KEPT = 1024, 128
+LONGEST_KEPT, LONGEST_PART_KEPT = 1024, 160
 """The lengths of patterns and alternatives up to which forms are cached, to bound their memory."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
@@ -83,18 +83,25 @@ _kept_form = lru_cache(maxsize=16)(_form)
 
 
 def _part(text: str, engine: Engine) -> Part:
-    return (_kept_part if len(text) <= LONGEST_PART_KEPT else _new_part)(text, engine)
+    return (_kept_parts if len(text) <= LONGEST_PART_KEPT else _parts)(text)[engine]
 
 
-def _new_part(text: str, engine: Engine) -> Part:
-    try:
-        sequences = _Former().sequences(read(text, engine), last=True)
-    except UnreadablePatternError:
-        return Part(text, None, ())
-    return Part(text, tuple(sequences), _joined(sequences, last=True))
+def _parts(text: str) -> dict[Engine, Part]:
+    """Return the alternative `text` as each engine reads it."""
+    found: dict[Engine, Part] = {}
+    by_each = read_by_each(text)
+    for engine, alternatives in by_each.items():
+        if engine != ENGINES[0] and alternatives is by_each[ENGINES[0]]:
+            found[engine] = found[ENGINES[0]]
+        elif alternatives is None:
+            found[engine] = Part(text, None, ())
+        else:
+            sequences = _Former().sequences(alternatives, last=True)
+            found[engine] = Part(text, tuple(sequences), _joined(sequences, last=True))
+    return found
 
 
-_kept_part = lru_cache(maxsize=512)(_new_part)
+_kept_parts = lru_cache(maxsize=384)(_parts)
 
 
 def covers(alternatives: Alternatives) -> bool:

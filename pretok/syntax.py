@@ -38,7 +38,7 @@ from pretok.classes import (
     union,
 )
 from pretok.nodes import Ahead, Alternatives, Chars, End, Group, Node, Only, Repeat, Sequence
-from pretok.preset import Engine
+from pretok.preset import ENGINES, Engine
 
 LONGEST = 8192
 """The number of code points of a pattern that is read; the longest published one has 332."""
@@ -57,11 +57,24 @@ def read(pattern: str, engine: Engine) -> Alternatives:
 
     Take time n log n in the length of the pattern, which is LONGEST at most.
     """
-    if len(pattern) > LONGEST:
-        raise UnreadablePatternError(
-            f"a pattern of {len(pattern):,} characters, more than {LONGEST:,},"
-        )
     return _Reader(pattern, engine).whole()
+
+
+def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
+    """Return what `pattern` says to each engine, None for one that cannot read it.
+
+    Where the engines read it alike, the values are the same object.
+    """
+    found: dict[Engine, Alternatives | None] = {}
+    for engine in ENGINES:
+        reader = _Reader(pattern, engine)
+        try:
+            found[engine] = reader.whole()
+        except UnreadablePatternError:
+            found[engine] = None
+        if not reader.is_of_engine:
+            return dict.fromkeys(ENGINES, found[engine])
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -165,11 +178,22 @@ _MARKS: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessiv
 class _Reader:
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
-        self._engine = engine
+        self._read_by = engine
         self._at = 0
         self._depth = 0
+        self.is_of_engine = False
+        """Whether another engine may read what was read so far in another way."""
+
+    @property
+    def _engine(self) -> Engine:
+        self.is_of_engine = True
+        return self._read_by
 
     def whole(self) -> Alternatives:
+        if len(self._text) > LONGEST:
+            raise UnreadablePatternError(
+                f"a pattern of {len(self._text):,} characters, more than {LONGEST:,},"
+            )
         found = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
             raise UnreadablePatternError(f"unopened ')' at {self._at}")
@@ -323,7 +347,7 @@ class _Reader:
         if self._depth > DEEPEST:
             raise UnreadablePatternError(f"more than {DEEPEST} classes in each other")
         negated = self._take("^")
-        sides: list[list[Chars]] = [[]]
+        sides: list[list[Chars | tuple[int, int]]] = [[]]
         first = self._at
         while (char := self._peek()) != "]" or self._at == first:
             if char in ("", "]") or self._text.startswith(("[:", "--", "~~"), self._at):
@@ -345,23 +369,24 @@ class _Reader:
             return replace(found, negated=negated != found.negated)
         return Chars(~found.known if negated else found.known)
 
-    def _item(self) -> Chars:
+    def _item(self) -> Chars | tuple[int, int]:
+        """Return what is next in a class: a set, or the first and last code point of a range."""
         at = self._at
         char = self._next()
         if char == "[":
             return self._class(at)
-        low = self._escape(in_class=True) if char == "\\" else _literal(char)
-        if not self._text.startswith("-", self._at) or self._peek(1) in ("]", "-"):
-            return low
+        low = self._escape(in_class=True) if char == "\\" else char
+        if self._peek() != "-" or self._peek(1) in ("]", "-"):
+            return (ord(low), ord(low)) if isinstance(low, str) else low
         self._at += 1
         char = self._next()
-        high = self._escape(in_class=True) if char == "\\" else _literal(char)
-        one, other = members(low.known), members(high.known)
-        if char == "[" or low.names or high.names or len(one) != 1 or len(other) != 1:
+        high = self._escape(in_class=True) if char == "\\" else char
+        one, other = _only_member(low), _only_member(high)
+        if char == "[" or not one or not other:
             raise UnreadablePatternError(f"the range at {at}")
         if one > other:
             raise UnreadablePatternError(f"the range at {at} is not ascending")
-        return Chars(code_points((ord(one), ord(other))))
+        return ord(one), ord(other)
 
     def _peek(self, after: int = 0) -> str:
         return self._text[self._at + after : self._at + after + 1]
@@ -407,14 +432,22 @@ def _literal(char: str) -> Chars:
     return Chars(code_points(char))
 
 
-def _union(items: list[Chars]) -> Chars:
+def _only_member(chars: Chars | str) -> str:
+    """Return the only code point of `chars`; "" if it has others."""
+    if isinstance(chars, str):
+        return chars
+    return "" if chars.names else members(chars.known, most=1)
+
+
+def _union(items: list[Chars | tuple[int, int]]) -> Chars:
     """Return what a class of `items` matches, with what is a CharSet together put into it."""
-    if len(items) == 1 and not items[0].names:
-        return items[0]
     known: list[CharSet] = []
+    ranges: list[tuple[int, int]] = []
     names: set[str] = set()
     for item in items:
-        if item.negated:
+        if isinstance(item, tuple):
+            ranges.append(item)
+        elif item.negated:
             # What is in a class beside \P{Lu} is not known apart from it.
             names.add(f"not {' '.join(sorted(item.names))}{item.known!r}")
         else:
@@ -424,6 +457,8 @@ def _union(items: list[Chars]) -> Chars:
         if together <= names:
             known.append(charset)
             names -= together
+    if ranges:
+        known.append(code_points(*ranges))
     return Chars(union(known), frozenset(names))
 
 
