@@ -72,6 +72,8 @@ def from_gguf_pre(
     'llama3'
     """
     preset = find_preset(name)
+    if variant is not None and not isinstance(variant, str):
+        raise TypeError(f"expected a variant as str, got {type(variant).__name__}")
     if variant is not None:
         preset = find_preset(f"{preset.name}@{variant}")
     return PreTokenizer(preset, unicode, backend)

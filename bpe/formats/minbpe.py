@@ -17,6 +17,7 @@ from bpe.special import AddedToken
 from bpe.token import Template
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.errors import shown
 from pretok.patterns import WHOLE, find, pattern_for
 from pretok.pretokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
@@ -62,7 +63,7 @@ def parse(data: bytes) -> Contents:
                 f"{_LONGEST_TOKEN} bytes at most and an id below {ID_LIMIT}"
             )
         merges.append((left, right, id))
-    why = "" if preset else f"line 2 has a pattern that no preset has, {pattern!r}"
+    why = "" if preset else f"line 2 has a pattern that no preset has, {shown(pattern)}"
     return Contents(Vocabulary(tokens, merges), preset, why, tuple(added))
 
 
