@@ -30,8 +30,8 @@ from pretok.syntax import LONGEST, alternatives_of, members, read_by_each
 MOST_WORDS, FEW_WORDS = 256, 64
 MOST_AHEAD = 16
 """The number of optional nodes after a possessive one that `_unlock` looks at."""
-LONGEST_KEPT, LONGEST_PART_KEPT = 1024, 160
-"""The lengths of patterns and alternatives up to which forms are cached, to bound their memory."""
+LONGEST_KEPT = 160
+"""The length of alternatives up to which what they match is cached, to bound the cache's memory."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
@@ -44,8 +44,7 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
     Take time n log n in the length of the pattern.
     """
-    form = _kept_form if len(pattern) <= LONGEST_KEPT else _form
-    return form(pattern, engine)
+    return _form(pattern, engine) if len(pattern) <= LONGEST else None
 
 
 class Part(NamedTuple):
@@ -61,8 +60,8 @@ class Part(NamedTuple):
 
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
-    """Return the alternatives of `pattern`."""
-    return [_part(text, engine) for text in alternatives_of(pattern)]
+    """Return the alternatives of `pattern`, which has LONGEST code points at most."""
+    return [part[engine] for part in _by_each(pattern)]
 
 
 def joined(parts: Iterable[Part]) -> Alternatives | None:
@@ -75,18 +74,22 @@ def joined(parts: Iterable[Part]) -> Alternatives | None:
     return _joined(found, last=True)
 
 
+# Recognising a pattern, and saying how it differs, asks for the same form several times.
+@lru_cache(maxsize=8)
 def _form(pattern: str, engine: Engine) -> Alternatives | None:
-    return joined(parts_of(pattern, engine)) if len(pattern) <= LONGEST else None
+    return joined(parts_of(pattern, engine))
 
 
-_kept_form = lru_cache(maxsize=16)(_form)
+@lru_cache(maxsize=4)
+def _by_each(pattern: str) -> list[dict[Engine, Part]]:
+    """Return each alternative of `pattern` as each engine reads it."""
+    return [
+        (_kept_part if len(text) <= LONGEST_KEPT else _part)(text)
+        for text in alternatives_of(pattern)
+    ]
 
 
-def _part(text: str, engine: Engine) -> Part:
-    return (_kept_parts if len(text) <= LONGEST_PART_KEPT else _parts)(text)[engine]
-
-
-def _parts(text: str) -> dict[Engine, Part]:
+def _part(text: str) -> dict[Engine, Part]:
     """Return the alternative `text` as each engine reads it."""
     found: dict[Engine, Part] = {}
     by_each = read_by_each(text)
@@ -101,7 +104,7 @@ def _parts(text: str) -> dict[Engine, Part]:
     return found
 
 
-_kept_parts = lru_cache(maxsize=384)(_parts)
+_kept_part = lru_cache(maxsize=384)(_part)
 
 
 def covers(alternatives: Alternatives) -> bool:

@@ -15,7 +15,9 @@ def shown(value: object) -> str:
     >>> shown("x" * 1000)
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (1,000 characters)"
     """
-    if isinstance(value, (str, bytes, bytearray)) and len(value) > LONGEST_SHOWN:
+    if isinstance(value, (str, bytes)):
+        if len(value) <= LONGEST_SHOWN:
+            return repr(value)
         start = repr(value[: LONGEST_SHOWN // 2])
         unit = "characters" if isinstance(value, str) else "bytes"
         return f"{start[:-1]}...{start[-1]} ({len(value):,} {unit})"

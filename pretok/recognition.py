@@ -15,11 +15,11 @@ from pretok.patterns import KnownPattern, find, known_patterns
 from pretok.preset import ENGINES, Engine
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import find as find_preset
-from pretok.syntax import LONGEST, UnreadablePatternError, printable, read
+from pretok.syntax import LONGEST, UnreadablePatternError, alternatives_of, printable, read
 
 NEAR = 0.7
 """What patterns have in common, of 2, from which on showing the difference helps."""
-MOST_UNITS = 256
+MOST_ALTERNATIVES = 256
 """The number of alternatives up to which a pattern is compared with known ones."""
 MOST_LINES, WIDEST = 40, 160
 """The number of lines of a difference, and the number of characters of each."""
@@ -227,9 +227,9 @@ def _shortened(text: str, start: int = 0, most: int = WIDEST) -> str:
 
 def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     """Return the most similar of the known patterns; None if none has much in common with it."""
-    units = _units(pattern, engine)
-    if len(units) > MOST_UNITS:
+    if len(alternatives_of(pattern)) > MOST_ALTERNATIVES:
         return None
+    units = _units(pattern, engine)
     known = known_patterns()
     likeness = _likeness(known).of(map(_key, units), _joined(units))
     likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
