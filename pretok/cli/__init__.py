@@ -19,7 +19,7 @@ from pretok.cli.diff import diff_command
 from pretok.cli.output import abandon_output, one_line
 from pretok.cli.presets import presets_command
 from pretok.cli.split import explain_command, split_command
-from pretok.errors import PresetWarning, PretokError, UnknownPresetError
+from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shown
 from pretok.pretokenizer import choose_backend
 
 TROUBLE = 2
@@ -80,7 +80,7 @@ def _message(error: Exception) -> str:
         return error.format_message()
     if isinstance(error, UnknownPresetError):
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
-        return f"unknown preset {error.name!r}; {near}'pretok presets' lists them all"
+        return f"unknown preset {shown(error.name)}; {near}'pretok presets' lists them all"
     return str(error)
 
 

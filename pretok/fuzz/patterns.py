@@ -63,7 +63,7 @@ class PatternMaker:
             return self._changed(self._rng.choice(self._known))
         if kind < 0.8:
             return self._alternatives(2)
-        if kind < 0.95:
+        if kind < 0.98:
             return "".join(self._piece() for _ in range(self._rng.randrange(12)))
         return self._long()
 
@@ -113,7 +113,7 @@ class PatternMaker:
         """Return a construct that is repeated: some of these patterns are too long to be read."""
         rng = self._rng
         endless = rng.choice(ENDLESS)
-        longest = rng.choice((50, 50, 200, 200, 1000, LONGEST, 2 * LONGEST))
+        longest = rng.choice((50, 50, 50, 200, 200, 200, 1000, 1000, LONGEST // 2, LONGEST))
         first = rng.choice((0x41, 0x3B1, 0x4E00, 0x10000))
         parts, size = [self._piece() * rng.randrange(2)], 0
         while size < longest:
