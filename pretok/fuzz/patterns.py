@@ -165,14 +165,15 @@ def fuzz_patterns(
     limit = float("inf") if cases is None else cases
     done = 0
     while done == 0 or (done < limit and time.monotonic() < end):
-        for pattern, engine in maker.batch(int(min(BATCH, max(limit - done, 1)))):
+        batch = maker.batch(int(min(BATCH, max(limit - done, 1))))
+        for pattern, engine in batch:
             done += 1
             what = check.failure(pattern, engine)
             if what:
                 failure = _smallest(check, what, pattern, engine)
                 return PatternResult(done, check.recognised, check.compared, failure)
         if on_batch:
-            on_batch(BATCH)
+            on_batch(len(batch))
     return PatternResult(done, check.recognised, check.compared, None)
 
 
