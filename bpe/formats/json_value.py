@@ -91,7 +91,7 @@ class Value:
             if part.value is not None and part.kind() == "Sequence":
                 part.only("type", key)
                 if seen + len(pending) + len(part[key].values()) > MOST_PARTS:
-                    raise self.unsupported(f"bpe takes {MOST_PARTS} parts at most")
+                    raise self.malformed(f"{MOST_PARTS} parts at most")
                 pending += reversed(list(part[key].items()))
             else:
                 yield part

@@ -154,7 +154,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found, Fault 
         !inner.list(listed, fault))
       return false;
     if (seen + pending.size() + listed.size() > MOST_PARTS) {
-      fault = unsupported(std::to_string(MOST_PARTS) + " parts are taken at most");
+      fault = malformed(std::to_string(MOST_PARTS) + " parts at most");
       return false;
     }
     if (!inner.items(items, fault))
