@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 from bpe.backends import make_added
 from bpe.encoder import Backend
-from bpe.special import AddedToken, AddedTokens, Treatment
 from bpe.errors import shortened
+from bpe.special import AddedToken, AddedTokens, Treatment
 
 Special: TypeAlias = Treatment | Collection[str]
 Phase: TypeAlias = Literal["all", "exact", "normalized"]

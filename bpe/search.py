@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bpe.errors import UnknownVocabularyError
 from bpe.names import KNOWN, PublishedFile, tiktoken_key
-from pretok.errors import LONGEST, UnreadableFileError, shortened
+from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
 from pretok.files import read
 
 _MOST_REF = 1000
@@ -122,7 +122,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
     message = f"no file and no vocabulary on this machine is called {shortened(name)}"
     near = [
         found
-        for found in get_close_matches(name[:LONGEST], dict.fromkeys(_names()), n=4, cutoff=0.5)
+        for found in get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
         if found != name
     ]
     if near and name not in KNOWN:
@@ -132,7 +132,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         message += f"; {path} is not the published file (another sha256), so it is damaged"
     if name in KNOWN:
         message += f"; get it with `pretok fetch {name}`"
-    elif "/" in name and len(name) <= LONGEST:
+    elif "/" in name and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
     return message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, get_args
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
@@ -19,7 +19,7 @@ def check_behavior(behavior: str, owner: str) -> Behavior:
     for known in BEHAVIORS:
         if behavior == known:
             return known
-    raise InvalidRuleError(f"{owner}: behavior={behavior!r}; expected one of {BEHAVIORS}")
+    raise InvalidRuleError(f"{owner}: behavior={shortened(behavior)}; expected one of {BEHAVIORS}")
 
 
 def applied(spans: Iterable[Part], behavior: Behavior, invert: bool = False) -> Iterator[Part]:

@@ -10,10 +10,11 @@ version; which code point has which atom does (pretok.unicode).
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from operator import and_, or_
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 from pretok.unicode.atoms import ATOMS, Atom
 
 ALL_ATOMS = (1 << len(ATOMS)) - 1
@@ -39,10 +40,10 @@ class CharSet:
         return self.segments[bisect_right(self.segments, (code_point, ALL_ATOMS)) - 1][1]
 
     def __or__(self, other: CharSet) -> CharSet:
-        return _combine(self, other, lambda a, b: a | b)
+        return _combine(self, other, or_)
 
     def __and__(self, other: CharSet) -> CharSet:
-        return _combine(self, other, lambda a, b: a & b)
+        return _combine(self, other, and_)
 
     def __sub__(self, other: CharSet) -> CharSet:
         return _combine(self, other, lambda a, b: a & ~b)
@@ -59,15 +60,45 @@ class CharSet:
         return set_name(self)
 
 
-class _Operation(Protocol):
-    def __call__(self, a: int, b: int, /) -> int: ...
+def union(sets: Iterable[CharSet]) -> CharSet:
+    """Return the union of `sets`, in time n log n in their segments.
+
+    >>> union([code_points("a"), code_points("b-d")]) == code_points("a-d")
+    True
+    """
+    return _reduced(or_, list(sets), NOTHING)
+
+
+def intersection(sets: Iterable[CharSet]) -> CharSet:
+    """Return the intersection of `sets`, in time n log n in their segments."""
+    return _reduced(and_, list(sets), ANY)
+
+
+_Operation = Callable[[int, int], int]
+
+
+def _reduced(operation: _Operation, sets: list[CharSet], of_none: CharSet) -> CharSet:
+    # Combining neighbours copies each segment once in each of log n rounds.
+    while len(sets) > 1:
+        odd = sets[-1:] if len(sets) % 2 else []
+        pairs = zip(sets[::2], sets[1::2], strict=False)
+        sets = [_combine(left, right, operation) for left, right in pairs] + odd
+    return sets[0] if sets else of_none
 
 
 def _combine(left: CharSet, right: CharSet, operation: _Operation) -> CharSet:
     if not isinstance(right, CharSet):
         raise TypeError(f"expected a CharSet, got {type(right).__name__}")
-    firsts = sorted({first for first, _ in left.segments + right.segments})
-    return _normal([(c, operation(left.mask_at(c), right.mask_at(c))) for c in firsts])
+    left_masks, right_masks = dict(left.segments), dict(right.segments)
+    left_mask = right_mask = 0
+    kept: list[tuple[int, int]] = []
+    for first in sorted({**left_masks, **right_masks}):
+        left_mask = left_masks.get(first, left_mask)
+        right_mask = right_masks.get(first, right_mask)
+        mask = operation(left_mask, right_mask)
+        if not kept or kept[-1][1] != mask:
+            kept.append((first, mask))
+    return CharSet(tuple(kept))
 
 
 def _normal(segments: list[tuple[int, int]]) -> CharSet:
@@ -91,36 +122,47 @@ def code_points(*ranges: str | tuple[int, int]) -> CharSet:
     >>> code_points("a-z", "_") & UPPER == NOTHING
     True
     """
-    result = NOTHING
-    for given in ranges:
-        if isinstance(given, str) and len(given) == 1:
-            first = last = ord(given)
-        elif isinstance(given, str) and len(given) == 3 and given[1] == "-":
-            first, last = ord(given[0]), ord(given[2])
-        elif isinstance(given, tuple) and [type(bound) for bound in given] == [int, int]:
-            first, last = given
-        else:
-            raise InvalidRuleError(
-                f"code_points: expected a character, a range like 'a-z' or a pair of numbers, "
-                f"got {given!r}"
-            )
-        if not 0 <= first <= last < LIMIT:
-            raise InvalidRuleError(
-                f"code_points: {given!r} is not an ascending range of code points below 0x110000"
-            )
-        result |= _range(first, last)
-    return result
+    return _of_ranges(sorted(map(_range, ranges)))
 
 
-def _range(first: int, last: int) -> CharSet:
+def _range(given: object) -> tuple[int, int]:
+    if isinstance(given, str) and len(given) == 1:
+        first = last = ord(given)
+    elif isinstance(given, str) and len(given) == 3 and given[1] == "-":
+        first, last = ord(given[0]), ord(given[2])
+    elif isinstance(given, tuple) and [type(bound) for bound in given] == [int, int]:
+        first, last = given
+    else:
+        raise InvalidRuleError(
+            f"code_points: expected a character, a range like 'a-z' or a pair of numbers, "
+            f"got {shortened(given)}"
+        )
+    if not 0 <= first <= last < LIMIT:
+        raise InvalidRuleError(
+            f"code_points: {shortened(given)} is not an ascending range of code points "
+            "below 0x110000"
+        )
+    return first, last
+
+
+def _of_ranges(ranges: list[tuple[int, int]]) -> CharSet:
+    """Return the set of `ranges`, which ascend but may overlap."""
     # ASCII has had the same categories in every Unicode version, so there the atoms are known and
     # code_points("'") and LETTER come out disjoint. Beyond ASCII any atom may occur.
-    segments = [(0, 0)] if first else []
-    segments += [(c, 1 << _ascii_atom(c)) for c in range(first, min(last + 1, 0x80))]
-    if last >= 0x80:
-        segments.append((max(first, 0x80), ALL_ATOMS))
-    if last + 1 < LIMIT:
-        segments.append((last + 1, 0))
+    segments = [(0, 0)]
+    end = 0
+    for start, last in ranges:
+        first = max(start, end)
+        if first > last:
+            continue
+        if segments[-1][0] == first:
+            segments.pop()
+        segments += [(c, ASCII_MASKS[c]) for c in range(first, min(last + 1, 0x80))]
+        if last >= 0x80:
+            segments.append((max(first, 0x80), ALL_ATOMS))
+        end = last + 1
+        if end < LIMIT:
+            segments.append((end, 0))
     return _normal(segments)
 
 
@@ -141,6 +183,8 @@ def _ascii_atom(code_point: int) -> Atom:
     return Atom.PUNCTUATION if char.isprintable() else Atom.CONTROL
 
 
+ASCII_MASKS = tuple(1 << _ascii_atom(code) for code in range(0x80))
+"""The mask of the atom of each ASCII code point."""
 NOTHING = CharSet(((0, 0),))
 ANY = ~NOTHING
 HAN = _atoms(Atom.HAN_LETTER, Atom.HAN_MARK, Atom.HAN_NUMBER, Atom.HAN_PUNCTUATION, Atom.HAN_SYMBOL)

@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Iterable
 from reprlib import Repr
 
-LONGEST = 80
+MAX_SHOWN = 80
 """Values of more characters or bytes are shortened in messages."""
 _LONGEST_PATH = 400
 _SHORT = Repr()
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
-_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = LONGEST
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
 
 
-def shortened(value: object, most: int = LONGEST, show: Callable[[object], str] = repr) -> str:
+def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str] = repr) -> str:
     """Return show(value) for a message: of a long one only both ends, and the length; never raises.
 
     >>> shortened("a" * 1000, 8)
@@ -50,11 +50,8 @@ class UnknownPresetError(PretokError, ValueError):
     """No preset has this name."""
 
     def __init__(self, name: object, names: Iterable[str]) -> None:
-        from difflib import get_close_matches
-
         known = sorted(names)
-        text = name if isinstance(name, str) else repr(name)
-        near = get_close_matches(text[:LONGEST].lower(), known, n=5, cutoff=0.5)
+        near = _near(name, known)
         hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
         super().__init__(
             f"unknown preset {shortened(name)}; {hint} pretok.presets() lists them all; "
@@ -141,6 +138,15 @@ class InvalidRuleError(PretokError, ValueError):
 
 class BackendError(PretokError, RuntimeError):
     """The backend asked for is unknown or was not built."""
+
+
+def _near(name: object, known: list[str]) -> list[str]:
+    if not isinstance(name, str) or len(name) > MAX_SHOWN:
+        return []
+    # Importing difflib takes half as long as importing pretok.
+    from difflib import get_close_matches
+
+    return get_close_matches(name.lower(), known, n=5, cutoff=0.5)
 
 
 def _quoted(names: Iterable[str]) -> str:

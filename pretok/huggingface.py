@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,12 +26,14 @@ from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.recognition import unknown_pattern
-from pretok.stage import Stage
+from pretok.stage import MOST_STAGES, Stage
 
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
 DEEPEST = 100
+MOST_PARTS = 256
+"""The number of parts of a pre_tokenizer, Sequences among them; published ones have ten at most."""
 
 
 def from_huggingface(
@@ -80,7 +82,7 @@ def read(value: object, path: str) -> Read:
     """
     stages: list[Stage] = []
     space_at = ""
-    parts = list(_parts(value, path, 0))
+    parts = _parts(value, path)
     number = -1
     while (number := number + 1) < len(parts):
         part, at = parts[number]
@@ -111,6 +113,10 @@ def read(value: object, path: str) -> Read:
 def preset_of(found: Read) -> Preset:
     """Return the known preset that has these stages, or else one that is made of them."""
     stages = found.stages or WHOLE.stages
+    if len(stages) > MOST_STAGES:
+        raise UnsupportedPreTokenizerError(
+            "pre_tokenizer", f"there are {len(stages)} stages; expected {MOST_STAGES} at most"
+        )
     known = same_split(stages)
     if known is not None:
         return known
@@ -176,22 +182,7 @@ def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
 
 def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
     """Return the pre_tokenizer that `source` has, and its path in it."""
-    if isinstance(source, Mapping):
-        value: object = dict(source)
-    else:
-        file = Path(source)
-        with naming(file):
-            file = file / "tokenizer.json" if file.is_dir() else file
-        try:
-            data = read_file(file, json_text.MOST_BYTES)
-        except UnreadableFileError as error:
-            raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
-        try:
-            value = json_text.parse(data)
-        except ValueError as error:
-            raise UnsupportedPreTokenizerError(
-                short_path(file), f"it is no JSON: {error}"
-            ) from None
+    value = dict(source) if isinstance(source, Mapping) else _json_of(source)
     members = _object(value)
     if "pre_tokenizer" in members:
         return members["pre_tokenizer"], "pre_tokenizer"
@@ -202,21 +193,53 @@ def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tupl
     )
 
 
-def _parts(value: object, path: str, depth: int) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the parts of a Sequence, which may be nested, each with its path."""
-    if value is None and depth == 0:
-        return
-    part = _object(value)
-    if not isinstance(part.get("type"), str):
-        raise UnsupportedPreTokenizerError(path, 'expected an object that has a "type"')
-    if part["type"] != "Sequence":
-        yield part, path
-        return
-    inner = part.get("pretokenizers")
-    if not isinstance(inner, list) or set(part) != {"type", "pretokenizers"} or depth == DEEPEST:
-        raise UnsupportedPreTokenizerError(path, 'expected a Sequence with a list "pretokenizers"')
-    for number, each in enumerate(inner):
-        yield from _parts(each, f"{path}.pretokenizers[{number}]", depth + 1)
+def _json_of(source: str | os.PathLike[str]) -> object:
+    """Return the JSON value of the file `source`, or of the tokenizer.json in that folder."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"expected a path or a mapping, got {type(source).__name__}")
+    file = Path(source)
+    with naming(file):
+        file = file / "tokenizer.json" if file.is_dir() else file
+    try:
+        data = read_file(file, json_text.MOST_BYTES)
+    except UnreadableFileError as error:
+        raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
+    try:
+        return json_text.parse(data)
+    except ValueError as error:
+        raise UnsupportedPreTokenizerError(short_path(file), f"it is not JSON: {error}") from None
+
+
+def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
+    """Return the parts of a Sequence, which may be nested, each with its path."""
+    if value is None:
+        return []
+    found: list[tuple[dict[str, Any], str]] = []
+    pending = [(value, path, 0)]
+    while pending:
+        value, path, depth = pending.pop()
+        part = _object(value)
+        if not isinstance(part.get("type"), str):
+            raise UnsupportedPreTokenizerError(path, 'expected an object that has a "type"')
+        if part["type"] != "Sequence":
+            found.append((part, path))
+            continue
+        inner = part.get("pretokenizers")
+        if not isinstance(inner, list) or part.keys() != {"type", "pretokenizers"}:
+            raise UnsupportedPreTokenizerError(
+                path, 'expected a Sequence with a list "pretokenizers"'
+            )
+        if depth == DEEPEST:
+            raise UnsupportedPreTokenizerError(
+                path, f"expected a Sequence in {DEEPEST} others at most"
+            )
+        if len(found) + len(pending) + len(inner) > MOST_PARTS:
+            raise UnsupportedPreTokenizerError(
+                path, f"expected {MOST_PARTS} parts at most, got {len(inner):,} here"
+            )
+        places = ((each, f"{path}.pretokenizers[{n}]", depth + 1) for n, each in enumerate(inner))
+        pending += reversed(list(places))
+    return found
 
 
 def _is_regex(part: dict[str, Any]) -> bool:
@@ -234,7 +257,7 @@ def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, 
 
 @lru_cache(maxsize=256)
 def _parts_of(written: str) -> list[dict[str, Any]]:
-    return [part for part, _ in _parts(json.loads(written), "", 0)]
+    return [part for part, _ in _parts(json.loads(written), "")]
 
 
 def _block(part: dict[str, Any], path: str) -> Block:

@@ -9,7 +9,7 @@ fancy-regex ("tiktoken") and any number in Oniguruma ("hf"), so there it is no o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
 from pretok.behaviors import Behavior
@@ -18,7 +18,7 @@ from pretok.classes import ANY
 from pretok.nodes import Alternatives, Only
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
-from pretok.rules import Rule, Run
+from pretok.rules import Run
 from pretok.stage import Stage
 from pretok.syntax import texts_of
 from pretok.unicode import DEFAULT_VERSION
@@ -43,11 +43,13 @@ def find(pattern: str, engine: Engine) -> Preset | None:
     >>> find(r"\p{N}{1,2}|\s+", "hf") is None
     True
     """
-    wanted = _split(pattern, engine, *_OF_PATTERNS[engine])
+    wanted = _alternatives(pattern, engine)
     return _first(
         preset
         for preset in _known()
-        if len(preset.stages) == 1 and _stage_split(preset, preset.stages[0]) == wanted
+        if len(preset.stages) == 1
+        and _of_stage(preset.stages[0], preset.engine) == wanted
+        and _stage_behavior(preset.stages[0], wanted) == _simplest(wanted, *_OF_PATTERNS[engine])
     )
 
 
@@ -59,19 +61,27 @@ def find_stage(
     None if the pattern is that of no stage.
     """
     wanted = _alternatives(pattern, engine)
-    behavior, invert = _simplest(wanted, behavior, invert)
     return _first(
-        Stage(stage.rules, stage.pattern, behavior, invert)
+        Stage(stage.rules, stage.pattern, *_simplest(wanted, behavior, invert))
         for preset in _known()
         for stage in preset.stages
-        if stage.pattern and _alternatives(stage.pattern, preset.engine) == wanted
+        if stage.pattern and _of_stage(stage, preset.engine) == wanted
     )
 
 
 def same_split(stages: tuple[Stage, ...]) -> Preset | None:
     """Return the preset whose stages do the same as `stages`; None if no such is known."""
-    wanted = [(stage.rules, stage.behavior, stage.invert) for stage in stages]
-    return _first(preset for preset in _known() if list(map(_does, _each(preset))) == wanted)
+    return _first(
+        preset
+        for preset in _known()
+        if len(preset.stages) == len(stages)
+        and all(
+            ours.rules == theirs.rules
+            and _stage_behavior(ours, _of_stage(ours, preset.engine))
+            == (theirs.behavior, theirs.invert)
+            for ours, theirs in zip(preset.stages, stages, strict=True)
+        )
+    )
 
 
 def stages_of_json() -> Iterator[Stage]:
@@ -80,12 +90,26 @@ def stages_of_json() -> Iterator[Stage]:
         yield from (stage for stage in preset.stages if stage.huggingface and not stage.pattern)
 
 
-def known_patterns() -> Iterator[tuple[str, Engine, str]]:
-    """Yield the patterns of all presets: the preset's name, engine and the pattern."""
-    for preset in _of_engines(presets()):
-        for stage in preset.stages:
-            if stage.pattern:
-                yield preset.name, preset.engine, stage.pattern
+KnownPattern = tuple[str, Engine, str]
+"""The name of a preset, its engine, and the pattern of one of its stages."""
+_patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+
+
+def known_patterns() -> tuple[KnownPattern, ...]:
+    """Return the patterns of all presets."""
+    global _patterns
+    known = presets()
+    if _patterns[0] != known:
+        _patterns = (
+            known,
+            tuple(
+                (preset.name, preset.engine, stage.pattern)
+                for preset in _of_engines(known)
+                for stage in preset.stages
+                if stage.pattern
+            ),
+        )
+    return _patterns[1]
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:
@@ -100,7 +124,10 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     written = stage_pattern_for(preset.stages[0], preset.engine, engine)
     if written is None or len(preset.stages) > 1:
         return None
-    same = _stage_split(preset, preset.stages[0]) == _split(written, engine, *_OF_PATTERNS[engine])
+    wanted = _alternatives(written, engine)
+    same = _of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
+        preset.stages[0], wanted
+    ) == _simplest(wanted, *_OF_PATTERNS[engine])
     return written if same else None
 
 
@@ -109,7 +136,7 @@ def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str 
     if written_for == engine or not stage.pattern:
         return stage.pattern or None
     written = "|".join(map(_unlocked, texts_of(stage.pattern)))
-    same = _alternatives(stage.pattern, written_for) == _alternatives(written, engine)
+    same = _of_stage(stage, written_for) == _alternatives(written, engine)
     return written if same else None
 
 
@@ -122,8 +149,9 @@ _OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
 
 def _known() -> Iterator[Preset]:
     # Installed packages are looked for only where no other preset is what is asked for.
-    yield from _of_engines(registered())
-    yield from _of_engines(presets())
+    here = registered()
+    yield from _of_engines(here)
+    yield from _of_engines(presets()[len(here) :])
 
 
 def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
@@ -141,6 +169,16 @@ def _alternatives(pattern: str, engine: Engine) -> Alternatives:
     return ((Only(engine, pattern),),) if found is None else found
 
 
+@lru_cache(maxsize=1024)
+def _of_known(pattern: str, engine: Engine) -> Alternatives:
+    return _alternatives(pattern, engine)
+
+
+def _of_stage(stage: Stage, engine: Engine) -> Alternatives:
+    """Return what the pattern of a preset's stage matches: `_alternatives`, remembered."""
+    return _of_known(stage.pattern, engine)
+
+
 def _simplest(
     alternatives: Alternatives, behavior: Behavior, invert: bool
 ) -> tuple[Behavior, bool]:
@@ -154,25 +192,8 @@ def _simplest(
     return behavior, invert
 
 
-def _split(pattern: str, engine: Engine, behavior: Behavior, invert: bool) -> object:
-    alternatives = _alternatives(pattern, engine)
-    return alternatives, _simplest(alternatives, behavior, invert)
-
-
-def _stage_split(preset: Preset, stage: Stage) -> object:
-    return _split(stage.pattern, preset.engine, stage.behavior, stage.invert)
-
-
-def _each(preset: Preset) -> Iterator[Stage]:
-    """Yield the stages of `preset`, each with the simplest behavior."""
-    for stage in preset.stages:
-        alternatives = _alternatives(stage.pattern, preset.engine)
-        behavior, invert = _simplest(alternatives, stage.behavior, stage.invert)
-        yield replace(stage, behavior=behavior, invert=invert)
-
-
-def _does(stage: Stage) -> tuple[tuple[Rule, ...], Behavior, bool]:
-    return stage.rules, stage.behavior, stage.invert
+def _stage_behavior(stage: Stage, alternatives: Alternatives) -> tuple[Behavior, bool]:
+    return _simplest(alternatives, stage.behavior, stage.invert)
 
 
 def _unlocked(alternative: str) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.errors import BackendError
+from pretok.errors import BackendError, shortened
 from pretok.machine import GAP, Machine, Steps, Unit
 from pretok.preset import Preset
 from pretok.program import compile_rules, stage_words
@@ -140,7 +140,7 @@ class PreTokenizer:
         if unit is None:
             unit = "char" if isinstance(data, str) else "byte"
         elif unit not in get_args(Unit):
-            raise ValueError(f"unknown unit {unit!r}; expected one of {get_args(Unit)}")
+            raise ValueError(f"unknown unit {shortened(unit)}; expected one of {get_args(Unit)}")
         if self._preset.removes:
             raise ValueError(
                 f"preset {self._preset.name!r} removes parts of the text, so that its pre-tokens "
@@ -188,7 +188,7 @@ class PreTokenizer:
             raise TypeError(f"expected a sequence of str, got one {type(texts).__name__}")
         checked = [_require_str(text, "split_bytes") for text in texts]
         if threads is not None and (not isinstance(threads, int) or threads < 1):
-            raise ValueError(f"threads={threads!r}; expected None or an int of at least 1")
+            raise ValueError(f"threads={shortened(threads)}; expected None or an int of at least 1")
         return self._backend.split_batch(checked, _threads(checked) if threads is None else threads)
 
     def explain(self, text: str) -> list[Step]:
@@ -248,7 +248,7 @@ def choose_backend(asked: str | None = None) -> BackendName:
     if name is None:
         return "native" if _native() else "python"
     if name not in get_args(BackendName):
-        raise BackendError(f"{source}={name!r}; expected one of {get_args(BackendName)}")
+        raise BackendError(f"{source}={shortened(name)}; expected one of {get_args(BackendName)}")
     if name == "native" and not _native():
         raise BackendError(
             f"{source}='native', but the C++ extension pretok._core was not built; "

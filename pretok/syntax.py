@@ -8,11 +8,15 @@ which equals no other engine's; what could change the meaning of the text around
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
 from pretok.classes import (
+    ALL_ATOMS,
+    ASCII_MASKS,
     CASELESS,
     CONTROL,
     DIGIT,
@@ -30,12 +34,18 @@ from pretok.classes import (
     WORD,
     CharSet,
     code_points,
+    intersection,
+    union,
 )
 from pretok.nodes import Ahead, Alternatives, Chars, End, Group, Node, Only, Repeat, Sequence
-from pretok.preset import Engine
+from pretok.preset import ENGINES, Engine
 
+LONGEST = 8192
+"""The number of code points of a pattern that is read; the longest published one has 332."""
 DEEPEST = 40
 """How many groups and classes may be in each other; published patterns have three."""
+MOST_DIGITS = 9
+"""The number of digits of a count, as in `a{3}`."""
 
 
 class UnreadablePatternError(ValueError):
@@ -43,8 +53,60 @@ class UnreadablePatternError(ValueError):
 
 
 def read(pattern: str, engine: Engine) -> Alternatives:
-    """Return what `pattern` says to `engine`; raises UnreadablePatternError."""
+    """Return what `pattern` says to `engine`; raises UnreadablePatternError.
+
+    Take time n log n in the length of the pattern, which is LONGEST at most.
+    """
     return _Reader(pattern, engine).whole()
+
+
+def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
+    """Return what `pattern` says to each engine, None for one that cannot read it.
+
+    Where the engines read it alike, the values are the same object.
+    """
+    found: dict[Engine, Alternatives | None] = {}
+    for engine in ENGINES:
+        reader = _Reader(pattern, engine)
+        try:
+            found[engine] = reader.whole()
+        except UnreadablePatternError:
+            found[engine] = None
+        if not reader.is_of_engine:
+            return dict.fromkeys(ENGINES, found[engine])
+    return found
+
+
+@lru_cache(maxsize=16)
+def alternatives_of(pattern: str) -> tuple[str, ...]:
+    """Return the texts of the alternatives of `pattern`: joined by "|" they are the pattern.
+
+    Reading `pattern` gives what reading each of them gives, and fails if reading one of them fails.
+
+    >>> alternatives_of("a|(?:b|c)|[|]")
+    ('a', '(?:b|c)', '[|]')
+    """
+    parts: list[str] = []
+    depth = classes = start = 0
+    for match in _MARK(pattern):
+        char = match[0]
+        if char == "|":
+            if not depth and not classes:
+                parts.append(pattern[start : match.start()])
+                start = match.end()
+        elif char == "[":
+            classes += 1
+        elif classes:
+            classes -= char == "]"
+        elif char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+    return (*parts, pattern[start:])
+
+
+_MARK = re.compile(r"[][()|]|\\.", re.DOTALL).finditer
+"""Finds what may begin or end an alternative, and escapes, which do not."""
 
 
 def texts_of(pattern: str) -> list[str]:
@@ -55,32 +117,34 @@ def texts_of(pattern: str) -> list[str]:
     >>> texts_of("a|(?:b|c)|[|]")
     ['a', '(?:b|c)', '[|]']
     """
-    parts = [""]
-    depth = classes = index = 0
-    while index < len(pattern):
-        char = pattern[index]
-        index += 1
-        if char == "\\":
-            char = pattern[index - 1 : index + 1]
-            index += 1
-        elif char in "\r\n":
-            char = repr(char)[1:-1]
-        elif char in "[]" and (classes or char == "["):
-            classes += 1 if char == "[" else -1
-        elif char in "()" and not classes:
-            depth += 1 if char == "(" else -1
-        elif char == "|" and not depth and not classes:
-            parts.append("")
-            continue
-        parts[-1] += char
-    return parts
+    parts = alternatives_of(pattern)
+    return [part.replace("\r", "\\r").replace("\n", "\\n") for part in parts]
+
+
+def printable(text: str) -> str:
+    r"""Return `text`, part of a pattern, with an escape for each character that does not print.
+
+    >>> print(printable("[\n\ud800é]"))
+    [\n\x{D800}é]
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    return repr(char)[1:-1] if char in "\r\n\t" else f"\\x{{{ord(char):X}}}"
 
 
 _CONTROL_SPACE = code_points((0x09, 0x0D), (0x85, 0x85))
 _PROPERTIES = {
-    "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION, "S": SYMBOL,
-    "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
+    name: (Chars(chars), Chars(~chars))
+    for name, chars in {
+        "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION,
+        "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
+    }.items()
 }  # fmt: skip
+"""What `\\p{name}` and `\\P{name}` match."""
 _TOGETHER = {
     frozenset({"Lu", "Lt"}): UPPER,
     frozenset({"Lm", "Lo"}): CASELESS,
@@ -101,7 +165,10 @@ _WORDS: dict[tuple[Engine, bool], CharSet] = {
     ("tiktoken", False): WORD,
     ("tiktoken", True): WORD,
 }
-_SETS = {"s": WHITE_SPACE, "S": ~WHITE_SPACE, "d": DIGIT, "D": ~DIGIT}
+_SETS = {
+    "s": Chars(WHITE_SPACE), "S": Chars(~WHITE_SPACE), "d": Chars(DIGIT), "D": Chars(~DIGIT)
+}  # fmt: skip
+_NO_LINE_BREAK = Chars(~code_points("\n"))
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
 _ALONE = frozenset("bBAzZG")
 """Escapes that are no character, and that the engines may not read alike."""
@@ -111,11 +178,22 @@ _MARKS: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessiv
 class _Reader:
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
-        self._engine = engine
+        self._read_by = engine
         self._at = 0
         self._depth = 0
+        self.is_of_engine = False
+        """Whether another engine may read what was read so far in another way."""
+
+    @property
+    def _engine(self) -> Engine:
+        self.is_of_engine = True
+        return self._read_by
 
     def whole(self) -> Alternatives:
+        if len(self._text) > LONGEST:
+            raise UnreadablePatternError(
+                f"a pattern of {len(self._text):,} characters, more than {LONGEST:,},"
+            )
         found = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
             raise UnreadablePatternError(f"unopened ')' at {self._at}")
@@ -161,6 +239,8 @@ class _Reader:
         first, comma, last = inside.partition(",")
         if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
             raise UnreadablePatternError(f"no quantifier at {self._at}")
+        if len(first) > MOST_DIGITS or len(last) > MOST_DIGITS:
+            raise UnreadablePatternError(f"a count of more than {MOST_DIGITS} digits at {self._at}")
         low = int(first)
         high = int(last) if last else None if comma else low
         if high is not None and not low <= high:
@@ -192,7 +272,7 @@ class _Reader:
         elif char == "\\":
             found = self._escape()
         else:
-            found = Chars(~code_points("\n") if char == "." else code_points(char))
+            found = _NO_LINE_BREAK if char == "." else _literal(char)
         return _folded(found) if ignore_case else found
 
     def _group(self, start: int, ignore_case: bool) -> Node:
@@ -218,17 +298,17 @@ class _Reader:
         if char in "pP":
             return self._property(negated=char == "P")
         if char in _SETS:
-            return Chars(_SETS[char])
+            return _SETS[char]
         if char in "wW":
             chars = _WORDS[self._engine, in_class]
             return Chars(chars if char == "w" else ~chars)
         if char in _CONTROLS:
-            return Chars(code_points(_CONTROLS[char]))
+            return _literal(_CONTROLS[char])
         if char in "xu":
-            return Chars(code_points(self._numbered(char)))
+            return _literal(self._numbered(char))
         if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
-            return Chars(code_points(char))
-        raise UnreadablePatternError(f"the escape '\\{char}' at {at}")
+            return _literal(char)
+        raise UnreadablePatternError(f"the escape '\\{printable(char)}' at {at}")
 
     def _numbered(self, kind: str) -> str:
         at = self._at
@@ -257,8 +337,7 @@ class _Reader:
             raise UnreadablePatternError(f"no property at {at}")
         self._at = end + 1
         if name in _PROPERTIES:
-            chars = _PROPERTIES[name]
-            return Chars(~chars if negated else chars)
+            return _PROPERTIES[name][negated]
         shown = name if name in _OTHER_PROPERTIES else f"{name} of {self._engine}"
         return Chars(NOTHING, frozenset({shown}), negated)
 
@@ -268,49 +347,49 @@ class _Reader:
         if self._depth > DEEPEST:
             raise UnreadablePatternError(f"more than {DEEPEST} classes in each other")
         negated = self._take("^")
-        sides: list[Chars] = []
-        found = Chars(NOTHING)
+        sides: list[list[Chars | tuple[int, int]]] = [[]]
         first = self._at
-        while self._peek() != "]" or self._at == first:
-            char = self._peek()
-            if not char or char == "]" or self._text.startswith(("[:", "--", "~~"), self._at):
+        while (char := self._peek()) != "]" or self._at == first:
+            if char in ("", "]") or self._text.startswith(("[:", "--", "~~"), self._at):
                 raise UnreadablePatternError(f"what is in the class at {start}")
             if self._take("&&"):
-                sides.append(found)
-                found = Chars(NOTHING)
-                continue
-            found = _union(found, self._item())
+                sides.append([])
+            else:
+                sides[-1].append(self._item())
         self._at += 1
         self._depth -= 1
-        found = _joined(found)
-        for side in map(_joined, sides):
-            if found.names or side.names or NOTHING in (found.known, side.known):
+        if len(sides) == 1:
+            found = _union(sides[0])
+        else:
+            known = [_union(side) for side in sides]
+            if any(side.names or side.known == NOTHING for side in known):
                 raise UnreadablePatternError(f"the intersection in the class at {start}")
-            found = Chars(found.known & side.known)
+            found = Chars(intersection(side.known for side in known))
         if found.names:
             return replace(found, negated=negated != found.negated)
         return Chars(~found.known if negated else found.known)
 
-    def _item(self) -> Chars:
+    def _item(self) -> Chars | tuple[int, int]:
+        """Return what is next in a class: a set, or the first and last code point of a range."""
         at = self._at
         char = self._next()
         if char == "[":
             return self._class(at)
-        low = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
-        if not self._text.startswith("-", self._at) or self._text[self._at + 1 :][:1] in ("]", "-"):
-            return low
+        low = self._escape(in_class=True) if char == "\\" else char
+        if self._peek() != "-" or self._peek(1) in ("]", "-"):
+            return (ord(low), ord(low)) if isinstance(low, str) else low
         self._at += 1
         char = self._next()
-        high = self._escape(in_class=True) if char == "\\" else Chars(code_points(char))
-        one, other = members(low.known), members(high.known)
-        if char == "[" or low.names or high.names or len(one) != 1 or len(other) != 1:
+        high = self._escape(in_class=True) if char == "\\" else char
+        one, other = _only_member(low), _only_member(high)
+        if char == "[" or not one or not other:
             raise UnreadablePatternError(f"the range at {at}")
         if one > other:
             raise UnreadablePatternError(f"the range at {at} is not ascending")
-        return Chars(code_points((ord(one), ord(other))))
+        return ord(one), ord(other)
 
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
+    def _peek(self, after: int = 0) -> str:
+        return self._text[self._at + after : self._at + after + 1]
 
     def _next(self) -> str:
         char = self._peek()
@@ -339,29 +418,48 @@ def members(chars: CharSet, most: int = 32) -> str:
         if end - first > 0x80 + most:
             return ""
         for code in range(first, end):
-            one = code_points((code, code))
-            shared = one & chars
-            if shared and shared != one:
+            one = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
+            shared = one & mask
+            if shared and (shared != one or len(found) == most):
                 return ""
-            found += chr(code) if shared else ""
-    return found if len(found) <= most else ""
+            if shared:
+                found += chr(code)
+    return found
 
 
-def _union(one: Chars, other: Chars) -> Chars:
-    if one.negated or (other.negated and other.names):
-        # What is in a class beside \P{Lu} is not known apart from it.
-        text = " ".join(sorted(other.names)) + repr(other.known)
-        return Chars(one.known, one.names | {f"not {text}"}, one.negated)
-    return Chars(one.known | other.known, one.names | other.names)
+@lru_cache(maxsize=512)
+def _literal(char: str) -> Chars:
+    return Chars(code_points(char))
 
 
-def _joined(chars: Chars) -> Chars:
-    """Return `chars` with what is a CharSet together put into it."""
-    known, names = chars.known, chars.names
+def _only_member(chars: Chars | str) -> str:
+    """Return the only code point of `chars`; "" if it has others."""
+    if isinstance(chars, str):
+        return chars
+    return "" if chars.names else members(chars.known, most=1)
+
+
+def _union(items: list[Chars | tuple[int, int]]) -> Chars:
+    """Return what a class of `items` matches, with what is a CharSet together put into it."""
+    known: list[CharSet] = []
+    ranges: list[tuple[int, int]] = []
+    names: set[str] = set()
+    for item in items:
+        if isinstance(item, tuple):
+            ranges.append(item)
+        elif item.negated:
+            # What is in a class beside \P{Lu} is not known apart from it.
+            names.add(f"not {' '.join(sorted(item.names))}{item.known!r}")
+        else:
+            known.append(item.known)
+            names |= item.names
     for together, charset in _TOGETHER.items():
         if together <= names:
-            known, names = known | charset, names - together
-    return Chars(known, names, chars.negated)
+            known.append(charset)
+            names -= together
+    if ranges:
+        known.append(code_points(*ranges))
+    return Chars(union(known), frozenset(names))
 
 
 # (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.

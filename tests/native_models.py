@@ -102,7 +102,10 @@ def _read(data: bytes) -> Contents:
         return gguf.parse(data)
     format, value = detect(data)
     if format == "huggingface" and value is not None:
-        return huggingface.read(value, need_preset=False)
+        try:
+            return huggingface.read(value)
+        except UnsupportedError:  # perhaps only the pre_tokenizer is not supported
+            return huggingface.read(value, need_preset=False)
     if format == "tiktoken":
         return tiktoken.parse(data)
     if format == "pretok":

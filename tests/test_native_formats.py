@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 import bpe
@@ -9,6 +12,8 @@ from bpe.formats import compact
 from native_models import reads_json, said_to_cpp, said_to_python
 from pretok.pretokenizer import BackendName
 from support import shared
+from test_huggingface import BYTES, sequence, split
+from vocabulary_files import huggingface
 
 RANK_FILES = [
     "cl100k_base.tiktoken", "o200k_base.tiktoken", "p50k_base.tiktoken", "r50k_base.tiktoken",
@@ -42,6 +47,35 @@ def test_json_files(name: str, native: BackendName) -> None:
         assert said_to_cpp(data).unsupported
         pytest.skip("built without a JSON library")
     assert said_to_cpp(data) == said_to_python(data)
+
+
+DIGITS = {"type": "Digits", "individual_digits": True}
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "is_good"),
+    [
+        (sequence(*[DIGITS] * 254, BYTES), True),
+        (sequence(*[DIGITS] * 255, BYTES), False),
+        (sequence(*[sequence(DIGITS)] * 127, BYTES), True),
+        (sequence(*[sequence(DIGITS)] * 128, BYTES), False),
+        (sequence(*[sequence()] * 255, BYTES), False),
+        (sequence(*[DIGITS] * 100_000, BYTES), False),
+        (sequence(split("(" * 100_000), BYTES), True),
+        (sequence(split("a{" + "9" * 5000 + "}"), {**BYTES, "add_prefix_space": True}), True),
+        ({**BYTES, "add_prefix_space": True}, True),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_hostile_pre_tokenizers(
+    pre_tokenizer: dict[str, Any], is_good: bool, native: BackendName
+) -> None:
+    if not reads_json():
+        pytest.skip("built without a JSON library")
+    data = json.dumps({**huggingface(), "pre_tokenizer": pre_tokenizer}).encode()
+    said = said_to_cpp(data)
+    assert (said.unsupported is None) == is_good
+    assert said == said_to_python(data)
 
 
 @pytest.mark.parametrize("name", OTHERS)

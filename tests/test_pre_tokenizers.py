@@ -355,7 +355,7 @@ def test_from_dict_refuses(given: Any, message: str) -> None:
         (Split, ["a", "Removed"], "Split: behavior='Removed'; expected one of ('isolated'"),
         (Split, [b"a", "removed"], "Split: pattern=b'a'; expected a text"),
         (Split, ["", "removed"], "Split: pattern=''; expected a text of 1 to 255 characters"),
-        (Split, ["a" * 256, "removed"], "aa'; expected a text of 1 to 255 characters"),
+        (Split, ["a" * 256, "removed"], "(256 characters); expected a text of 1 to 255 characters"),
         (Digits, [None], "Digits: individual_digits=None; expected True or False"),
         (Punctuation, ["x"], "Punctuation: behavior='x'; expected one of ('isolated'"),
         (Metaspace, ["ab"], "Metaspace: replacement='ab'; expected one character"),

@@ -17,6 +17,7 @@ from bpe.once import once
 from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
+from pretok.errors import shortened
 from pretok.patterns import find, pattern_for
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer
@@ -361,9 +362,9 @@ def _split_of(pattern: str) -> Preset:
     preset = find(pattern, "tiktoken")
     if preset is None:
         raise ValueError(
-            f"pat_str={pattern!r} is no pattern that pretok knows; pass preset= as well: the name "
-            "of a preset of pretok.presets() that splits alike, a pretok.Preset of your own, or an "
-            "object with offsets(text)"
+            f"pat_str={shortened(pattern)} is no pattern that pretok knows; pass preset= as well: "
+            "the name of a preset of pretok.presets() that splits alike, a pretok.Preset of your "
+            "own, or an object with offsets(text)"
         )
     return preset
 

@@ -27,8 +27,8 @@ def read(file: Value, need_preset: bool = True) -> Contents:
     """Return the contents of a tokenizer.json.
 
     Raises UnsupportedError for a part that bpe does not do, with its path in the file;
-    VocabularyError for one that is malformed. Without `need_preset` a pre_tokenizer that no preset
-    splits like is no error.
+    VocabularyError for one that is malformed. Without `need_preset` its pre_tokenizer is not
+    looked up, and `preset` is None.
     """
     file.only(*_PARTS)
     for name in ("truncation", "padding"):
@@ -37,13 +37,14 @@ def read(file: Value, need_preset: bool = True) -> Contents:
     model = file["model"]
     _check_model(model)
     normalizer = _normalizer(file["normalizer"])
-    preset, why, add_prefix_space = None, "", False
-    try:
+    preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
+    if need_preset:
         preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
-    except UnsupportedError as error:
-        if need_preset:
-            raise
-        why = str(error)
+    else:
+        try:
+            add_prefix_space = pre_tokenizers.puts_space(file["pre_tokenizer"])
+        except UnsupportedError as error:
+            why = str(error)
     _check_decoder(file["decoder"])
     added = added_tokens(file["added_tokens"])
     _check_ids(file["added_tokens"], added, model["vocab"].object())

@@ -14,6 +14,8 @@ from pretok.errors import shortened
 
 _LONGEST_KEY = 80
 _MOST_SHOWN = 120
+MOST_PARTS = 256
+"""The number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
 _Kind = TypeVar("_Kind")
 _KINDS = {
     dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a whole number"
@@ -102,10 +104,14 @@ class Value:
         What is null or of another kind is its own only part.
         """
         pending = [self]
+        seen = 0
         while pending:
             part = pending.pop()
+            seen += 1
             if part.value is not None and part.kind() == "Sequence":
                 part.only("type", key)
+                if seen + len(pending) + len(part[key].values()) > MOST_PARTS:
+                    raise self.malformed(f"{MOST_PARTS} parts at most")
                 pending += reversed(list(part[key].items()))
             else:
                 yield part

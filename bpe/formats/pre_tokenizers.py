@@ -17,11 +17,7 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
     Raises UnsupportedError for one that no stages split like, or that is not of a byte-level
     vocabulary.
     """
-    stages = list(pre_tokenizer.parts("pretokenizers"))
-    if not stages or stages[-1].value is None or stages[-1].kind() != "ByteLevel":
-        raise pre_tokenizer.unsupported(
-            "bpe takes byte-level vocabularies, for which a ByteLevel comes last"
-        )
+    _byte_level_parts(pre_tokenizer)
     try:
         found = huggingface.read(pre_tokenizer.value, pre_tokenizer.path)
         preset = huggingface.preset_of(found)
@@ -36,6 +32,29 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
             "to split instead"
         )
     return preset, bool(found.space_at)
+
+
+def puts_space(pre_tokenizer: Value) -> bool:
+    """Return whether a pre_tokenizer puts a space before the text, without reading its patterns.
+
+    Raises UnsupportedError for one that is not of a byte-level vocabulary.
+    """
+    parts = _byte_level_parts(pre_tokenizer)
+    if len(parts) > 1:  # Only a ByteLevel that stands alone puts a space before the text.
+        return False
+    try:
+        return bool(huggingface.read(parts[0].value, parts[0].path).space_at)
+    except UnsupportedPreTokenizerError as error:
+        raise UnsupportedError(str(error)) from None
+
+
+def _byte_level_parts(pre_tokenizer: Value) -> list[Value]:
+    parts = list(pre_tokenizer.parts("pretokenizers"))
+    if not parts or parts[-1].value is None or parts[-1].kind() != "ByteLevel":
+        raise pre_tokenizer.unsupported(
+            "bpe takes byte-level vocabularies, for which a ByteLevel comes last"
+        )
+    return parts
 
 
 def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:

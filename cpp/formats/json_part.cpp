@@ -11,6 +11,9 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
+// The number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
+constexpr std::size_t MOST_PARTS = 256;
+
 std::string JsonPart::shown() const {
   const std::string named = (path.empty() ? std::string("the file") : path) + " is ";
   if (!is_there)
@@ -134,7 +137,7 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, Fault &fault)
 
 bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found, Fault &fault) const {
   std::vector<JsonPart> pending = {*this};
-  while (!pending.empty()) {
+  for (std::size_t seen = 1; !pending.empty(); ++seen) {
     const JsonPart part = std::move(pending.back());
     pending.pop_back();
     std::string_view type;
@@ -145,9 +148,16 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found, Fault 
       continue;
     }
     JsonPart inner;
+    simdjson::dom::array listed;
     std::vector<JsonPart> items;
     if (!part.only({"type", name}, fault) || !part.get(name, inner, fault) ||
-        !inner.items(items, fault))
+        !inner.list(listed, fault))
+      return false;
+    if (seen + pending.size() + listed.size() > MOST_PARTS) {
+      fault = malformed(std::to_string(MOST_PARTS) + " parts at most");
+      return false;
+    }
+    if (!inner.items(items, fault))
       return false;
     pending.insert(pending.end(), items.rbegin(), items.rend());
   }

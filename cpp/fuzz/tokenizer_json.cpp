@@ -41,6 +41,29 @@ std::string normalizer(Input &input) {
   return one_of(input, VALUES);
 }
 
+// A list of up to 300 parts in up to 3 Sequences: published ones, and what is none.
+std::string stack(Input &input) {
+  static const char *const PARTS[] = {
+      R"({"type":"Split","pattern":{"Regex":"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false})",
+      R"({"invert":true,"behavior":"Removed","pattern":{"Regex":"\\p{N}{1,3}"},"type":"Split"})",
+      R"({"type":"Digits","individual_digits":true})",
+      R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false})",
+      R"({"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true})",
+      R"({"type":"Sequence","pretokenizers":[]})",
+      "null",
+      R"({"type":"FixedLength","length":-3,"other":[[{"a":[1.5,"b"]}]]})"};
+  std::string made;
+  const std::size_t times = input.below(64) == 63 ? 60 : 1;
+  for (std::size_t left = input.below(6); left != 0; --left) {
+    const std::string part = one_of(input, PARTS);
+    for (std::size_t i = 0; i < times; ++i)
+      made += (made.empty() ? "" : ",") + part;
+  }
+  for (std::size_t depth = 1 + input.below(3); depth != 0; --depth)
+    made = R"({"type":"Sequence","pretokenizers":[)" + made + "]}";
+  return made;
+}
+
 std::string pre_tokenizer(Input &input) {
   static const char *const VALUES[] = {
       "null",
@@ -50,7 +73,8 @@ std::string pre_tokenizer(Input &input) {
 {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}]})",
       R"({"type":"Split","pattern":{"Regex":"a+"},"behavior":"Isolated","invert":false})",
       R"({"type":"Sequence","pretokenizers":[{"type":"Sequence","pretokenizers":[]}]})"};
-  return one_of(input, VALUES);
+  const std::uint8_t which = input.byte();
+  return which >= 0x80 ? stack(input) : VALUES[which % (sizeof VALUES / sizeof *VALUES)];
 }
 
 std::string post_processor(Input &input) {

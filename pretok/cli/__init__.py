@@ -21,7 +21,7 @@ from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
 from pretok.cli.presets import presets_command
 from pretok.cli.split import explain_command, split_command
-from pretok.errors import PresetWarning, PretokError, UnknownPresetError
+from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
 from pretok.pretokenizer import choose_backend
 
 TROUBLE = 2
@@ -88,7 +88,7 @@ def _message(error: Exception) -> str:
         return error.format_message()
     if isinstance(error, UnknownPresetError):
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
-        return f"unknown preset {error.name!r}; {near}'pretok presets' lists them all"
+        return f"unknown preset {shortened(error.name)}; {near}'pretok presets' lists them all"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
         return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}"
     return str(error)

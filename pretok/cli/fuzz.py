@@ -10,6 +10,7 @@ from tqdm import tqdm
 from pretok.cli.options import find_preset
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
+from pretok.fuzz.patterns import fuzz_patterns
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, choose_backend
 from pretok.registry import presets
@@ -41,27 +42,42 @@ INTERRUPTED = 130
     show_default=True,
     help="How long, over all presets.",
 )
+@click.option(
+    "--cases", type=click.IntRange(min=1), help="About how many cases at most, over all presets."
+)
 @click.option("--seed", type=int, help="Seed of the texts; without it a new one, which is shown.")
 @click.option(
     "--backend", type=click.Choice(("native", "python")), help="pretok's backend that is tested."
+)
+@click.option(
+    "--patterns",
+    is_flag=True,
+    help="Try hostile patterns instead of texts; --seconds, --cases, --seed.",
 )
 def fuzz_command(
     names: tuple[str, ...],
     against: str,
     seconds: float,
+    cases: int | None,
     seed: int | None,
     backend: BackendName | None,
+    patterns: bool,
 ) -> None:
     """Split hard texts with presets and with the engine they equal, and look for a difference.
 
     A mismatch is shown with the smallest text that has it, and makes the exit status 1. What an
     engine cannot express is named and left out.
+
+    With --patterns, read hostile patterns: each must be recognised, or refused at once by a short
+    error. A pattern that is not makes the exit status 1.
     """
+    if patterns:
+        click.get_current_context().exit(_fuzz_patterns(seconds, cases, seed))
     chosen = _chosen(names)
     oracle = engine(against)
     tested = choose_backend(backend)
     refusals = {preset.name: oracle.refuses(preset) for preset in chosen}
-    status = _fuzz_all(chosen, refusals, oracle, tested, seconds, seed)
+    status = _fuzz_all(chosen, refusals, oracle, tested, seconds, cases, seed)
     click.get_current_context().exit(status)
 
 
@@ -71,6 +87,7 @@ def _fuzz_all(
     oracle: Engine,
     tested: BackendName,
     seconds: float,
+    cases: int | None,
     seed: int | None,
 ) -> int:
     seed = random.randrange(1 << 32) if seed is None else seed
@@ -95,6 +112,7 @@ def _fuzz_all(
                     oracle,
                     seed=seed,
                     seconds=seconds / len(able),
+                    cases=None if cases is None else max(1, cases // len(able)),
                     backend=tested,
                     on_batch=on_batch,
                 )
@@ -107,6 +125,34 @@ def _fuzz_all(
         raise EngineError(f"{oracle.name} can express none of these presets; choose another engine")
     click.echo(f"{_count(mismatches)} in {total} cases")
     return 1 if mismatches else 0
+
+
+def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
+    seed = random.randrange(1 << 32) if seed is None else seed
+    done = 0
+    click.echo(f"patterns, seed {seed}")
+    with tqdm(desc="patterns", unit=" cases", leave=False, delay=1, disable=None) as bar:
+
+        def on_batch(cases: int) -> None:
+            nonlocal done
+            done += cases
+            bar.update(cases)
+
+        try:
+            result = fuzz_patterns(seed=seed, seconds=seconds, cases=cases, on_batch=on_batch)
+        except KeyboardInterrupt:
+            click.echo(f"interrupted: no failure in {done} cases so far")
+            return INTERRUPTED
+    failure = result.failure
+    if failure is not None:
+        click.echo(f"  failure   {failure.what}")
+        click.echo(f"  pattern   {failure.pattern!a}")
+        click.echo(f"  engine    {failure.engine}")
+    click.echo(
+        f"{'no' if failure is None else '1'} failure in {result.cases} cases, of which "
+        f"{result.recognised} are presets and {result.compared} were compared with regex"
+    )
+    return 0 if failure is None else 1
 
 
 def _chosen(names: tuple[str, ...]) -> list[Preset]:

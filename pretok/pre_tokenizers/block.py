@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.piece import Piece
 from pretok.preset import Preset
 from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
@@ -75,13 +75,13 @@ class Block(ABC):
         missing = [name for name in needed if name not in given]
         unknown = [name for name in given if name not in needed and name not in optional.split()]
         if missing or unknown:
-            what = f"has no {missing[0]!r}" if missing else f"has {unknown[0]!r}"
+            what = f"has no {missing[0]!r}" if missing else f"has {shortened(unknown[0])}"
             known = ", ".join(map(repr, ["type", *needed, *optional.split()]))
-            raise InvalidRuleError(f"{cls.__name__}: {given!r} {what}; expected {known}")
+            raise InvalidRuleError(f"{cls.__name__}: {shortened(given)} {what}; expected {known}")
 
     def _wrong(self, name: str, expected: str) -> NoReturn:
         raise InvalidRuleError(
-            f"{type(self).__name__}: {name}={getattr(self, name)!r}; expected {expected}"
+            f"{type(self).__name__}: {name}={shortened(getattr(self, name))}; expected {expected}"
         )
 
     def _require_bools(self, *names: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pretok.behaviors import BEHAVIORS, Behavior, check_behavior
 from pretok.classes import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter
 from pretok.rules import Literal, Rule, Run
 from pretok.rules.base import LONGEST
@@ -22,7 +22,7 @@ _BY_JSON_NAME = {name: behavior for behavior, name in _JSON_NAMES.items()}
 def _behavior_of_json(kind: type[Block], name: object) -> Behavior:
     if not isinstance(name, str) or name not in _BY_JSON_NAME:
         raise InvalidRuleError(
-            f"{kind.__name__}: behavior {name!r}; expected one of {tuple(_BY_JSON_NAME)}"
+            f"{kind.__name__}: behavior {shortened(name)}; expected one of {tuple(_BY_JSON_NAME)}"
         )
     return _BY_JSON_NAME[name]
 
@@ -72,8 +72,8 @@ class Split(_OneStage):
         pattern = given["pattern"]
         if not isinstance(pattern, dict) or list(pattern) != ["String"]:
             raise InvalidRuleError(
-                f"Split: pattern {pattern!r}; expected {{'String': text}}. The published regular "
-                "expressions are known to pretok.from_huggingface and pretok.from_pattern"
+                f"Split: pattern {shortened(pattern)}; expected {{'String': text}}. The published "
+                "regular expressions are known to pretok.from_huggingface and pretok.from_pattern"
             )
         return cls(pattern["String"], _behavior_of_json(cls, given["behavior"]), given["invert"])
 

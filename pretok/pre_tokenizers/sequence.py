@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter, cut
 from pretok.pre_tokenizers.cutters import (
     BertPreTokenizer,
@@ -23,12 +23,15 @@ from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
 from pretok.stage import MOST_STAGES, Stage, flat
 
+MOST_BLOCKS = 256
+
 
 @dataclass(frozen=True)
 class Sequence(Block):
     """Each block splits every piece that the one before it made.
 
-    A Sequence in a Sequence counts as the blocks that it has.
+    A Sequence in a Sequence counts as the blocks that it has. Raises InvalidRuleError for more
+    than MOST_BLOCKS blocks.
 
     >>> from pretok.pre_tokenizers import Digits, WhitespaceSplit
     >>> Sequence([WhitespaceSplit(), Digits()]).pre_tokenize_str("a 12b")
@@ -41,8 +44,13 @@ class Sequence(Block):
         flat: list[Block] = []
         for number, block in enumerate(pretokenizers, 1):
             if not isinstance(block, Block):
-                raise InvalidRuleError(f"Sequence: number {number} is {block!r}; expected a block")
+                raise InvalidRuleError(
+                    f"Sequence: number {number} is {shortened(block)}; expected a block"
+                )
             flat += block.pretokenizers if isinstance(block, Sequence) else [block]
+            # The pieces of each block are made of those of the one before, in nested generators.
+            if len(flat) > MOST_BLOCKS:
+                raise InvalidRuleError(f"Sequence: expected {MOST_BLOCKS} blocks at most")
         object.__setattr__(self, "pretokenizers", tuple(flat))
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
@@ -69,12 +77,15 @@ class Sequence(Block):
 
     @classmethod
     def _from_json(cls, given: dict[str, Any]) -> Block:
+        return cls(map(from_dict, cls._inner(given)))
+
+    @classmethod
+    def _inner(cls, given: dict[str, Any]) -> list[Any]:
         cls._expect(given, ["pretokenizers"])
-        if not isinstance(given["pretokenizers"], list):
-            raise InvalidRuleError(
-                f"Sequence: pretokenizers {given['pretokenizers']!r}; expected a list"
-            )
-        return cls(map(from_dict, given["pretokenizers"]))
+        inner = given["pretokenizers"]
+        if not isinstance(inner, list):
+            raise InvalidRuleError(f"Sequence: pretokenizers {shortened(inner)}; expected a list")
+        return inner
 
 
 def _cut_all(pieces: Iterable[Piece], stages: tuple[Stage, ...]) -> Iterable[Piece]:
@@ -103,10 +114,39 @@ def from_dict(given: dict[str, Any]) -> Block:
     >>> from_dict({"type": "Digits", "individual_digits": True})
     Digits(individual_digits=True)
     """
+    if _kind_of(given) is not Sequence:
+        return _block(given)
+    # A loop, so that no depth of nesting exhausts the stack.
+    blocks: list[Block] = []
+    pending: list[dict[str, Any]] = [given]
+    seen = 0
+    while pending:
+        part = pending.pop()
+        seen += 1
+        if seen > MOST_BLOCKS:
+            raise InvalidRuleError(
+                f"Sequence: expected {MOST_BLOCKS} blocks at most, Sequences among them"
+            )
+        if _kind_of(part) is Sequence:
+            pending += reversed(Sequence._inner(_fields(part)))
+        else:
+            blocks.append(_block(part))
+    return Sequence(blocks)
+
+
+def _block(given: dict[str, Any]) -> Block:
+    return _kind_of(given)._from_json(_fields(given))
+
+
+def _kind_of(given: object) -> type[Block]:
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InvalidRuleError(
-            f"unknown pre_tokenizer {given!r}; expected an object whose 'type' is one of "
+            f"unknown pre_tokenizer {shortened(given)}; expected an object whose 'type' is one of "
             f"{', '.join(map(repr, _KINDS))}"
         )
-    return _KINDS[kind]._from_json({name: given[name] for name in given if name != "type"})
+    return _KINDS[kind]
+
+
+def _fields(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in given if name != "type"}

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.classes import code_points
-from pretok.errors import InvalidRuleError
+from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.block import Block, cut
 from pretok.pre_tokenizers.piece import Piece
 from pretok.presets import GPT2
@@ -128,7 +128,7 @@ class Metaspace(Block):
         prefix = given.get("add_prefix_space", True)
         if prefix is not True and (prefix is not False or scheme != "never"):
             raise InvalidRuleError(
-                f"Metaspace: add_prefix_space={prefix!r}, but prepend_scheme={scheme!r}; expected "
-                "True, or False and 'never'"
+                f"Metaspace: add_prefix_space={shortened(prefix)}, but "
+                f"prepend_scheme={shortened(scheme)}; expected True, or False and 'never'"
             )
         return cls(given["replacement"], scheme, given.get("split", True))

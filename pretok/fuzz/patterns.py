@@ -1,0 +1,245 @@
+"""Fuzzing of patterns: hostile texts are recognised, or refused at once by a short error."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pretok.errors import UnknownPatternError
+from pretok.fuzz import minimise
+from pretok.fuzz.engines import Comparison, RegexEngine
+from pretok.fuzz.text import SEEDS
+from pretok.patterns import known_patterns
+from pretok.preset import ENGINES, Engine, Preset
+from pretok.pretokenizer import PreTokenizer
+from pretok.recognition import from_pattern
+from pretok.syntax import LONGEST, alternatives_of
+
+LONGEST_MESSAGE = 10_000
+"""The number of characters that an error has at most."""
+MOST_SECONDS, MOST_SECONDS_A_CHARACTER = 0.1, 0.0002
+"""The processor time that one pattern may take, many times what it does take."""
+BATCH = 256
+
+SETS = (
+    r"\p{L}", r"\p{N}", r"\p{Lu}", r"\P{L}", r"\p{Han}", r"\p{Nothing}", r"\s", r"\S", r"\d", r"\w",
+    ".", "[ab]", r"[^\s\p{L}\p{N}]", r"[\r\n]", r"[\p{L}&&[^\p{Han}]]", "[a-z]", r"[^\P{Lu}a]",
+    r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"\x41", r"\x{4E00}", r"[\u4e00-\u9fff]", "[[a][^b]]",
+)  # fmt: skip
+TEXTS = ("'s", "'ll", "a", "s", " ", "'", "-", "\n", "\x00", "\u017f", "\ud800", "\U0001f600", "fi")
+QUANTIFIERS = ("", "", "", "?", "*", "+", "?+", "*+", "++", "??", "+?", "{1}", "{1,3}", "{2,}",
+               "{1,3}+", "{0}", "{3,2}", "{1000}", "{99999999999}", "{,3}", "{")  # fmt: skip
+OPENINGS = ("(?:", "(", "(?i:", "(?=", "(?!", "(?>", "(?<=", "(?x)", "(?<n>", "(?#")
+OTHERS = ("|", ")", "(", "[", "]", "^", "$", "\\", r"\b", r"\1", "&&", "[:", "--", "{", "}", "-",
+          *OPENINGS)  # fmt: skip
+ENDLESS = (
+    "{t}|", "{t}{q}", "({t}", "(?:{t}|", "(?i:{t}", "[{t}", "[{t}-{t}", "[{t}]?+", "[{t}{t}]",
+    "[{t}&&", "{t}{{9", "\\x{{0", "\\p{{L", "(?={t}", "({t}{{1000}}){{1000}}", "\\", "{t}",
+    "[{t}]|", "[ab][cd]", "(?:a|b)|", "(?:{t}|{t}{t})", "'{t}|{t}|", "\\s+|", "\\P{{Lu}}", "[^{t}]",
+)  # fmt: skip
+"""What is repeated many times; `{t}` is another text each time, `{q}` a quantifier."""
+
+
+class PatternMaker:
+    """Makes patterns, with the engine that reads each: the same for one seed.
+
+    Most are published patterns with some changes, or made of what patterns have; some are long.
+    """
+
+    def __init__(self, seed: object) -> None:
+        self._rng = random.Random(f"patterns/{seed}")
+        self._known = sorted({pattern for _, _, pattern in known_patterns()})
+        self._parts = sorted({part for each in self._known for part in alternatives_of(each)})
+
+    def batch(self, count: int) -> list[tuple[str, Engine]]:
+        """Return the next `count` patterns."""
+        return [(self._pattern(), self._rng.choice(ENGINES)) for _ in range(count)]
+
+    def _pattern(self) -> str:
+        kind = self._rng.random()
+        if kind < 0.5:
+            return self._changed(self._rng.choice(self._known))
+        if kind < 0.8:
+            return self._alternatives(2)
+        if kind < 0.98:
+            return "".join(self._piece() for _ in range(self._rng.randrange(12)))
+        return self._long()
+
+    def _changed(self, pattern: str) -> str:
+        rng = self._rng
+        for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
+            parts = list(alternatives_of(pattern))
+            at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
+            kind = rng.randrange(7)
+            if kind == 0:
+                parts[at] = rng.choice(self._parts)
+            elif kind == 1:
+                parts[at], parts[other] = parts[other], parts[at]
+            elif kind == 2:
+                parts.insert(at, rng.choice((parts[other], self._alternatives(1))))
+            elif kind == 3 and len(parts) > 1:
+                del parts[at]
+            else:
+                parts[at] = self._edited(parts[at])
+            pattern = "|".join(parts)
+        return pattern
+
+    def _edited(self, part: str) -> str:
+        rng = self._rng
+        start = rng.randrange(len(part) + 1)
+        end = min(len(part), start + rng.choice((0, 0, 1, 1, 2, 5)))
+        return part[:start] + rng.choice(("", self._piece(), part[start:end] * 2)) + part[end:]
+
+    def _alternatives(self, depth: int) -> str:
+        return "|".join(self._sequence(depth) for _ in range(self._rng.choice((1, 1, 2, 3, 5))))
+
+    def _sequence(self, depth: int) -> str:
+        rng = self._rng
+        nodes = []
+        for _ in range(rng.choice((1, 1, 2, 3, 4))):
+            if depth and rng.random() < 0.2:
+                node = f"{rng.choice(OPENINGS[:6])}{self._alternatives(depth - 1)})"
+            else:
+                node = rng.choice(SETS if rng.random() < 0.6 else TEXTS)
+            nodes.append(node + rng.choice(QUANTIFIERS if rng.random() < 0.3 else ("", "+", "?")))
+        return "".join(nodes)
+
+    def _piece(self) -> str:
+        return self._rng.choice(self._rng.choice((SETS, TEXTS, QUANTIFIERS, OTHERS)))
+
+    def _long(self) -> str:
+        """Return a construct that is repeated: some of these patterns are too long to be read."""
+        rng = self._rng
+        endless = rng.choice(ENDLESS)
+        longest = rng.choice((50, 50, 50, 200, 200, 200, 1000, 1000, LONGEST // 2, LONGEST))
+        first = rng.choice((0x41, 0x3B1, 0x4E00, 0x10000))
+        parts, size = [self._piece() * rng.randrange(2)], 0
+        while size < longest:
+            text = chr(first + len(parts)) if first > 0x41 else f"{len(parts)}"
+            parts.append(endless.format(t=text, q=rng.choice(QUANTIFIERS)))
+            size += len(parts[-1])
+        closing = rng.choice(("", "a", ")" * len(parts), "]" * len(parts), "|a+"))
+        return "".join(parts) + closing[: 2 * longest]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A pattern that breaks a promise, as small as it gets, and how."""
+
+    what: str
+    pattern: str
+    engine: Engine
+
+
+@dataclass(frozen=True)
+class PatternResult:
+    """How many patterns were tried, how many of them are presets, and the first failure if any."""
+
+    cases: int
+    recognised: int
+    compared: int
+    failure: Failure | None
+
+
+def fuzz_patterns(
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    cases: int | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> PatternResult:
+    """Try patterns until one breaks a promise, or the limit is reached.
+
+    `from_pattern` promises a PreTokenizer that splits as the engine does, or an UnknownPatternError
+    whose message is short and can be printed, in time about linear in the pattern. Splits are
+    compared with the package `regex` where that reads the pattern as the engine does. The limits
+    and `on_batch` are those of `pretok.fuzz.fuzz`. Raises EngineError if `regex` is missing,
+    ValueError if there is no limit.
+    """
+    if seconds is None and cases is None:
+        raise ValueError("no limit given; expected seconds or cases")
+    maker, check = PatternMaker(seed), _Check()
+    end = time.monotonic() + seconds if seconds is not None else float("inf")
+    limit = float("inf") if cases is None else cases
+    done = 0
+    while done == 0 or (done < limit and time.monotonic() < end):
+        batch = maker.batch(int(min(BATCH, max(limit - done, 1))))
+        for pattern, engine in batch:
+            done += 1
+            what = check.failure(pattern, engine)
+            if what:
+                failure = _smallest(check, what, pattern, engine)
+                return PatternResult(done, check.recognised, check.compared, failure)
+        if on_batch:
+            on_batch(len(batch))
+    return PatternResult(done, check.recognised, check.compared, None)
+
+
+class _Check:
+    def __init__(self) -> None:
+        self._regex = RegexEngine()
+        self._seen: set[tuple[str, Engine]] = set()
+        self.recognised = self.compared = 0
+
+    def failure(self, pattern: str, engine: Engine) -> str:
+        """Return which promise is broken, or ""."""
+        start = time.process_time()
+        what = self._outcome(pattern, engine)
+        if what or time.process_time() - start <= _most_seconds(pattern):
+            return what
+        # Another process can make one measurement slow, but not three.
+        for _ in range(3):
+            start = time.process_time()
+            self._outcome(pattern, engine)
+            if time.process_time() - start <= _most_seconds(pattern):
+                return ""
+        return "takes too long"
+
+    def _outcome(self, pattern: str, engine: Engine) -> str:
+        try:
+            found = from_pattern(pattern, engine)
+        except UnknownPatternError as error:
+            return _broken_by(error)
+        except Exception as error:
+            return f"raises {type(error).__name__}"
+        self.recognised += 1
+        return self._different(found, pattern, engine)
+
+    def _different(self, found: PreTokenizer, pattern: str, engine: Engine) -> str:
+        if (pattern, engine) in self._seen or len(self._seen) > 1 << 16:
+            return ""
+        self._seen.add((pattern, engine))
+        read = Preset("read", found.preset.rules, engine=engine, pattern=pattern)
+        if self._regex.refuses(read):
+            return ""
+        self.compared += 1
+        comparison: Comparison
+        tokenizer = PreTokenizer(read, self._regex.unicode(read))
+        (comparison,) = self._regex.comparisons(tokenizer)
+        same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
+        return "" if same else f"is not split as {found.preset.name!r}"
+
+
+def _broken_by(error: UnknownPatternError) -> str:
+    message = str(error)
+    if len(message) > LONGEST_MESSAGE:
+        return f"has an error of {len(message)} characters"
+    if not message.replace("\n", "").isprintable():
+        return "has an error that does not print"
+    return ""
+
+
+def _most_seconds(pattern: str) -> float:
+    return MOST_SECONDS + MOST_SECONDS_A_CHARACTER * min(len(pattern), LONGEST)
+
+
+def _smallest(check: _Check, what: str, pattern: str, engine: Engine) -> Failure:
+    kind = what.split()[0]
+
+    def fails(pattern: str) -> bool:
+        return check._outcome(pattern, engine).split()[:1] == [kind]
+
+    small = minimise(pattern, fails) if len(pattern) <= LONGEST and fails(pattern) else pattern
+    return Failure(check._outcome(small, engine) or what, small, engine)
