@@ -44,7 +44,7 @@ class Pipeline:
 
     def trim(self) -> None:
         """Drop what calls have left for the next ones."""
-        self._added.cache_clear()
+        self._policies.trim()
         trim = getattr(self.encoder, "trim", None)
         if trim is not None:
             trim()

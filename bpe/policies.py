@@ -62,6 +62,10 @@ class Policies:
             )
         return self._of_set(names)[phase]
 
+    def trim(self) -> None:
+        """Drop the sets that are kept; calls build them again."""
+        self._sets.clear()
+
     def _of_name(self, special: str) -> _Phases:
         if special not in _TREATMENTS:
             raise ValueError(
