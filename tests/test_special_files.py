@@ -19,7 +19,7 @@ import pytest
 import bpe
 import pretok
 from bpe import VocabularyError
-from bpe.formats import files
+from bpe.formats import compact, files
 from c_library import CError, CLibrary, CTokenizer
 from command_line import Call, pipes, running
 from gguf_files import gguf, metadata
@@ -458,3 +458,31 @@ def test_large_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_merges_as_lists_are_within_the_limits() -> None:
     file: dict[str, Any] = {"merges": [["a", "b"]] * 10_000}
     assert json_text.parse(json.dumps(file, separators=(",", ":")).encode()) == file
+
+
+# ---- Merges that make much of little
+
+
+def test_what_merges_make_has_a_limit_in_minbpe_files(tmp_path: Path) -> None:
+    lines = ["minbpe v1", "", "0", "97 97"]
+    lines += [f"{id} {id}" for id in range(256, 271)]  # "a", 65,536 times
+    lines += ["270 270"] * 300
+    with pytest.raises(VocabularyError, match=r"have 16,[\d,]+ bytes, more than a vocabulary of"):
+        bpe.load(write(tmp_path / "a.model", "\n".join([*lines, ""])))
+
+
+def test_what_merges_make_has_a_limit_in_pretok_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tokens that do not fit are written out, and read as before."""
+    tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
+    whole = compact.dump(tok)
+    monkeypatch.setattr(compact, "most_made", lambda count: 9)
+    monkeypatch.setattr(compact, "backend", lambda: "python")
+    with pytest.raises(VocabularyError, match="tokens of too many bytes"):
+        compact.parse(whole)
+    tok.save(tmp_path / "a.pretok")
+    assert len((tmp_path / "a.pretok").read_bytes()) > len(whole)
+    assert bpe.load(tmp_path / "a.pretok") == tok
+    monkeypatch.undo()
+    assert bpe.load(tmp_path / "a.pretok") == tok
