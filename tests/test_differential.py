@@ -128,7 +128,7 @@ def test_the_engines_of_the_presets_have_their_default_unicode_version() -> None
         assert engine(preset.engine).unicode(preset) == preset.unicode
 
 
-@settings(HYPOTHESIS, max_examples=max_examples(150))
+@settings(HYPOTHESIS, max_examples=max_examples(80))
 @given(rules=any_rules, seed=st.integers(0, 1 << 32), text=TEXTS)
 def test_any_rules_do_the_same_on_both_backends_however_they_are_asked(
     rules: list[tuple[Rule, str]], seed: int, text: str, native: BackendName

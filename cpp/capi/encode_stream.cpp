@@ -17,6 +17,9 @@ namespace {
 // So much more has to come before a cut is looked for again.
 constexpr std::size_t WORTH_A_LOOK = 512;
 
+// What `held` may keep of memory that it does not need.
+constexpr std::size_t MUCH = std::size_t{1} << 20;
+
 // Where none are: a pointer that is not NULL.
 constexpr std::uint32_t NO_IDS = 0;
 
@@ -67,6 +70,9 @@ struct pretok_encode_stream {
     if (looks)
       worth_a_look = held.size() + std::max(held.size(), WORTH_A_LOOK);
     ids = std::move(made);
+    // Memory for one large chunk is not kept for small ones.
+    if (held.capacity() > MUCH && held.size() < held.capacity() / 4)
+      held.shrink_to_fit();
     return PRETOK_OK;
   }
 

@@ -28,11 +28,14 @@ public:
 
   // Charges `size` bytes; if they exceed the limit, charges nothing and returns false.
   bool try_charge(std::size_t size) {
-    if (used_.fetch_add(size, std::memory_order_relaxed) + size <= limit_)
-      return true;
-    release(size);
-    is_short_.store(true, std::memory_order_relaxed);
-    return false;
+    std::size_t before = used();
+    do {
+      if (size > limit_ || before > limit_ - size) {
+        is_short_.store(true, std::memory_order_relaxed);
+        return false;
+      }
+    } while (!used_.compare_exchange_weak(before, before + size, std::memory_order_relaxed));
+    return true;
   }
   void charge(std::size_t size) { used_.fetch_add(size, std::memory_order_relaxed); }
   void release(std::size_t size) { used_.fetch_sub(size, std::memory_order_relaxed); }

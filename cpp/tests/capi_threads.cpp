@@ -69,9 +69,8 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   return good;
 }
 
-} // namespace
-
-int main() {
+// Asks on several threads, one of which trims the tokenizer now and then.
+bool all_agree(std::size_t cache_bytes) {
   std::string file(std::size_t{1} << 14, ' ');
   file.resize(write_small_vocabulary(file.data()));
   const pretok_special_token special{"<end>", 5, 1000};
@@ -80,12 +79,13 @@ int main() {
   load.preset = "o200k";
   load.special_tokens = &special;
   load.special_token_count = 1;
+  load.cache_bytes = cache_bytes;
   pretok_tokenizer *tokenizer = nullptr;
   pretok_pre_tokenizer *split = nullptr;
   if (pretok_tokenizer_from_memory(file.data(), file.size(), &load, &tokenizer, nullptr) !=
           PRETOK_OK ||
       pretok_pre_tokenizer_named("o200k", nullptr, &split, nullptr) != PRETOK_OK)
-    return 1;
+    return false;
 
   constexpr std::size_t TEXTS = 12;
   std::vector<std::string> texts;
@@ -99,7 +99,7 @@ int main() {
   // Half of the texts have been seen when the threads begin.
   for (std::size_t i = 0; i < TEXTS / 2; ++i)
     if (!ask(tokenizer, split, texts[i], expected[i]))
-      return 1;
+      return false;
   constexpr std::size_t THREADS = 6;
   std::vector<std::vector<Results>> found(THREADS, std::vector<Results>(TEXTS));
   std::atomic<bool> good{true};
@@ -108,6 +108,8 @@ int main() {
     threads.emplace_back([&, number] {
       for (std::size_t turn = 0; turn < TEXTS; ++turn) {
         const std::size_t i = (turn + 5 * number) % TEXTS;
+        if (number == 0)
+          pretok_tokenizer_trim(tokenizer);
         if (!ask(tokenizer, split, texts[i], found[number][i]))
           good = false;
       }
@@ -126,5 +128,14 @@ int main() {
   pretok_pre_tokenizer_free(split);
   pretok_tokenizer_free(tokenizer);
   std::printf("%d wrong of %zu\n", wrong, TEXTS * (THREADS + 2));
-  return good && wrong == 0 ? 0 : 1;
+  return good && wrong == 0;
+}
+
+} // namespace
+
+int main() {
+  bool good = true;
+  for (const std::size_t cache_bytes : {0, 1, 1'000'000})
+    good = all_agree(cache_bytes) && good;
+  return good ? 0 : 1;
 }
