@@ -14,7 +14,12 @@ from pretok.cli.against import Comparison, compare
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, colour_option, form_option
 from pretok.cli.output import EXACTNESS, is_coloured, one_line, stage_text, write
-from pretok.errors import UnknownPatternError, UnsupportedPreTokenizerError, shortened
+from pretok.errors import (
+    UnknownPatternError,
+    UnsupportedPreTokenizerError,
+    short_path,
+    shortened,
+)
 from pretok.fuzz.real import Ask, of_huggingface, of_pattern
 from pretok.huggingface import pre_tokenizer_in, preset_of, read, written
 from pretok.patterns import same_split
@@ -110,7 +115,9 @@ def _of_file(path: Path) -> Given:
         cause = error.__cause__
         if isinstance(cause, UnknownPatternError):
             return Given(f"{error.path} of {shown}", None, cause, cause.pattern)
-        raise click.ClickException(f"{shown}: {error}") from None
+        # `path` of an error about the file as a whole is that of the file.
+        named = error.path.startswith(short_path(path))
+        raise click.ClickException(str(error) if named else f"{shown}: {error}") from None
     was = f"the pre_tokenizer of {shown}"
     return Given(was, preset_of(found), is_json=True, json=value, space=bool(found.space_at))
 
