@@ -10,7 +10,6 @@ that remain after them. It is less deep, so that a search follows a link at most
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator, Sequence
 
@@ -38,18 +37,19 @@ class TokenMatcher:
         self._matches: list[tuple[int, int, int]] = []
         self._build(patterns)
         firsts = {pattern[0] for pattern in patterns}
-        self._start = re.compile(b"[" + re.escape(bytes(sorted(firsts))) + b"]")
+        # Turns a text into one in which byte 1 stands wherever a pattern may begin.
+        self._is_first = bytes(byte in firsts for byte in range(256))
 
     def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         """Yield (pattern, first, last) of each match; they do not overlap."""
+        starts = data[start:end].translate(self._is_first)
         node = _ROOT
         at = start
         while at < end:
             if node == _ROOT:
-                found = self._start.search(data, at, end)
-                if found is None:
+                at = starts.find(1, at - start) + start
+                if at < start:
                     return
-                at = found.start()
             below = self._child(node, data[at])
             if below != _ROOT:
                 node = below

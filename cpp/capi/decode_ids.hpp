@@ -25,7 +25,7 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
     if (skip_special && tokenizer.is_special(ids[i]))
       continue;
     if (token.size > MOST_VALUES<char> - size)
-      return out_of_memory(error); // no buffer is that large
+      return fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
     size += token.size;
   }
   return PRETOK_OK;

@@ -150,8 +150,11 @@ void check_words(Input &input, const HashKey &key) {
 }
 
 void check_caches(Input &input, const HashKey &key) {
-  ShortCache shorts(6);
-  LongCache longs;
+  CacheBudget budget(CacheBudget::DEFAULT_LIMIT);
+  CacheAccount short_account(budget, CacheAccount::WEIGHTS);
+  CacheAccount long_account(budget, CacheAccount::WEIGHTS);
+  ShortCache shorts(6, short_account);
+  LongCache longs(long_account);
   std::map<Bytes, Ids> expected;
   for (const Bytes &bytes : some_strings(input, key, 40)) {
     const Ids ids(1 + bytes.size() % 5, static_cast<std::uint32_t>(expected.size()));

@@ -252,9 +252,10 @@ void fill(PreTokenCache &cache, std::size_t count) {
     const std::string longer = bytes + " of more than 15 bytes";
     const Ids ids{1, 2, 3};
     for (ShortCache *table : {&cache.whole, &cache.units})
-      table->insert(key_of(bytes), key_of(bytes).hash(), ids.data(), ids.size());
+      table->insert(key_of(bytes), key_of(bytes).hash(table->key()), ids.data(), ids.size());
     cache.longs.insert(bytes_of(longer), longer.size(),
-                       hash_long(bytes_of(longer), longer.size()), ids.data(), ids.size());
+                       hash_long(bytes_of(longer), longer.size(), cache.longs.key()),
+                       ids.data(), ids.size());
   }
 }
 

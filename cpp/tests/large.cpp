@@ -3,8 +3,11 @@
 #include "pretok.h"
 #include "small_vocabulary.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace {
