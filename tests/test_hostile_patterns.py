@@ -11,6 +11,7 @@ import pytest
 
 import bpe
 import pretok
+import pretok.json_text
 from bpe.formats.json_value import Value
 from command_line import Call
 from pretok import InvalidRuleError, UnknownPatternError, canonical, patterns, recognition, syntax
@@ -279,10 +280,10 @@ def test_as_many_blocks_as_there_may_be() -> None:
 
 
 def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretok.huggingface, "MOST_BYTES", 100)
+    monkeypatch.setattr(pretok.json_text, "MOST_BYTES", 100)
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(split(GPT2.pattern)), encoding="utf-8")
-    with pytest.raises(pretok.UnsupportedPreTokenizerError, match="it has more than 100 bytes"):
+    with pytest.raises(pretok.UnsupportedPreTokenizerError, match="expected 100 at most"):
         pretok.from_huggingface(path)
     with pytest.raises(TypeError, match="expected a path or a mapping, got int"):
         pretok.from_huggingface(5)  # type: ignore[arg-type]
