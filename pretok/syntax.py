@@ -8,7 +8,6 @@ which equals no other engine's; what could change the meaning of the text around
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -88,12 +87,16 @@ def alternatives_of(pattern: str) -> tuple[str, ...]:
     """
     parts: list[str] = []
     depth = classes = start = 0
-    for match in _MARK(pattern):
-        char = match[0]
-        if char == "|":
+    is_escaped = False
+    for at, char in enumerate(pattern):
+        if char not in "\\|[]()":
+            is_escaped = False
+        elif is_escaped or char == "\\":
+            is_escaped = not is_escaped
+        elif char == "|":
             if not depth and not classes:
-                parts.append(pattern[start : match.start()])
-                start = match.end()
+                parts.append(pattern[start:at])
+                start = at + 1
         elif char == "[":
             classes += 1
         elif classes:
@@ -103,10 +106,6 @@ def alternatives_of(pattern: str) -> tuple[str, ...]:
         elif char == ")":
             depth -= 1
     return (*parts, pattern[start:])
-
-
-_MARK = re.compile(r"[][()|]|\\.", re.DOTALL).finditer
-"""Finds what may begin or end an alternative, and escapes, which do not."""
 
 
 def texts_of(pattern: str) -> list[str]:
