@@ -30,8 +30,8 @@ from pretok.syntax import LONGEST, alternatives_of, members, read_by_each
 MOST_WORDS, FEW_WORDS = 256, 64
 MOST_AHEAD = 16
 """The number of optional nodes after a possessive one that `_unlock` looks at."""
-LONGEST_KEPT = 160
-"""The length of alternatives up to which what they match is cached, to bound the cache's memory."""
+SHORT, SHORT_PART = 512, 160
+"""The lengths of patterns and alternatives up to which more of them are cached."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
@@ -44,7 +44,9 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
     Take time n log n in the length of the pattern.
     """
-    return _form(pattern, engine) if len(pattern) <= LONGEST else None
+    if len(pattern) > LONGEST:
+        return None
+    return (_form_of_short if len(pattern) <= SHORT else _form_of_long)(pattern, engine)
 
 
 class Part(NamedTuple):
@@ -74,17 +76,20 @@ def joined(parts: Iterable[Part]) -> Alternatives | None:
     return _joined(found, last=True)
 
 
-# Recognising a pattern, and saying how it differs, asks for the same form several times.
-@lru_cache(maxsize=8)
 def _form(pattern: str, engine: Engine) -> Alternatives | None:
     return joined(parts_of(pattern, engine))
 
 
-@lru_cache(maxsize=4)
+# Recognising a pattern, and saying how it differs, asks for the same form several times.
+_form_of_short = lru_cache(maxsize=64)(_form)
+_form_of_long = lru_cache(maxsize=2)(_form)
+
+
+@lru_cache(maxsize=2)
 def _by_each(pattern: str) -> list[dict[Engine, Part]]:
     """Return each alternative of `pattern` as each engine reads it."""
     return [
-        (_kept_part if len(text) <= LONGEST_KEPT else _part)(text)
+        (_kept_part if len(text) <= SHORT_PART else _part)(text)
         for text in alternatives_of(pattern)
     ]
 

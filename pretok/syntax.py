@@ -89,10 +89,10 @@ def alternatives_of(pattern: str) -> tuple[str, ...]:
     depth = classes = start = 0
     is_escaped = False
     for at, char in enumerate(pattern):
-        if is_escaped:
+        if char not in "\\|[]()":
             is_escaped = False
-        elif char == "\\":
-            is_escaped = True
+        elif is_escaped or char == "\\":
+            is_escaped = not is_escaped
         elif char == "|":
             if not depth and not classes:
                 parts.append(pattern[start:at])

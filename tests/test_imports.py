@@ -32,7 +32,7 @@ LAYERS = (
     ("pretok.presets*",),
     ("pretok.pretokenizer", "pretok.installed"),
     ("pretok.registry", "pretok.syntax"),
-    ("pretok.canonical",),
+    ("pretok.canonical", "pretok.likeness"),
     ("pretok.pre_tokenizers*",),
     ("pretok.patterns", "pretok.likeness"),
     ("pretok.recognition",),
