@@ -5,6 +5,7 @@
 #include "sources.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace pretok {
@@ -43,9 +44,8 @@ std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t fr
 
 // Returns an end as safe_cut does, of a text that starts where a pre-token does, or 0; one that
 // accepts(end).
-template <typename Accepts>
 std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size_t size,
-                     Accepts accepts) {
+                     const std::function<bool(std::size_t)> &accepts) {
   std::vector<std::size_t> ends;
   machine.run(Utf8(data, size, machine.classes()), true, false,
               [&ends](std::size_t end, int) { ends.push_back(end); });
