@@ -72,7 +72,7 @@ void test_tokenizer(const pretok::Tokenizer &tokenizer) {
   // More ids than the first buffer has room for.
   const std::string bytes(1000, '\xFF');
   CHECK(tokenizer.encode(bytes)->size() == 1000);
-  for (const std::size_t size : {2000, 2040, 2044, 2048, 2100, 100000}) {
+  for (const std::size_t size : {2000U, 2040U, 2044U, 2048U, 2100U, 100000U}) {
     const auto many = tokenizer.encode(std::string(size, '\xFF'));
     CHECK(many->size() == size && many->capacity() == size);
   }
