@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from bpe.matcher import TokenMatcher
-from bpe.policies import MAX_SET_BYTES, MAX_SETS, Policies
+from bpe.policies import MAX_SETS, Policies
 from byte_tokenizer import PLAIN, make
 from pretok import Preset, Run, code_points
 from pretok.pretokenizer import BackendName
@@ -218,9 +218,13 @@ def test_a_set_of_all_names_is_the_policy_allow(
     assert tok.encode(text, some) == make(backend, *others).encode(text, "allow")
 
 
-def test_sets_that_are_kept_take_bounded_memory(backend: BackendName) -> None:
+def test_sets_that_are_kept_take_bounded_memory(
+    backend: BackendName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 1 << 20
+    monkeypatch.setattr("bpe.policies.MAX_SET_BYTES", most)
     added = [AddedToken(f"<|{at}|>", 300 + at) for at in range(300)]
-    added.append(AddedToken("x" * (MAX_SET_BYTES // 500), 999))
+    added.append(AddedToken("x" * (most // 500), 999))
     policies = Policies(added, False, make(backend)._pipeline.encoder)
     for at in range(2 * MAX_SETS):
         assert policies.added_for({added[at].content, added[at + 1].content}) is not None
@@ -229,7 +233,7 @@ def test_sets_that_are_kept_take_bounded_memory(backend: BackendName) -> None:
         names = {added[at].content, added[-1].content}
         found = policies.added_for(names)
         assert policies.added_for(names) is found
-        assert sum(size for _, size in policies._sets.values()) <= MAX_SET_BYTES
+        assert sum(size for _, size in policies._sets.values()) <= most
     assert 2 < len(policies._sets) < 30
 
 
