@@ -1,5 +1,6 @@
 #include "added.hpp"
 
+#include "count_steps.hpp"
 #include "nfc.hpp"
 #include "utf8.hpp"
 
@@ -12,6 +13,7 @@ constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
 
 // The code point that ends at `at`; NOTHING at `start`, or where there is no UTF-8.
 std::uint32_t before(const std::uint8_t *data, std::size_t start, std::size_t at) {
+  count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
     if ((data[at - size] & 0xC0) == 0x80)
       continue;
@@ -24,6 +26,7 @@ std::uint32_t before(const std::uint8_t *data, std::size_t start, std::size_t at
 
 // The code point at `at`; NOTHING at `end`, or where there is no UTF-8.
 std::uint32_t behind(const std::uint8_t *data, std::size_t at, std::size_t end) {
+  count_step();
   if (at == end)
     return NOTHING;
   const Decoded decoded = decode_utf8(data + at, end - at);

@@ -144,8 +144,10 @@ TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
 
 std::vector<TokenMatcher::Found> TokenMatcher::all_found(std::uint32_t last) const {
   std::vector<Found> all;
-  for (; last != NONE; last = found_[last].previous)
+  for (; last != NONE; last = found_[last].previous) {
+    count_step();
     all.push_back(found_[last]);
+  }
   std::reverse(all.begin(), all.end());
   return all;
 }

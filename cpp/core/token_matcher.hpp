@@ -16,6 +16,8 @@
 // bpe/matcher.py is the twin.
 #pragma once
 
+#include "count_steps.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -115,6 +117,7 @@ private:
 
   // Returns the child by `byte`, or ROOT, which is no child.
   std::uint32_t child(std::uint32_t node, std::uint8_t byte) const {
+    count_step();
     if (node == ROOT)
       return roots_[byte];
     const std::uint32_t first = nodes_[node].first_child;

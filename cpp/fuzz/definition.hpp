@@ -173,7 +173,8 @@ public:
     for (std::size_t at = start; at < end;) {
       const AddedToken *found = nullptr;
       for (const AddedToken &token : tokens_)
-        if (token.normalized == normalized && token.content.size() <= end - at &&
+        if (token.normalized == normalized && token.content[0] == text[at] &&
+            token.content.size() <= end - at &&
             text.compare(at, token.content.size(), token.content) == 0 &&
             (found == nullptr || token.content.size() > found->content.size()))
           found = &token;

@@ -1,0 +1,191 @@
+// Added tokens through the C interface: many, long, of one id, found as the same bytes. Time is
+// linear in the tokens and the text.
+#include "pretok.h"
+#include "small_vocabulary.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::printf("does not hold: %s\n", what);
+  ++failures;
+}
+
+struct Free {
+  void operator()(pretok_tokenizer *of) const { pretok_tokenizer_free(of); }
+  void operator()(pretok_special_set *of) const { pretok_special_set_free(of); }
+  void operator()(pretok_encode_stream *of) const { pretok_encode_stream_free(of); }
+};
+template <typename T> using Owned = std::unique_ptr<T, Free>;
+
+using Names = std::vector<std::string>;
+
+Owned<pretok_tokenizer> load(const Names &names, bool one_id = false) {
+  static std::string file = [] {
+    std::string made(1 << 14, '\0');
+    made.resize(write_small_vocabulary(made.data()));
+    return made;
+  }();
+  std::vector<pretok_special_token> special;
+  for (const std::string &name : names)
+    special.push_back({name.data(), name.size(),
+                       1000 + static_cast<std::uint32_t>(one_id ? 0 : special.size())});
+  pretok_load_options options{};
+  options.struct_size = sizeof options;
+  options.preset = "cl100k";
+  options.special_tokens = special.data();
+  options.special_token_count = special.size();
+  pretok_tokenizer *made = nullptr;
+  pretok_error error{};
+  check(pretok_tokenizer_from_memory(file.data(), file.size(), &options, &made, &error) ==
+            PRETOK_OK,
+        error.message);
+  return Owned<pretok_tokenizer>(made);
+}
+
+Owned<pretok_special_set> set_of(const pretok_tokenizer *tokenizer, const Names &names,
+                                 pretok_error &error) {
+  std::vector<const char *> texts;
+  std::vector<std::size_t> sizes;
+  for (const std::string &name : names) {
+    texts.push_back(name.data());
+    sizes.push_back(name.size());
+  }
+  pretok_special_set *made = nullptr;
+  const pretok_status status = pretok_special_set_new(tokenizer, texts.data(), sizes.data(),
+                                                      names.size(), &made, &error);
+  check((status == PRETOK_OK) == (made != nullptr),
+        "a set is made, or the status says why not");
+  return Owned<pretok_special_set>(made);
+}
+
+Names reserved(std::size_t count) {
+  Names names;
+  for (std::size_t i = 0; i < count; ++i)
+    names.push_back("<|reserved_special_token_" + std::to_string(i) + "|>");
+  return names;
+}
+
+std::size_t stream(const pretok_tokenizer *tokenizer, const pretok_encode_options &options,
+                   const std::string &text, std::size_t chunk) {
+  pretok_encode_stream *made = nullptr;
+  check(pretok_encode_stream_new(tokenizer, &options, &made, nullptr) == PRETOK_OK,
+        "a stream can be made");
+  const Owned<pretok_encode_stream> own(made);
+  const std::uint32_t *ids = nullptr;
+  std::size_t count = 0;
+  std::size_t total = 0;
+  for (std::size_t at = 0; at < text.size(); at += chunk) {
+    check(pretok_encode_stream_feed(made, text.data() + at, std::min(chunk, text.size() - at),
+                                    &ids, &count, nullptr) == PRETOK_OK,
+          "a chunk can be fed");
+    total += count;
+  }
+  check(pretok_encode_stream_finish(made, &ids, &count, nullptr) == PRETOK_OK,
+        "a stream can be finished");
+  return total + count;
+}
+
+template <typename Work> double seconds(Work work) {
+  const std::clock_t begin = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// Work of 16 times the size takes 16 times as long, or 256 times if it is quadratic. Another
+// process can make one measurement slow, never fast.
+template <typename Work> void check_linear(const char *what, std::size_t size, Work work) {
+  double small = 1e9;
+  double large = 1e9;
+  int runs = 0;
+  do {
+    for (int i = 0; i < 3; ++i)
+      small = std::min(small, std::max(seconds([&] { work(size); }), 1e-4));
+    large = std::min(large, seconds([&] { work(16 * size); }));
+  } while (large >= 60 * small && ++runs < 3);
+  if (large >= 60 * small)
+    std::printf("%g s, and %g s for 16 times as much\n", small, large);
+  check(large < 60 * small, what);
+}
+
+void test_sets() {
+  pretok_error error{};
+  check_linear("a set of many names takes linear time", 6250, [&](std::size_t count) {
+    const Names names = reserved(count);
+    const Owned<pretok_tokenizer> tokenizer = load(names);
+    check(set_of(tokenizer.get(), names, error) != nullptr, "a set of all names");
+  });
+  const Names names = reserved(10);
+  const Owned<pretok_tokenizer> tokenizer = load(names);
+  check(set_of(tokenizer.get(), {names[7], names[5], names[7]}, error) != nullptr,
+        "a name may be there twice");
+  check(set_of(tokenizer.get(), {names[7], "x", "a"}, error) == nullptr &&
+            error.status == PRETOK_UNKNOWN_NAME &&
+            std::strstr(error.message, "\"x\"") != nullptr,
+        "the first unknown name is told");
+  check(set_of(tokenizer.get(), {std::string(100000, 'x')}, error) == nullptr &&
+            std::strlen(error.message) < sizeof error.message - 1,
+        "a long name is cut");
+}
+
+void test_one_id() {
+  const Names names = {"<a>", "<b>"};
+  const Owned<pretok_tokenizer> tokenizer = load(names, true);
+  for (const std::string &name : names) {
+    pretok_error error{};
+    std::size_t count = 0;
+    const std::string text = "x" + name;
+    check(pretok_count(tokenizer.get(), text.data(), text.size(), nullptr, &count, &error) ==
+                  PRETOK_SPECIAL_TOKEN &&
+              error.position == 1 && std::strstr(error.message, name.c_str()) != nullptr,
+          "of two tokens with one id the one in the text is told");
+  }
+}
+
+void test_long_tokens() {
+  pretok_encode_options options{};
+  options.struct_size = sizeof options;
+  options.special = PRETOK_SPECIAL_ALLOW;
+  for (const std::string &unit : {std::string("a"), std::string(" the"), std::string("a b")}) {
+    const auto run = [&unit](std::size_t size) {
+      std::string text;
+      while (text.size() < size)
+        text += unit;
+      return text;
+    };
+    for (const char *also : {"<|x|>", "a", " "})
+      check_linear("a long token takes linear time in a stream", 6000, [&](std::size_t size) {
+        const Owned<pretok_tokenizer> tokenizer = load({run(size) + "!", also});
+        const std::string text = run(2 * size);
+        std::size_t count = 0;
+        check(pretok_count(tokenizer.get(), text.data(), text.size(), &options, &count,
+                           nullptr) == PRETOK_OK,
+              "a text can be counted");
+        check(stream(tokenizer.get(), options, text, 50) == count,
+              "a stream gives what one call gives");
+      });
+  }
+}
+
+} // namespace
+
+int main() {
+  test_sets();
+  test_one_id();
+  test_long_tokens();
+  if (failures == 0)
+    std::printf("all that should hold does\n");
+  return failures == 0 ? 0 : 1;
+}
