@@ -98,7 +98,7 @@ public:
     }
     // How the end of the text is split may depend on its being the end.
     if (asking_ || machine_.end_matters(last))
-      run(begin_, size, [this](std::size_t end) { output_.add(end); });
+      run_to_end(begin_);
     else if (size != 0)
       output_.add(size);
     output_.flush();
@@ -125,22 +125,8 @@ private:
         return true;
       }
       asking_ = false;
-      std::size_t to = bit;
       const std::size_t stop = at + stretch_.offset(end);
-      std::size_t beyond = 0;
-      run(begin, stop, [&](std::size_t found) {
-        if (found > stop) {
-          beyond = found;
-          return;
-        }
-        if (found < at) {
-          output_.add(found);
-          return;
-        }
-        while (at + stretch_.offset(to) < found)
-          ++to; // up to `end` at most, for `found` is not beyond `stop`
-        boundaries_.all[to / 64] |= std::uint64_t{1} << to % 64;
-      });
+      const std::size_t beyond = run(begin, stop, at, bit);
       if (beyond != 0) {
         split_rest(at, end, beyond);
         return false;
@@ -158,7 +144,7 @@ private:
     output_.add(use_, boundaries_.all.data(), stretch_.blocks(), at,
                 stretch_.even ? nullptr : stretch_.offsets());
     output_.add(position);
-    run(position, text_.size(), [this](std::size_t found) { output_.add(found); });
+    run_to_end(position);
     output_.flush();
   }
 
@@ -214,9 +200,28 @@ private:
     return begin_;
   }
 
-  template <typename Emit> void run(std::size_t from, std::size_t to, Emit emit) {
-    const auto emit_end = [&emit](std::size_t end, int) { emit(end); };
-    machine_.run(text_, from, to, false, emit_end);
+  void run_to_end(std::size_t from) { run(from, text_.size(), text_.size() + 1, 0); }
+
+  // Has the machine split from `from` up to `to`. Puts out what ends before `at`, where the
+  // stretch starts, and makes boundaries of what ends in the stretch, from its code point `bit`
+  // on. Returns the end of a pre-token that ends beyond `to`, or 0.
+  std::size_t run(std::size_t from, std::size_t to, std::size_t at, std::size_t bit) {
+    std::size_t beyond = 0;
+    const auto emit = [&](std::size_t end, int) {
+      if (end < at) {
+        output_.add(end);
+        return;
+      }
+      if (end > to) {
+        beyond = end;
+        return;
+      }
+      while (at + stretch_.offset(bit) < end)
+        ++bit; // up to that of `to` at most
+      boundaries_.all[bit / 64] |= std::uint64_t{1} << bit % 64;
+    };
+    machine_.run(text_, from, to, false, emit);
+    return beyond;
   }
 
   const Machine &machine_;

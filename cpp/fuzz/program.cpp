@@ -6,6 +6,8 @@
 #include "presets.hpp"
 #include "splitting.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace pretok;
@@ -150,9 +152,11 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   std::size_t code_points = 0;
   for (std::size_t i = from; i < to; ++i)
     code_points += (text[i] & 0xC0) != 0x80 ? 1U : 0U;
+  // Of bytes that are not UTF-8 there are more.
+  code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
   std::vector<std::uint8_t> found(text.begin(), at(to));
-  for (std::size_t left = 4 * Stretch::MOST / (code_points + 1); left != 0; --left)
+  for (std::size_t left = 4 * Stretch::MOST / code_points; left != 0; --left)
     found.insert(found.end(), at(from), at(to));
   found.insert(found.end(), at(to), text.end());
   found.shrink_to_fit();

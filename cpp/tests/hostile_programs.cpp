@@ -37,7 +37,7 @@ Alphabet alphabet() {
   };
   std::uint8_t number = 0;
   add(0, 0);
-  for (const std::uint32_t letter : {'a', 'c', 'q'}) {
+  for (const std::uint32_t letter : {0x61U, 0x63U, 0x71U}) { // a, c, q
     add(letter, ++number);
     add(letter + 1, 0);
   }
