@@ -63,13 +63,20 @@ bool LongCache::grow_places() {
 }
 
 bool LongCache::grow_store() {
-  const std::size_t size = std::clamp(store_size_ * 2, FIRST_STORE, MOST_STORE);
   constexpr std::size_t WORD = sizeof *store_;
-  if (size == store_size_ || !account_.replace(store_size_ * WORD, size * WORD))
-    return false;
+  std::size_t size = 0;
+  for (std::size_t factor = 8;; factor /= 2) { // as ShortCache::grow
+    if (factor < 2)
+      return false;
+    size = std::clamp(store_size_ * factor, FIRST_STORE, MOST_STORE);
+    if (size == store_size_)
+      return false;
+    if (account_.replace(store_size_ * WORD, size * WORD))
+      break;
+  }
   if (size > block_size_ / WORD) {
     const std::size_t block = block_size(size * WORD, MOST_STORE * WORD);
-    void *const larger = allocate_block(block, false);
+    void *const larger = allocate_block(block, true);
     if (larger == nullptr) {
       account_.release(size * WORD);
       return false;

@@ -79,13 +79,22 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
   slots_[slot] = tag_of(hash) | place;
 }
 
-// Doubles the memory, and returns true, unless that is too much.
+// Returns true after growing: by large steps at first, since small ones would fault in and copy
+// memory often; by what the account allows if that is less.
 bool ShortCache::grow() {
-  const std::uint32_t capacity = std::max(2 * capacity_, FIRST_ENTRIES);
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
-  const std::size_t size = entry_bytes(capacity) + slot_bytes(capacity);
-  if (capacity > most_ || !account_.replace(before, size))
-    return false;
+  std::uint32_t capacity = 0;
+  std::size_t size = 0;
+  for (std::uint32_t factor = capacity_ < LARGE ? 8 : 2;; factor /= 2) {
+    if (factor < 2)
+      return false;
+    capacity = std::min(capacity_ == 0 ? FIRST_ENTRIES : factor * capacity_, most_);
+    size = entry_bytes(capacity) + slot_bytes(capacity);
+    if (capacity == capacity_)
+      return false;
+    if (account_.replace(before, size))
+      break;
+  }
   void *entries = entries_;
   std::size_t block = block_size_;
   if (entry_bytes(capacity) > block) {

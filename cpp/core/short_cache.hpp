@@ -1,6 +1,6 @@
 // What became of up to 15 bytes: entries one behind the other as they come, so that what is
 // frequent, and came early, shares few lines of the processor's cache, and a small table that
-// says where they are. Both begin small and double when the entries are full, as far as the
+// says where they are. Both begin small and grow when the entries are full, as far as the
 // account allows. If it does not, all entries are dropped.
 #pragma once
 
@@ -112,8 +112,9 @@ private:
 #else
   static constexpr std::uint32_t FIRST_ENTRIES = 1 << 8;
 #endif
-  static constexpr std::size_t BUCKET = 4; // slots
-  static constexpr std::size_t LINE = 16;  // slots
+  static constexpr std::uint32_t LARGE = 1 << 16; // entries: they fill a huge page
+  static constexpr std::size_t BUCKET = 4;        // slots
+  static constexpr std::size_t LINE = 16;         // slots
 
   // All of them, which are in more than this entry.
   static const unsigned char *ids_of(const Entry &entry) {
