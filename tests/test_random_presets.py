@@ -24,7 +24,7 @@ from pretok import (
 )
 from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
-from pretok.pretokenizer import BackendName, Step
+from pretok.pre_tokenizer import BackendName, Step
 from strategies import NAMED
 from support import seeded
 

@@ -7,12 +7,12 @@ from itertools import chain
 from operator import methodcaller
 from typing import Literal
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import pre_tokenizers, templates
+from bpe.formats import post_processor, pre_tokenizers
 from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.contents import Contents
 from bpe.formats.json_value import Value
-from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT
 from pretok.errors import shortened
 
@@ -64,7 +64,7 @@ def read(file: Value, need_preset: bool = True) -> Contents:
         added,
         normalizer,
         add_prefix_space,
-        templates.read(file["post_processor"]),
+        post_processor.read(file["post_processor"]),
     )
 
 

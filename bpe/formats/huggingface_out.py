@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
-from bpe.formats import pre_tokenizers, templates
+from bpe.formats import post_processor, pre_tokenizers
 from bpe.formats.bpe_model import assigned_ids
 from bpe.formats.byte_level import to_text
-from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
-from pretok.pretokenizer import PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
 
@@ -54,7 +54,7 @@ def dump(tokenizer: Tokenizer) -> bytes:
         "added_tokens": [_added(token) for token in added],
         "normalizer": {"type": tokenizer.normalizer} if tokenizer.normalizer else None,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": templates.write(tokenizer.template, names),
+        "post_processor": post_processor.write(tokenizer.template, names),
         "decoder": {
             "type": "ByteLevel",
             "add_prefix_space": True,

@@ -26,9 +26,9 @@ from pretok.cli.output import (
     step_json,
     write,
 )
-from pretok.differ import Diff, Region
+from pretok.diff import Diff, Region
+from pretok.pre_tokenizer import BackendName, PreTokenizer, Step
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer, Step
 from pretok.registry import get
 
 SAME, DIFFERENT = 0, 1
