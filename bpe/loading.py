@@ -20,7 +20,8 @@ from bpe.hub.published import Known, matches
 from bpe.tokenizer import Tokenizer
 from pretok.errors import short_path, shortened
 from pretok.files import naming
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 

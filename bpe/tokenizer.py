@@ -22,7 +22,8 @@ from bpe.once import forget, once
 from bpe.types import Template, Token
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
-from pretok.pre_tokenizer import BackendName, PreTokenizer, choose_backend
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 

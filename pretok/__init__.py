@@ -39,8 +39,9 @@ from pretok.errors import (
     UnknownUnicodeVersionError,
     UnsupportedPreTokenizerError,
 )
+from pretok.machine.backend import backend
 from pretok.machine.stream import Stream
-from pretok.pre_tokenizer import PreTokenizer, Step, backend
+from pretok.pre_tokenizer import PreTokenizer, Step
 from pretok.preset import Preset
 from pretok.registry import get, presets, register
 from pretok.rules import (

@@ -13,7 +13,7 @@ from bpe.bench.peer import Calls, Message, Peer
 from bpe.bench.peers import Ours
 from bpe.bench.subject import Subject
 from bpe.bench.timing import Settings
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 TEXT = "Hello world 123, it's 漢字 and\n\n  more.\n" * 20
 QUICK = Settings(rounds=2)

@@ -17,7 +17,7 @@ import pytest
 import bpe
 import pretok
 from bpe.cli import main
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 COMMAND = [sys.executable, "-m", "bpe"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]

@@ -9,9 +9,9 @@ import regex
 from hypothesis import strategies as st
 
 from pretok.charsets import sets
+from pretok.charsets.alphabet import partition
 from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import InvalidRuleError
-from pretok.machine.program import partition
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,

@@ -15,7 +15,7 @@ from bpe import AddedToken, SpecialTokenError, Tokenizer, VocabularyError
 from bpe.encoding.added_tokens import AddedTokens, word_ranges
 from byte_tokenizer import PLAIN, make, plain
 from pretok import Preset, Run, code_points
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded, shared
 from vocabularies import BYTES, as_chars, live_bpe
 

@@ -15,7 +15,7 @@ from bpe.encoding.matcher import TokenMatcher
 from bpe.encoding.policies import MAX_SETS, Policies
 from byte_tokenizer import PLAIN, make
 from pretok import Preset, Run, code_points
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples
 from test_added_tokens import added_tokens, flags, live
 

@@ -21,7 +21,7 @@ from bpe.bench.report import HEADER, lines, remarks
 from bpe.bench.split import METHODS, bench_split
 from bpe.bench.text import generated_texts
 from bpe.bench.timing import OURS, Result, Settings, alternate, measure, steady
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import changed
 
 QWEN2 = pretok.get("qwen2").preset

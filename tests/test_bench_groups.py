@@ -28,7 +28,7 @@ from bpe.bench.text import generated_texts
 from bpe.bench.timing import OURS, Result, Settings, core_count
 from bpe.bench.train import bench_train
 from bpe.bench.worst import CHARACTERS, ENGLISH, bench_worst
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.registry import find
 from support import run_python
 

@@ -20,8 +20,8 @@ from c_library import CError, CLibrary, CPreTokenizer, CTokenizer, compiler
 from command_line import Call, error_of, running
 from gguf_files import gguf, metadata
 from pretok import ALL, DIGIT, LETTER, Preset, Run, Spaces
+from pretok.machine.backend import BackendName
 from pretok.machine.program import stage_words
-from pretok.pre_tokenizer import BackendName
 from support import REPOSITORY, SOME_NAMES, seeded, shared
 from vocabularies import BYTES
 

@@ -9,7 +9,7 @@ import pytest
 
 import pretok
 from case_files import CASES, REGRESSIONS, cases_by_preset, load
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
 from pretok.registry import find
 from support import CORE_NAMES, engine_splits, regex_split, stable

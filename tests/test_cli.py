@@ -18,8 +18,8 @@ from command_line import Call, unescape, unescaped
 from pretok import LETTER, Preset, Run, registry
 from pretok.cli import input as cli_input
 from pretok.cli.output import stage_text
+from pretok.machine.backend import BackendName
 from pretok.machine.machine import Unit
-from pretok.pre_tokenizer import BackendName
 from support import PRESET_NAMES
 
 HARD = (

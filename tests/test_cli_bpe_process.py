@@ -21,7 +21,7 @@ from command_line import (
     shown,
     small_tokenizer,
 )
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL

@@ -13,7 +13,7 @@ import bpe
 import pretok
 from bpe.hub.published import KNOWN
 from command_line import Call, error_of, small_tokenizer
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 
 TEXTS = {"a.txt": "hello hello, caf\u00e9 <pad>", "b.txt": "xhe  yhe\n", "empty.txt": ""}

@@ -14,7 +14,7 @@ import pytest
 
 import pretok
 from command_line import COMMAND, LONGEST, environment, open_terminal, pipes, running, shown
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL

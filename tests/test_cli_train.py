@@ -10,7 +10,7 @@ import pytest
 
 import bpe
 from command_line import Call, error_of
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 WORDS = "the cat sat on the mat, and that was that; " * 9
 

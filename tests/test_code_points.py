@@ -16,7 +16,7 @@ from pretok import CharSet, Preset, Run
 from pretok.charsets import sets
 from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import Atom
 from support import CORE_NAMES, atoms_by_code_point, members, regex_split, shared

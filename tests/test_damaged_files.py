@@ -15,7 +15,7 @@ from bpe.formats import pretok_file
 from bpe.types import Template
 from gguf_files import gguf, metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import seeded
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 

@@ -14,7 +14,7 @@ import pretok
 from command_line import Call
 from pretok import LETTER, Preset, Run, Step
 from pretok.diff import Diff, Region
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import Digits, WhitespaceSplit
 from support import SOME_NAMES, max_examples
 

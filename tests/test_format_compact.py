@@ -19,7 +19,7 @@ from bpe.formats import pretok_file
 from bpe.types import Template
 from native_models import said_to_cpp
 from pretok import LETTER, Preset, Run
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from vocabulary_files import TEXTS, made, made_vocabulary, write
 

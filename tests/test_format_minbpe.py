@@ -10,8 +10,9 @@ import pytest
 import bpe
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
 from pretok import LETTER, Preset, Run
+from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import GPT2
 from support import shared
 from vocabularies import installed_ranks

@@ -15,7 +15,7 @@ from command_line import LONGEST, environment, running
 from pretok import LETTER, NUMBER, Preset, Run
 from pretok.cli import fuzz as fuzz_cli
 from pretok.fuzz.engines import engine
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.presets import QWEN2
 from support import changed
 

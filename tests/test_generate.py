@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 import pretok
+from pretok.machine.backend import BackendName
 from pretok.machine.program import stage_words
-from pretok.pre_tokenizer import BackendName
 from support import REPOSITORY, generator
 
 FILES = generator("files")

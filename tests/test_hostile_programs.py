@@ -31,8 +31,8 @@ from pretok import (
     Stage,
     code_points,
 )
+from pretok.machine.backend import BackendName
 from pretok.machine.program import compile_rules, stage_words
-from pretok.pre_tokenizer import BackendName
 from pretok.presets import BUILT_IN
 from pretok.rules.base import MAX_LOOK_AHEAD
 from strategies import RULE_LETTERS, any_rules

@@ -14,8 +14,8 @@ import pretok
 from pretok import InvalidRuleError, Preset, UnsupportedPreTokenizerError, from_huggingface
 from pretok.formats.huggingface import preset_of, read, write, written
 from pretok.fuzz.oracle import of_huggingface
+from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE, pattern_for
-from pretok.pre_tokenizer import BackendName
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2
 from support import max_examples, stable
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import REPOSITORY, SOME_NAMES, run_python
 
 PACKAGES = ("pretok", "bpe")
@@ -25,12 +25,15 @@ LAYERS = (
     ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
      "pretok.unicode"),
     ("pretok.charsets.sets",),
-    ("pretok.charsets", "pretok.charsets.notation", "pretok.machine.program"),
+    ("pretok.charsets", "pretok.charsets.alphabet", "pretok.charsets.notation"),
     ("pretok.charsets.classified_text",),
     ("pretok.rules*",),
     ("pretok.stage",),
-    ("pretok.preset", "pretok.machine.machine"),
-    ("pretok.patterns.ast", "pretok.machine.staged", "pretok.machine.stream"),
+    ("pretok.preset", "pretok.machine.program"),
+    ("pretok.patterns.ast", "pretok.machine.machine"),
+    ("pretok.machine.staged",),
+    ("pretok.machine.backend",),
+    ("pretok.machine.stream",),
     ("pretok.presets*",),
     ("pretok.pre_tokenizer", "pretok.plugins"),
     ("pretok.registry", "pretok.patterns.parser"),
@@ -67,10 +70,7 @@ AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]}
 # Upwards, and therefore not when the module is loaded: for a repr, and for types.
 LATE = {
     ("pretok.charsets.sets", "pretok.charsets.notation"),
-    ("pretok.machine.program", "pretok.rules"),
-    ("pretok.machine.program", "pretok.stage"),
-    ("pretok.machine.stream", "pretok.pre_tokenizer"),
-    ("pretok.pre_tokenizer", "pretok._core"),
+    ("pretok.machine.backend", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),
     ("bpe.training.counting", "pretok._core"),
     ("bpe.encoding.fast_calls", "pretok._core"),

@@ -14,7 +14,7 @@ from bpe import UnknownVocabularyError, VocabularyError
 from bpe.hub import published
 from bpe.hub.locate import cache_folder
 from bpe.hub.published import KNOWN, Known, PublishedFile
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.presets import GPT2, LLAMA3
 from support import shared
 from vocabulary_files import gpt2_files, huggingface, made, made_vocabulary, tiktoken_lines, write

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import pretok
 from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
 from pretok.charsets.classified_text import UNLIMITED
+from pretok.machine.backend import Backend, BackendName
 from pretok.machine.machine import GAP, Machine
 from pretok.machine.program import compile_rules, stage_words
-from pretok.pre_tokenizer import Backend, BackendName
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
 from pretok.stage import Stage

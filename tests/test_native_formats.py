@@ -10,7 +10,7 @@ import pytest
 import bpe
 from bpe.formats import pretok_file
 from native_models import reads_json, said_to_cpp, said_to_python
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from test_huggingface import BYTES, sequence, split
 from vocabulary_files import huggingface

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe.encoding.normalize import left_alone, normalize
 from bpe.encoding.python_backend import Encoder
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 
 CODES = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe import Tokenizer, Vocabulary
 from bpe.encoding.normalize import alignment, is_normal, normalize
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES
 

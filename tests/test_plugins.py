@@ -24,7 +24,7 @@ from pretok import (
     Run,
     UnknownPresetError,
 )
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import REPOSITORY, run_python
 
 EXAMPLE = REPOSITORY / "tests" / "example_plugin"

@@ -19,7 +19,7 @@ from pretok import pre_tokenizers
 from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
 from pretok.fuzz.text import CONFUSABLE, CONTRACTIONS, PLAIN, SEEDS, WHITE_SPACE, TextMaker
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import (
     BertPreTokenizer,
     Block,

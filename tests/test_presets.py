@@ -23,7 +23,7 @@ from pretok import (
     UnknownPresetError,
     UnknownUnicodeVersionError,
 )
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 from support import CORE_NAMES

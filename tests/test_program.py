@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import Contraction, Enclosed, InvalidRuleError, Literal, Preset, Run, code_points
+from pretok.charsets.alphabet import END, Alphabet, partition
 from pretok.charsets.sets import ANY, LETTER, LIMIT, CharSet
-from pretok.machine.program import END, MAGIC, Alphabet, compile_rules, partition, stage_words
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
+from pretok.machine.program import MAGIC, compile_rules, stage_words
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
 from pretok.stage import Stage

@@ -42,7 +42,7 @@ from pretok import (
 )
 from pretok.charsets.sets import NOTHING
 from pretok.fuzz.engines import engine
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import pretok
 from bpe.training.train import train
 from bpe.training.trainer import TieBreak
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples
 from training_texts import PROSE, generated, merges_of, texts
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import pretok
 from bpe.training.train import train
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, shared
 from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts

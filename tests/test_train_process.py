@@ -14,7 +14,7 @@ import pytest
 
 from bpe.training.train import train
 from interrupts import interrupt_me, stops_soon
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from training import make_trainer
 from training_texts import PROSE
 

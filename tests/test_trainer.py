@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe.training.trainer import TieBreak
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, seeded
 from training import hugging_face, make_trainer, merges_of, recount
 

@@ -18,7 +18,7 @@ import bpe
 import pretok
 from bpe.errors import TextFileError
 from command_line import Call, environment
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.stage import Stage
 from support import need_native
 

@@ -24,7 +24,8 @@ from bpe.training import corpus, counting
 from bpe.training.corpus import read_texts
 from bpe.training.counting import text_counter
 from pretok import ANY, LETTER, Groups, Literal
-from pretok.pre_tokenizer import BackendName, native_machine
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import native_machine
 from strategies import any_rules
 from support import SOME_NAMES, TOO_MUCH, growth, max_examples, seeded
 

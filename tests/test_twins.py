@@ -16,8 +16,9 @@ from bpe.encoding.added_tokens import AddedToken
 from pretok import NEWLINE, SPACE, WHITE_SPACE, rules
 from pretok.behaviors import BEHAVIORS
 from pretok.charsets import classified_text
-from pretok.machine import machine, program, staged
-from pretok.machine.program import END, MAGIC
+from pretok.charsets.alphabet import END, partition
+from pretok.machine import machine, staged
+from pretok.machine.program import MAGIC
 from pretok.rules import (
     CasedWord,
     Contraction,
@@ -128,7 +129,7 @@ def test_the_same_numbers_for_kinds() -> None:
     found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("rules.hpp"))
     assert found
     in_cpp = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", found.group(1))}
-    alphabet = program.partition(chars for rule in EXAMPLES for chars in rule.sets())
+    alphabet = partition(chars for rule in EXAMPLES for chars in rule.sets())
     in_python = {
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(rule).__name__).upper(): rule.record(alphabet)[0]
         for rule in EXAMPLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pretok
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import UnicodeScripts, scripts
 from pretok.unicode import CODE_POINTS
 from support import REPOSITORY, generator

@@ -12,7 +12,7 @@ import pytest
 
 from bpe.training.counting import WordCounts
 from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 Merges = list[tuple[bytes, bytes]]
 

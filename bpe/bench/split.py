@@ -10,7 +10,8 @@ from bpe.bench.answers import WrongAnswerError, same_items
 from bpe.bench.peer import CannotError, Peer
 from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, once, seconds
 from pretok.fuzz.engines import HuggingFaceEngine, RegexEngine
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 GROUP = "split"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bpe
 from bpe.bench.text import generated_texts
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 MADE_UP_SIZE = 8192

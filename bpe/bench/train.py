@@ -16,7 +16,7 @@ from bpe.bench.peer import CannotError, Peer, guarded
 from bpe.bench.split import GIGATOKEN_PRESET
 from bpe.bench.timing import OURS, Result, Settings, Watcher, measure
 from bpe.formats.byte_level import to_bytes
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 GROUP = "train"

@@ -22,7 +22,7 @@ from bpe.bench.worst import bench_worst
 from bpe.formats.files import write_atomically
 from pretok.cli.input import shown_path
 from pretok.cli.output import one_line, write
-from pretok.pre_tokenizer import BackendName, choose_backend
+from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
 
 MILLION = 1_000_000

@@ -16,7 +16,7 @@ from bpe.cli.vocabulary import load, split_option, vocabulary_option
 from pretok.cli.input import open_bytes
 from pretok.cli.options import backend_option, file_argument, form_option
 from pretok.cli.output import write
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}

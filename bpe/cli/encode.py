@@ -22,7 +22,7 @@ from bpe.cli.vocabulary import (
 from pretok.cli.input import Input, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, file_argument, form_option, text_options
 from pretok.cli.output import QUOTE, Escaper, one_line, write
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 BLOCK = 1 << 16

@@ -21,7 +21,8 @@ from bpe.hub.locate import find
 from pretok.cli.input import decoded, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, form_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.unicode import DEFAULT_VERSION
 

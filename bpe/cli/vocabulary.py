@@ -16,7 +16,7 @@ from bpe.encoding.policies import Special
 from pretok.cli.input import Input, decoded, lines_of
 from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError
-from pretok.pre_tokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 Ids = NDArray[np.uint32]

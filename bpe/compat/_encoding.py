@@ -18,8 +18,9 @@ from bpe.once import once
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
+from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import find, pattern_for
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 ID_LIMIT = 1 << 32

@@ -11,7 +11,8 @@ from bpe.encoding.python_backend import Data, check_keeps_all, utf8
 from bpe.errors import VocabularyError
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 

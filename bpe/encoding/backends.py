@@ -13,7 +13,8 @@ from bpe.encoding.added_tokens import AddedToken, AddedTokens, word_ranges
 from bpe.encoding.python_backend import ESCAPE, Backend, Encoder, as_text
 from bpe.merge import Merger
 from bpe.vocabulary import Vocabulary
-from pretok.pre_tokenizer import BackendName, PreTokenizer, native_machine
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 
 class SupportsOffsets(Protocol):

@@ -69,10 +69,10 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
 
     Raises VocabularyError if the format cannot hold it, ValueError for another suffix, OSError.
     """
-    from bpe.formats import huggingface_out, minbpe, tiktoken
+    from bpe.formats import huggingface, minbpe, tiktoken
 
     dumps = {
-        ".json": huggingface_out.dump,
+        ".json": huggingface.dump,
         ".tiktoken": tiktoken.dump,
         ".model": minbpe.dump,
         ".pretok": pretok_file.dump,

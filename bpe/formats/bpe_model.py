@@ -13,7 +13,7 @@ from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.errors import shortened
-from pretok.pre_tokenizer import backend
+from pretok.machine.backend import backend
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 

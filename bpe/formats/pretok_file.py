@@ -45,9 +45,10 @@ from bpe.formats.contents import Contents, most_made
 from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.errors import UnknownPresetError
+from pretok.machine.backend import backend
 from pretok.machine.program import stage_words
 from pretok.patterns.lookup import WHOLE
-from pretok.pre_tokenizer import PreTokenizer, backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 from pretok.registry import find, presets

@@ -14,7 +14,7 @@ from bpe.formats.contents import Contents
 from bpe.formats.rank_equivalence import why_not_ranks
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.errors import shortened
-from pretok.pre_tokenizer import backend
+from pretok.machine.backend import backend
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer

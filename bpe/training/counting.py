@@ -14,7 +14,8 @@ from bpe.training import corpus
 from bpe.training.corpus import Text
 from bpe.training.limits import Limits, too_long_pre_token, too_long_text
 from bpe.training.trainer import Words
-from pretok.pre_tokenizer import BackendName, PreTokenizer, native_machine
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 BATCH = 1 << 22
 """How many bytes are counted in one go: what takes some ten milliseconds."""

@@ -21,7 +21,8 @@ from bpe.training.counting import TextCounter, text_counter
 from bpe.training.limits import Limits, TooLongError
 from bpe.training.trainer import TieBreak, Trainer, Words
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
-from pretok.pre_tokenizer import BackendName, PreTokenizer, choose_backend
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.machine.program import END, Alphabet
+from pretok.charsets.alphabet import END, Alphabet
 from pretok.unicode import CODE_POINTS, table
 
 OUT, IN = b"\0", b"\1"

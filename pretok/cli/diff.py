@@ -27,7 +27,8 @@ from pretok.cli.output import (
     write,
 )
 from pretok.diff import Diff, Region
-from pretok.pre_tokenizer import BackendName, PreTokenizer, Step
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer, Step
 from pretok.preset import Preset
 from pretok.registry import get
 

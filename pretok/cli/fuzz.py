@@ -11,7 +11,7 @@ from pretok.cli.options import find_preset
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.fuzz.patterns import fuzz_patterns
-from pretok.pre_tokenizer import BackendName, choose_backend
+from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
 from pretok.registry import presets
 

@@ -18,7 +18,7 @@ import click
 from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
 from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
-from pretok.pre_tokenizer import choose_backend
+from pretok.machine.backend import choose_backend
 
 TROUBLE = 2
 INTERRUPTED = 130

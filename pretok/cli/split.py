@@ -28,8 +28,9 @@ from pretok.cli.output import (
     step_json,
     write,
 )
+from pretok.machine.backend import BackendName
 from pretok.machine.machine import ESCAPE, GAP
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 from pretok.rules import Rule

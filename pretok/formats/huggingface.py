@@ -20,9 +20,10 @@ from pretok.errors import (
 )
 from pretok.files import naming
 from pretok.files import read as read_file
+from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
 from pretok.patterns.recognize import unknown_pattern
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset
 from pretok.presets import GPT2

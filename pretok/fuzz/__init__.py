@@ -9,7 +9,8 @@ from typing import Any
 
 from pretok.fuzz.engines import Ask, Comparison, Engine, EngineError
 from pretok.fuzz.text import TextMaker
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.rules import Rule
 

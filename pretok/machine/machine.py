@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pretok.charsets.alphabet import END
 from pretok.charsets.classified_text import OUT, UNDECIDED, UNLIMITED, Classifier, code_points_of
-from pretok.machine.program import END, Program
+from pretok.machine.program import Program
 from pretok.rules import Matcher
 
 Unit = Literal["char", "byte", "utf16"]

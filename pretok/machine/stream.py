@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pretok.behaviors import applied
+from pretok.machine.backend import Backend
 from pretok.machine.machine import GAP
-
-if TYPE_CHECKING:
-    from pretok.pre_tokenizer import Backend
-    from pretok.stage import Stage
+from pretok.stage import Stage
 
 Data: TypeAlias = str | bytes | bytearray | memoryview
 """A text, or bytes that hold UTF-8."""

@@ -8,12 +8,13 @@ from heapq import nsmallest
 from itertools import zip_longest
 
 from pretok.errors import UnknownPatternError, shortened
+from pretok.machine.backend import BackendName
 from pretok.patterns.ast import Words
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
 from pretok.patterns.likeness import Likeness, aligned
 from pretok.patterns.lookup import KnownPattern, find, known_patterns
 from pretok.patterns.parser import LONGEST, UnreadablePatternError, alternatives_of, printable, read
-from pretok.pre_tokenizer import BackendName, PreTokenizer
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine
 from pretok.registry import find as find_preset
 

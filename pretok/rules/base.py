@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.machine.program import Alphabet
 
 NO_MATCH = -1
 LONGEST = 255

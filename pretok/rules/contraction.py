@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import InvalidRuleError
-from pretok.machine.program import Alphabet
 from pretok.rules.base import LONGEST, NO_MATCH, Matcher, Rule, shortened
 
 APOSTROPHE = code_points("'")

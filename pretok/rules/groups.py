@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.machine.program import Alphabet
 from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, require_set, times
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
 from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet
 from pretok.errors import InvalidRuleError
-from pretok.machine.program import Alphabet
 from pretok.rules.base import (
     MAX_LOOK_AHEAD,
     NO_MATCH,

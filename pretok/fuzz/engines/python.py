@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from pretok.fuzz.engines.base import Comparison, Engine, EngineError
+from pretok.machine.backend import choose_backend
 from pretok.machine.machine import ESCAPE
-from pretok.pre_tokenizer import PreTokenizer, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 
