@@ -39,7 +39,7 @@ ONE = frozenset(
 def set_name(chars: CharSet) -> str:
     """Return a Python expression of pretok's names that makes `chars`.
 
-    >>> set_name(~(classes.NEWLINE | classes.LETTER | classes.NUMBER))
+    >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
     '~(LETTER | NUMBER | NEWLINE)'
     """
     if chars == sets.OTHER:
