@@ -8,22 +8,23 @@ from functools import partial
 
 import numpy as np
 
-from bpe.backends import SupportsOffsets, make_encoder
-from bpe.decode import Decoder, DecodeStream
-from bpe.direct import direct
-from bpe.encoder import Data, Ids, Offsets, utf8
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.arguments import added_bytes, cache_limit, made_pre_tokenizer, some_texts
+from bpe.encoding.backends import SupportsOffsets, make_encoder
+from bpe.encoding.decode import Decoder, DecodeStream
+from bpe.encoding.fast_calls import direct
+from bpe.encoding.pipeline import Errors, Normalizer, Pipeline, flat
+from bpe.encoding.policies import Special
+from bpe.encoding.python_backend import Data, Ids, Offsets, utf8
 from bpe.errors import UnknownTokenError
-from bpe.given import added_bytes, cache_limit, made_pre_tokenizer, some_texts
 from bpe.merge import no_token, recover_merges
 from bpe.once import forget, once
-from bpe.pipeline import Errors, Normalizer, Pipeline, flat
-from bpe.policies import Special
-from bpe.special import AddedToken
-from bpe.token import Template, Token
+from bpe.types import Template, Token
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
 
 
 class Tokenizer:

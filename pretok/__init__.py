@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pretok.classes import (
+from pretok.charsets import (
     ANY,
     CASELESS,
     CONTROL,
@@ -39,8 +39,10 @@ from pretok.errors import (
     UnknownUnicodeVersionError,
     UnsupportedPreTokenizerError,
 )
+from pretok.machine.backend import backend
+from pretok.machine.stream import Stream
+from pretok.pre_tokenizer import PreTokenizer, Step
 from pretok.preset import Preset
-from pretok.pretokenizer import PreTokenizer, Step, backend
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -59,20 +61,19 @@ from pretok.rules import (
     Through,
 )
 from pretok.stage import Stage
-from pretok.stream import Stream
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
 if TYPE_CHECKING:
-    from pretok.huggingface import from_huggingface
-    from pretok.recognition import from_gguf_pre, from_pattern
+    from pretok.formats.huggingface import from_huggingface
+    from pretok.patterns.recognize import from_gguf_pre, from_pattern
 
     __version__: str
 
 # What reads patterns takes as long to import as what splits.
 _LATER = {
-    "from_gguf_pre": "pretok.recognition",
-    "from_huggingface": "pretok.huggingface",
-    "from_pattern": "pretok.recognition",
+    "from_gguf_pre": "pretok.patterns.recognize",
+    "from_huggingface": "pretok.formats.huggingface",
+    "from_pattern": "pretok.patterns.recognize",
 }
 
 __all__ = [

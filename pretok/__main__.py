@@ -1,4 +1,4 @@
-"""Run the command line as `python -m pretok`."""
+"""Run the commands that need no vocabulary as `python -m pretok`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native backend; pretok.pretokenizer.Backend says what each method does."""
+"""The native backend; pretok.pre_tokenizer.Backend says what each method does."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.machine import Unit
+from pretok.machine.machine import Unit
 
 def built_in_program(name: str) -> tuple[str, list[int]] | None: ...
 def kernels() -> list[str]: ...
@@ -30,7 +30,7 @@ class Machine:
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
 
 class AddedTokens:
-    """The twin of bpe.special.AddedTokens, for Encoder."""
+    """The twin of bpe.encoding.added_tokens.AddedTokens, for Encoder."""
 
     def __init__(
         self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
@@ -43,7 +43,7 @@ class AddedTokens:
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
 class Encoder:
-    """The native backend of bpe; bpe.encoder.Backend says what each method does."""
+    """The native backend of bpe; bpe.encoding.python_backend.Backend says what each method does."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Encoder:
         """Free all caches that no call uses, and give freed memory back to the system."""
 
 class DirectMethod:
-    """A method whose plain calls go past the interpreter; see bpe.direct."""
+    """A method whose plain calls go past the interpreter; see bpe.encoding.fast_calls."""
 
     def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
 
@@ -132,7 +132,7 @@ def read_model(data: bytes) -> dict[str, Any]:
     """Return all that C++ reads in a file of a tokenizer, for tests."""
 
 class WordCounts:
-    """The twin of bpe.counting.WordCounts; `add` counts the pre-tokens of texts."""
+    """The twin of bpe.training.counting.WordCounts; `add` counts the pre-tokens of texts."""
 
     def __init__(self) -> None: ...
     def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
@@ -142,7 +142,7 @@ class WordCounts:
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class Trainer:
-    """The twin of bpe.trainer.Trainer."""
+    """The twin of bpe.training.trainer.Trainer."""
 
     def __init__(
         self,
@@ -167,6 +167,6 @@ def gather(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
-    """The twin of bpe.sources.gather."""
+    """The twin of bpe.training.corpus.gather."""
 
 def safe_cut(machine: Machine, text: bytes) -> int: ...

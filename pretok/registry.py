@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 
 from pretok.errors import UnknownPresetError
-from pretok.installed import Installed, load_installed
+from pretok.machine.backend import BackendName
+from pretok.plugins import Installed, load_installed
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.unicode import check_version
 
 _lock = threading.Lock()

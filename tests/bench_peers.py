@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import bpe
-from pretok.bench.peer import Calls, Message, Peer
-from pretok.bench.peers import Ours
-from pretok.bench.subject import Subject
-from pretok.bench.timing import Settings
-from pretok.pretokenizer import BackendName
+from bpe.bench.peer import Calls, Message, Peer
+from bpe.bench.peers import Ours
+from bpe.bench.subject import Subject
+from bpe.bench.timing import Settings
+from pretok.machine.backend import BackendName
 
 TEXT = "Hello world 123, it's 漢字 and\n\n  more.\n" * 20
 QUICK = Settings(rounds=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bpe import AddedToken, Tokenizer, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])

@@ -16,10 +16,10 @@ import pytest
 
 import bpe
 import pretok
-from pretok.cli import main
-from pretok.pretokenizer import BackendName
+from bpe.cli import main
+from pretok.machine.backend import BackendName
 
-COMMAND = [sys.executable, "-m", "pretok"]
+COMMAND = [sys.executable, "-m", "bpe"]
 PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
 CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}

@@ -12,7 +12,7 @@ from c_library import CLibrary, build
 from command_line import PACKAGE_FOLDER, Call, caller, small_tokenizer
 from pretok import registry
 from pretok.cli import input as cli_input
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import BACKENDS, REPORT, SEED, native_missing, need_native
 
 # Fixed examples, and no database, so that no run depends on the one before. No deadline, because

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpe
 from bpe import Vocabulary
 from bpe.formats.byte_level import to_text
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from vocabulary_files import made_vocabulary, write
 
 KINDS = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "h"),

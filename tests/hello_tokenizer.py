@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bpe import AddedToken, Tokenizer, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 
 SPECIAL = 400

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.formats import bpe_model, compact, detect, gguf, huggingface, tiktoken
+from bpe.formats import bpe_model, detect, gguf, huggingface, pretok_file, tiktoken
 from bpe.formats.contents import Contents
 from bpe.formats.gguf_metadata import MAGIC
 from bpe.vocabulary import Merge, Packed
+from pretok.machine.program import stage_words
 from pretok.presets import BUILT_IN, GPT2
-from pretok.program import stage_words
 
 
 class Said(NamedTuple):
@@ -91,7 +91,7 @@ def read(data: bytes) -> Contents:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
     with (
         patch.object(bpe_model, "backend", lambda: "python"),
-        patch.object(compact, "backend", lambda: "python"),
+        patch.object(pretok_file, "backend", lambda: "python"),
         patch.object(tiktoken, "backend", lambda: "python"),
     ):
         return _read(data)
@@ -109,6 +109,6 @@ def _read(data: bytes) -> Contents:
     if format == "tiktoken":
         return tiktoken.parse(data)
     if format == "pretok":
-        return compact.parse(data)
+        return pretok_file.parse(data)
     # Which only Python reads.
     raise UnsupportedError(f"a file of format {format}")

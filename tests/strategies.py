@@ -8,10 +8,10 @@ from operator import or_
 import regex
 from hypothesis import strategies as st
 
-from pretok import classes
-from pretok.classes import CharSet, code_points
+from pretok.charsets import sets
+from pretok.charsets.alphabet import partition
+from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import InvalidRuleError
-from pretok.program import partition
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,
@@ -30,7 +30,7 @@ from pretok.rules import (
 
 NAMED: dict[str, CharSet] = {
     name: value
-    for name, value in vars(classes).items()
+    for name, value in vars(sets).items()
     if isinstance(value, CharSet) and name != "NOTHING"
 }
 # Bounds that matter: ASCII and its end, the ends of planes, surrogates, and plain numbers.
@@ -60,16 +60,16 @@ char_sets = st.recursive(basic_sets, _combined, max_leaves=4)
 
 # What the sets of random rules are made of, each with its regex inside a class.
 PARTS: tuple[tuple[CharSet, str], ...] = (
-    (classes.LETTER, r"\p{L}"),
-    (classes.UPPER, r"\p{Lu}\p{Lt}"),
-    (classes.LOWER, r"\p{Ll}"),
-    (classes.CASELESS, r"\p{Lm}\p{Lo}"),
-    (classes.MARK, r"\p{M}"),
-    (classes.NUMBER, r"\p{N}"),
-    (classes.PUNCTUATION, r"\p{P}"),
-    (classes.WHITE_SPACE, r"\s"),
-    (classes.NEWLINE, r"\r\n"),
-    (classes.SPACE, " "),
+    (sets.LETTER, r"\p{L}"),
+    (sets.UPPER, r"\p{Lu}\p{Lt}"),
+    (sets.LOWER, r"\p{Ll}"),
+    (sets.CASELESS, r"\p{Lm}\p{Lo}"),
+    (sets.MARK, r"\p{M}"),
+    (sets.NUMBER, r"\p{N}"),
+    (sets.PUNCTUATION, r"\p{P}"),
+    (sets.WHITE_SPACE, r"\s"),
+    (sets.NEWLINE, r"\r\n"),
+    (sets.SPACE, " "),
     (code_points("a-b"), "a-b"),
     (code_points("/"), "/"),
     (code_points("'"), "'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import random
@@ -19,7 +20,7 @@ import regex
 from numpy.typing import NDArray
 
 import pretok
-from pretok.classes import CharSet
+from pretok.charsets.sets import CharSet
 from pretok.fuzz import exhaustive
 from pretok.fuzz.engines import Ask, engine
 from pretok.preset import Preset
@@ -106,6 +107,13 @@ def need_native() -> None:
     if os.environ.get("PRETOK_REQUIRE_NATIVE") == "1":
         pytest.fail(f"PRETOK_REQUIRE_NATIVE=1, but {missing}")
     pytest.skip(missing)
+
+
+def generator(name: str) -> ModuleType:
+    """Import a generator, cpp/generate/NAME.py, which wheels leave out."""
+    if str(REPOSITORY) not in sys.path:
+        sys.path.append(str(REPOSITORY))  # last: what is tested is the installed package
+    return importlib.import_module(f"cpp.generate.{name}")
 
 
 def repository_module(*path: str) -> ModuleType:

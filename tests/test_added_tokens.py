@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer, VocabularyError
-from bpe.special import AddedTokens, word_ranges
+from bpe.encoding.added_tokens import AddedTokens, word_ranges
 from byte_tokenizer import PLAIN, make, plain
 from pretok import Preset, Run, code_points
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded, shared
 from vocabularies import BYTES, as_chars, live_bpe
 

@@ -11,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, SpecialTokenError, Tokenizer
-from bpe.matcher import TokenMatcher
-from bpe.policies import MAX_SETS, Policies
+from bpe.encoding.matcher import TokenMatcher
+from bpe.encoding.policies import MAX_SETS, Policies
 from byte_tokenizer import PLAIN, make
 from pretok import Preset, Run, code_points
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples
 from test_added_tokens import added_tokens, flags, live
 
@@ -222,7 +222,7 @@ def test_sets_that_are_kept_take_bounded_memory(
     backend: BackendName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 1 << 20
-    monkeypatch.setattr("bpe.policies.MAX_SET_BYTES", most)
+    monkeypatch.setattr("bpe.encoding.policies.MAX_SET_BYTES", most)
     added = [AddedToken(f"<|{at}|>", 300 + at) for at in range(300)]
     added.append(AddedToken("x" * (most // 500), 999))
     policies = Policies(added, False, make(backend)._pipeline.encoder)

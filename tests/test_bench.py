@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import pretok
+from bench.goals import GOALS, Goal, judge, verdict_lines
 from bench_peers import QUICK, nothing
-from pretok.bench import timing
-from pretok.bench.answers import WrongAnswerError, flattened, same_arrays, same_items
-from pretok.bench.goals import GOALS, Goal, judge, verdict_lines
-from pretok.bench.inputs import DOCUMENT, documents
-from pretok.bench.peers import PEERS
-from pretok.bench.report import HEADER, lines, remarks
-from pretok.bench.split import METHODS, bench_split
-from pretok.bench.text import generated_texts
-from pretok.bench.timing import OURS, Result, Settings, alternate, measure, steady
-from pretok.pretokenizer import BackendName
+from bpe.bench import timing
+from bpe.bench.answers import WrongAnswerError, flattened, same_arrays, same_items
+from bpe.bench.inputs import DOCUMENT, documents
+from bpe.bench.peers import PEERS
+from bpe.bench.report import HEADER, lines, remarks
+from bpe.bench.split import METHODS, bench_split
+from bpe.bench.text import generated_texts
+from bpe.bench.timing import OURS, Result, Settings, alternate, measure, steady
+from pretok.machine.backend import BackendName
 from support import changed
 
 QWEN2 = pretok.get("qwen2").preset

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import pretok
+from bench import goals
 from bench_peers import TEXT, Liar, small_subject
+from bpe.bench.peers import PEERS
+from bpe.bench.split import METHODS, bench_split
+from bpe.bench.timing import OURS, Result
+from bpe.cli import bench_session
 from command_line import Call, error_of
-from pretok.bench.peers import PEERS
-from pretok.bench.split import METHODS, bench_split
-from pretok.bench.timing import OURS, Result
-from pretok.cli import bench_session
 
 COMMANDS: dict[str, list[str]] = {
     "split": ["-p", "gpt2"],
@@ -103,27 +104,36 @@ def test_peers_that_are_missing_are_named(
     assert [list(one["runs"]) for one in saved["measured"]] == [[OURS]] * 3
 
 
-def test_all_ends_with_the_goals_which_can_be_had_from_the_record_again(
-    call: Call, small: Path, text: Path, tmp_path: Path
+def test_all_measures_every_group_and_its_record_is_judged(
+    call: Call, small: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "record.json"
-    status, output, _ = call(
+    status, _, _ = call(
         "bench", "all", str(text), "-v", str(small), "-p", "cl100k", "--rounds", "1",
         "--times", "20", "--megabytes", "0.1", "-n", "270", "--peer", "regex",
         "--json", str(record),
     )  # fmt: skip
     assert status == 0
-    table = output[output.index("\ngoal ") + 1 :]
+    assert goals.main([str(record)]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("goal ")
     counted = next(line for line in table.splitlines() if line.startswith("count of english"))
     assert counted.split()[4:6] == ["regex", "150x"]
     assert counted.split()[7] in ("yes", "NO")
-    assert call("bench", "goals", str(record)) == (0, table, "")
     groups = {one["group"] for one in record_of(record)["measured"]}
     assert groups == set(COMMANDS)
 
 
-def test_goals_takes_records_only(call: Call, text: Path) -> None:
-    assert "is no record of 'pretok bench'" in error_of(call, "bench", "goals", str(text))
+def test_goals_are_judged_of_records_only(
+    text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, message in (
+        ([str(text)], "is no record of 'pretok bench'"),
+        ([str(tmp_path / "missing")], "missing"),
+        ([], "usage: python tests/bench/goals.py RECORD..."),
+    ):
+        assert goals.main(arguments) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", [b"", b"a\xffb"])

@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 
 from bench_peers import QUICK, TEXT, Failing, Liar, nothing, small_subject
-from pretok.bench import child, train
-from pretok.bench.answers import WrongAnswerError
-from pretok.bench.child import ChildError, files_of, run_child
-from pretok.bench.decode import bench_decode
-from pretok.bench.encode import ONE_THREAD, bench_encode
-from pretok.bench.latency import bench_latency
-from pretok.bench.load import bench_load
-from pretok.bench.memory import bench_memory
-from pretok.bench.peer import CannotError, guarded
-from pretok.bench.peers import PEERS, Ours, installed
-from pretok.bench.subject import Subject
-from pretok.bench.text import generated_texts
-from pretok.bench.timing import OURS, Result, Settings, core_count
-from pretok.bench.train import bench_train
-from pretok.bench.worst import CHARACTERS, ENGLISH, bench_worst
-from pretok.pretokenizer import BackendName
+from bpe.bench import child, train
+from bpe.bench.answers import WrongAnswerError
+from bpe.bench.child import ChildError, files_of, run_child
+from bpe.bench.decode import bench_decode
+from bpe.bench.encode import ONE_THREAD, bench_encode
+from bpe.bench.latency import bench_latency
+from bpe.bench.load import bench_load
+from bpe.bench.memory import bench_memory
+from bpe.bench.peer import CannotError, guarded
+from bpe.bench.peers import PEERS, Ours, installed
+from bpe.bench.subject import Subject
+from bpe.bench.text import generated_texts
+from bpe.bench.timing import OURS, Result, Settings, core_count
+from bpe.bench.train import bench_train
+from bpe.bench.worst import CHARACTERS, ENGLISH, bench_worst
+from pretok.machine.backend import BackendName
 from pretok.registry import find
 from support import run_python
 
@@ -204,8 +204,8 @@ MEMORY = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from pretok.bench import child
-from pretok.bench.peer import Calls
+from bpe.bench import child
+from bpe.bench.peer import Calls
 size = int(sys.argv[2])
 def arrays(texts, threads):
     kept = np.ones(size, np.uint8)

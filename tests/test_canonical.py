@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from pretok.canonical import canonical, covers
+from pretok.patterns.canonical import canonical, covers
 from pretok.preset import ENGINES, Engine
 from support import max_examples, seeded
 

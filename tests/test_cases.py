@@ -9,8 +9,8 @@ import pytest
 
 import pretok
 from case_files import CASES, REGRESSIONS, cases_by_preset, load
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName
 from pretok.registry import find
 from support import CORE_NAMES, engine_splits, regex_split, stable
 

@@ -12,8 +12,8 @@ import unicodedata2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pretok import classes
-from pretok.classes import ALL_ATOMS, ANY, LETTER, LIMIT, NOTHING, CharSet, code_points
+from pretok.charsets import sets
+from pretok.charsets.sets import ALL_ATOMS, ANY, LETTER, LIMIT, NOTHING, CharSet, code_points
 from pretok.errors import InvalidRuleError
 from pretok.unicode import CODE_POINTS, VERSIONS
 from strategies import NAMED, char_sets
@@ -149,25 +149,25 @@ def test_named_sets_have_the_categories_they_are_named_for() -> None:
     for name, categories in CATEGORIES.items():
         assert (members(NAMED[name], INSTALLED) == np.isin(found, categories.split())).all(), name
     letter_or_number = np.char.startswith(found, "L") | np.char.startswith(found, "N")
-    assert (members(classes.OTHER, INSTALLED) == ~(white_space | letter_or_number)).all()
+    assert (members(sets.OTHER, INSTALLED) == ~(white_space | letter_or_number)).all()
     assert (
-        members(classes.CONTROL, INSTALLED) == (np.char.startswith(found, "C") & ~white_space)
+        members(sets.CONTROL, INSTALLED) == (np.char.startswith(found, "C") & ~white_space)
     ).all()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_white_space_is_the_same_in_every_version(version: str) -> None:
-    assert np.flatnonzero(members(classes.WHITE_SPACE, version)).tolist() == SPACES
-    assert np.flatnonzero(members(classes.NEWLINE, version)).tolist() == [0x0A, 0x0D]
-    assert np.flatnonzero(members(classes.SPACE, version)).tolist() == [0x20]
+    assert np.flatnonzero(members(sets.WHITE_SPACE, version)).tolist() == SPACES
+    assert np.flatnonzero(members(sets.NEWLINE, version)).tolist() == [0x0A, 0x0D]
+    assert np.flatnonzero(members(sets.SPACE, version)).tolist() == [0x20]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_han_belongs_to_letters_marks_numbers_and_signs(version: str) -> None:
-    han = members(classes.HAN, version)
+    han = members(sets.HAN, version)
     assert han[[0x3005, 0x3007, 0x3021, 0x4E00, 0x2E80, 0x20000]].all()
     assert not han[[0x3001, 0x3042, 0xAC00, 0x61]].any()
-    assert not (han & members(classes.WHITE_SPACE | classes.CONTROL, version)).any()
+    assert not (han & members(sets.WHITE_SPACE | sets.CONTROL, version)).any()
     assert set(NAMED) >= {"HAN", "ANY", *CATEGORIES}
 
 

@@ -18,7 +18,8 @@ from command_line import Call, unescape, unescaped
 from pretok import LETTER, Preset, Run, registry
 from pretok.cli import input as cli_input
 from pretok.cli.output import stage_text
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import Unit
 from support import PRESET_NAMES
 
 HARD = (
@@ -121,7 +122,7 @@ def test_any_byte_can_be_split_and_told_apart(call: Call, backend: BackendName) 
 
 
 @pytest.mark.parametrize("unit", ["char", "byte", "utf16"])
-def test_offsets_of_bytes(call: Call, unit: pretok.machine.Unit, backend: BackendName) -> None:
+def test_offsets_of_bytes(call: Call, unit: Unit, backend: BackendName) -> None:
     data = b"a\xff\xfe b\x80\xc3" + "\u00e9\U0001f680 \u4e2d".encode() + b"\xf0\x9f"
     given = ("split", "-p", "qwen2", "--binary", "--backend", backend, "-f", "offsets")
     output = call(*given, "--unit", unit, stdin=data)[1]

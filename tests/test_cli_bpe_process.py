@@ -21,7 +21,7 @@ from command_line import (
     shown,
     small_tokenizer,
 )
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
@@ -160,7 +160,7 @@ def test_ctrl_c_while_waiting_for_input(command: str, folder: Path) -> None:
 # The command interrupts itself at the second call of a function; the first one is a rehearsal.
 TRAIN = """
 import importlib, os, signal, sys
-from pretok.cli import main
+from bpe.cli import main
 place, name, *arguments = sys.argv[1:]
 module = importlib.import_module(place)
 work, calls = getattr(module, name), []
@@ -177,7 +177,7 @@ raise SystemExit(main(arguments))
 @posix
 @pytest.mark.parametrize(
     ("place", "name"),
-    [("bpe.train", "_count"), ("bpe.train", "_trainer"), ("os", "replace")],
+    [("bpe.training.train", "_count"), ("bpe.training.train", "_trainer"), ("os", "replace")],
     ids=["counting", "merging", "saving"],
 )
 def test_ctrl_c_while_training_leaves_the_file_as_it_was(
@@ -240,17 +240,20 @@ def test_training_is_quiet_on_a_terminal_if_asked(
 def test_commands_import_only_what_they_need(folder: Path) -> None:
     program = (
         "import sys\n"
-        "from pretok.cli import main\n"
+        "from bpe.cli import main\n"
         "status = main(sys.argv[1:])\n"
         "print(status, *sorted(sys.modules), file=sys.stderr)\n"
     )
     vocab = str(folder / "small.json")
+    # Of bpe nothing but the list of the commands.
+    vocabularies = {"bpe.errors", "bpe.tokenizer", "bpe.vocabulary", "bpe.formats", "unicodedata2"}
+    network = {"bpe.hub.fetch", "urllib.request", "ssl", "tqdm"}
     for arguments, unwanted in (
-        (["split", "-p", "o200k", "-t", "x"], {"bpe", "unicodedata2"}),
-        (["split", "--help"], {"bpe", "unicodedata2"}),
-        (["--help"], {"bpe", "unicodedata2"}),
-        (["encode", "-v", vocab, "-t", "x"], {"bpe.fetch", "urllib.request", "ssl", "tqdm"}),
-        (["decode", "-v", vocab, "--ids", "49"], {"bpe.fetch", "urllib.request", "ssl", "tqdm"}),
+        (["split", "-p", "o200k", "-t", "x"], vocabularies),
+        (["split", "--help"], vocabularies),
+        (["--help"], vocabularies),
+        (["encode", "-v", vocab, "-t", "x"], network),
+        (["decode", "-v", vocab, "--ids", "49"], network),
     ):
         found = subprocess.run(
             [sys.executable, "-c", program, *arguments],
@@ -259,4 +262,6 @@ def test_commands_import_only_what_they_need(folder: Path) -> None:
         status, *modules = found.stderr.decode().split()
         assert status == "0"
         assert unwanted.isdisjoint(modules)
+        if unwanted is vocabularies:
+            assert {name for name in modules if name.split(".")[0] == "bpe"} == {"bpe", "bpe.cli"}
         assert {"regex", "tiktoken", "tokenizers"}.isdisjoint(modules)

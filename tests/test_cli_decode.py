@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bpe.cli import main
 from command_line import Call, error_of, small_tokenizer
 from pretok.cli import input as cli_input
-from pretok.cli import main
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 TEXT = "hello hello\r\n\n  caf\u00e9 \u4e2d\u6587 \U0001f680\t\x1b <think>hell\u00a0"
 

@@ -11,7 +11,7 @@ import pytest
 import bpe
 from command_line import Call, error_of, small_tokenizer, unescaped
 from pretok.cli import input as cli_input
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 TEXT = "hello hello\r\n\n  caf\u00e9 \u4e2d\u6587 \U0001f680\t\x1b <think>hell\u00a0"
 
@@ -49,7 +49,7 @@ def test_file_text_and_standard_input_are_the_same(
 def test_more_ids_than_are_written_at_a_time(
     call: Call, given: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pretok.cli.encode.BLOCK", 3)
+    monkeypatch.setattr("bpe.cli.encode.BLOCK", 3)
     for count in range(1, 8):
         text = "x1" * count
         ids = small_tokenizer("python").encode(text)
@@ -63,7 +63,7 @@ def test_more_ids_than_are_written_at_a_time(
 def test_ids_as_numbers_of_so_many_bits(
     vocab: str, form: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    from pretok.cli import main
+    from bpe.cli import main
 
     assert main(["encode", "-v", vocab, "-t", TEXT, "-f", form]) == 0
     output = capfdbinary.readouterr().out

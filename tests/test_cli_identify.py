@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import pretok
+from bpe.cli.engine_diff import compare
 from command_line import Call
 from gguf_files import gguf
 from pretok import LETTER, NUMBER, Preset, Run
-from pretok.cli.against import compare
 from pretok.fuzz.engines import EngineError
-from pretok.fuzz.real import of_huggingface, of_pattern
+from pretok.fuzz.oracle import of_huggingface, of_pattern
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from support import shared
 from test_huggingface import BYTES, sequence, split

@@ -11,9 +11,9 @@ import pytest
 
 import bpe
 import pretok
-from bpe.names import KNOWN
+from bpe.hub.published import KNOWN
 from command_line import Call, error_of, small_tokenizer
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 
 TEXTS = {"a.txt": "hello hello, caf\u00e9 <pad>", "b.txt": "xhe  yhe\n", "empty.txt": ""}
@@ -196,7 +196,7 @@ def test_fetch_prints_the_path(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_
         asked.append((name, folder))
         return tmp_path / "r50k_base.tiktoken"
 
-    monkeypatch.setattr("pretok.cli.fetch.fetch", fetch)
+    monkeypatch.setattr("bpe.cli.fetch.fetch", fetch)
     shown = f"{tmp_path / 'r50k_base.tiktoken'}\n"
     assert call("fetch", "gpt2") == (0, shown, "")
     assert call("fetch", "gpt2", "--folder", str(tmp_path)) == (0, shown, "")
@@ -225,5 +225,5 @@ def test_errors_of_fetch(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     def fail(*_: object) -> None:
         raise bpe.VocabularyError("the bytes that came are not the published file")
 
-    monkeypatch.setattr("pretok.cli.fetch.fetch", fail)
+    monkeypatch.setattr("bpe.cli.fetch.fetch", fail)
     assert error_of(call, "fetch", "gpt2") == "the bytes that came are not the published file"

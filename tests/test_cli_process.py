@@ -14,7 +14,7 @@ import pytest
 
 import pretok
 from command_line import COMMAND, LONGEST, environment, open_terminal, pipes, running, shown
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signals and terminals")
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
@@ -231,7 +231,7 @@ def progress_of_split(terminal: tuple[int, int], wait: float) -> bytes:
 # ru_maxrss of a child begins at the memory of the process that started it, here that of pytest.
 PEAK = """
 import sys
-from pretok.cli import main
+from bpe.cli import main
 status = main(sys.argv[1:])
 if sys.platform == "linux":
     with open("/proc/self/status") as lines:
@@ -276,12 +276,12 @@ def test_memory_does_not_grow_with_the_text(
 def test_split_starts_without_what_it_does_not_need() -> None:
     program = (
         "import sys\n"
-        "from pretok.cli import main\n"
+        "from bpe.cli import main\n"
         "status = main(sys.argv[1:])\n"
         "print(status, *sorted(sys.modules), file=sys.stderr)\n"
     )
     unwanted = {"regex", "tqdm", "tiktoken", "tokenizers", "pretok.fuzz", "pretok.cli.fuzz",
-                "pretok.bench", "pretok.cli.bench"}  # fmt: skip
+                "bpe.bench", "bpe.cli.bench"}  # fmt: skip
     for arguments in (["split", "-p", "o200k", "-t", "x"], ["--help"], ["diff", "--help"]):
         found = subprocess.run(
             [sys.executable, "-c", program, *arguments],
@@ -289,5 +289,5 @@ def test_split_starts_without_what_it_does_not_need() -> None:
         )  # fmt: skip
         status, *modules = found.stderr.decode().split()
         assert status == "0"
-        assert "pretok.differ" in modules
+        assert "pretok.diff" in modules
         assert unwanted.isdisjoint(modules)

@@ -10,7 +10,7 @@ import pytest
 
 import bpe
 from command_line import Call, error_of
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 WORDS = "the cat sat on the mat, and that was that; " * 9
 
@@ -125,7 +125,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the training began")
 
-    monkeypatch.setattr("pretok.cli.train._source", refuse)
+    monkeypatch.setattr("bpe.cli.train._source", refuse)
 
 
 @pytest.mark.usefixtures("no_work")

@@ -12,10 +12,11 @@ import regex
 from numpy.typing import NDArray
 
 import pretok
-from pretok import CharSet, Preset, Run, classes
+from pretok import CharSet, Preset, Run
+from pretok.charsets import sets
+from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
-from pretok.pretokenizer import BackendName
-from pretok.text import code_points_of
+from pretok.machine.backend import BackendName
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import Atom
 from support import CORE_NAMES, atoms_by_code_point, members, regex_split, shared
@@ -34,23 +35,23 @@ MEASURED = {
 }
 """The columns of class_ranges.json, and the version of which each must have every class."""
 GENERAL: dict[CharSet, str] = {
-    classes.LETTER: r"\p{L}",
-    classes.UPPER: r"\p{Lu}\p{Lt}",
-    classes.LOWER: r"\p{Ll}",
-    classes.CASELESS: r"\p{Lm}\p{Lo}",
-    classes.MARK: r"\p{M}",
-    classes.NUMBER: r"\p{N}",
-    classes.DIGIT: r"\p{Nd}",
-    classes.PUNCTUATION: r"\p{P}",
-    classes.SYMBOL: r"\p{S}",
+    sets.LETTER: r"\p{L}",
+    sets.UPPER: r"\p{Lu}\p{Lt}",
+    sets.LOWER: r"\p{Ll}",
+    sets.CASELESS: r"\p{Lm}\p{Lo}",
+    sets.MARK: r"\p{M}",
+    sets.NUMBER: r"\p{N}",
+    sets.DIGIT: r"\p{Nd}",
+    sets.PUNCTUATION: r"\p{P}",
+    sets.SYMBOL: r"\p{S}",
 }
 """Sets made of general categories, which every column has."""
 OTHERS: dict[CharSet, str] = {
-    classes.WHITE_SPACE: r"\s",
-    ~classes.WHITE_SPACE: r"\S",
-    classes.NEWLINE: r"[\r\n]",
-    classes.OTHER: r"[^\s\p{L}\p{N}]",
-    classes.HAN: r"\p{Han}",
+    sets.WHITE_SPACE: r"\s",
+    ~sets.WHITE_SPACE: r"\S",
+    sets.NEWLINE: r"[\r\n]",
+    sets.OTHER: r"[^\s\p{L}\p{N}]",
+    sets.HAN: r"\p{Han}",
 }
 """Sets that only the engines' columns have."""
 SURROGATES = np.zeros(CODE_POINTS, bool)
@@ -94,7 +95,7 @@ def test_every_class_has_the_members_that_were_measured(column: str) -> None:
         assert_same(members(chars, version), measured_members(column, written), written)
     white = measured_members(column if of_engine else "tiktoken", r"\s")
     control = measured_members(column, r"\p{C}") & ~white
-    assert_same(members(classes.CONTROL, version), control, f"{column} \\p{{C}}")
+    assert_same(members(sets.CONTROL, version), control, f"{column} \\p{{C}}")
 
 
 def test_every_class_has_the_members_that_the_installed_regex_has() -> None:

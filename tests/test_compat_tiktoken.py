@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bpe.compat import tiktoken
 from bpe.compat.tiktoken import Encoding
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, shared
 from tiktoken_pairs import PARTS, SPECIAL, assert_same, live, ours, texts
 

@@ -16,7 +16,7 @@ import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.compat import _models, _registry, tiktoken
 from bpe.compat.tiktoken import Encoding
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, run_python, shared
 from tiktoken_pairs import live, ours, ranks
 

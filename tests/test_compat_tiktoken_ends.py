@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.compat.tiktoken import Encoding
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, need_native, shared
 from tiktoken_pairs import PARTS, assert_same, live, ours, texts
 

@@ -11,11 +11,11 @@ from zlib import crc32
 import pytest
 
 from bpe import AddedToken, Tokenizer, Vocabulary
-from bpe.formats import compact
-from bpe.token import Template
+from bpe.formats import pretok_file
+from bpe.types import Template
 from gguf_files import gguf, metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import seeded
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 
@@ -23,7 +23,7 @@ _END = AddedToken("<|end|>", 264, lstrip=True)
 
 
 def _compact(**options: Any) -> bytes:
-    return compact.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
+    return pretok_file.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
 
 
 def _ranks() -> Tokenizer:
@@ -47,7 +47,7 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
     "gguf, big-endian": (lambda: gguf(metadata(pre="jina-v2-de"), order=">"), _as_it_is),
     "pretok": (_compact, _as_it_is),
     "pretok, with its CRC-32": (_compact, _summed),
-    "pretok, of ranks": (lambda: compact.dump(_ranks()), _summed),
+    "pretok, of ranks": (lambda: pretok_file.dump(_ranks()), _summed),
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, DecodeStream, Tokenizer, UnknownTokenError, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, run_python
 from vocabularies import BYTES
 

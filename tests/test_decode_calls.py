@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, UnknownTokenError, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples
 from vocabularies import BYTES
 from vocabulary_files import made, made_vocabulary

@@ -1,4 +1,4 @@
-"""Where two pre-tokenizers differ: `pretok.differ.Diff` and `pretok diff`."""
+"""Where two pre-tokenizers differ: `pretok.diff.Diff` and `pretok diff`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import pretok
 from command_line import Call
 from pretok import LETTER, Preset, Run, Step
-from pretok.differ import Diff, Region
+from pretok.diff import Diff, Region
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import Digits, WhitespaceSplit
-from pretok.pretokenizer import BackendName
 from support import SOME_NAMES, max_examples
 
 TEXT = "It's 12345 HTTPServer's\n  \n\n a"

@@ -22,7 +22,7 @@ from pretok.fuzz.text import (
     TextMaker,
     changed_runs,
 )
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from strategies import any_rules
 from support import CORE_NAMES, SEED, SOME_NAMES, max_examples
 

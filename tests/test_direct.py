@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, SpecialTokenError, Tokenizer
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples
 from vocabulary_files import made, made_vocabulary
 

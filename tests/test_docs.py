@@ -16,7 +16,7 @@ import pretok
 from support import REPOSITORY
 
 # What needs libraries that only some have, and has no examples, is imported by its own tests.
-OPTIONAL = ("fuzz", "bench", "cli", "__main__", "generate", "_core")
+OPTIONAL = ("fuzz", "bench", "cli", "__main__", "_core")
 MODULES = sorted(
     found.name
     for package in (pretok, bpe)
@@ -50,22 +50,22 @@ def test_there_are_examples() -> None:
     assert len(MODULES) > 30
     with_examples = [module for module in MODULES if examples_of(module)]
     assert {
-        "pretok.pretokenizer",
+        "pretok.pre_tokenizer",
         "pretok.registry",
         "pretok.rules.run",
-        "pretok.stream",
+        "pretok.machine.stream",
         "bpe.tokenizer",
         "bpe.vocabulary",
         "bpe.merge",
-        "bpe.decode",
-        "bpe.normalize",
+        "bpe.encoding.decode",
+        "bpe.encoding.normalize",
     } <= set(with_examples)
 
 
 PUBLIC = [(package, name) for package in (pretok, bpe) for name in package.__all__
           if name != "__version__"]  # fmt: skip
-DOCUMENTED_IN_FULL = ("pretok.pretokenizer", "pretok.stream", "bpe.tokenizer", "bpe.decode",
-                      "bpe.vocabulary")  # fmt: skip
+DOCUMENTED_IN_FULL = ("pretok.pre_tokenizer", "pretok.machine.stream", "bpe.tokenizer",
+                      "bpe.encoding.decode", "bpe.vocabulary")  # fmt: skip
 
 
 @pytest.mark.parametrize(("package", "name"), PUBLIC, ids=[name for _, name in PUBLIC])

@@ -10,7 +10,7 @@ import pytest
 import unicodedata2
 from numpy.typing import NDArray
 
-from pretok.classes import (
+from pretok.charsets.sets import (
     DIGIT,
     HF_NUMBER,
     HF_PUNCTUATION,

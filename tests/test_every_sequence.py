@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pretok
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 
 def _sequences(first: int) -> bytes:

@@ -18,7 +18,7 @@ import bpe
 from command_line import LONGEST, environment
 from examples import asyncio_server, tiktoken_style, transformers_style
 from examples.asyncio_server import PromptServer
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import REPOSITORY
 from tiktoken_pairs import live, ours
 

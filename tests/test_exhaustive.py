@@ -18,7 +18,7 @@ import pretok
 from pretok import Preset, PreTokenizer
 from pretok.fuzz.engines import Engine, engine
 from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import CORE_NAMES, REPORT
 
 FULL = os.environ.get("PRETOK_FULL") == "1"

@@ -1,4 +1,4 @@
-"""bpe.fetch.fetch, against a server on this machine."""
+"""bpe.hub.fetch.fetch, against a server on this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import bpe
-from bpe import UnknownVocabularyError, VocabularyError, names
-from bpe.fetch import fetch
-from bpe.names import Known, PublishedFile
-from bpe.search import cache_folder
+from bpe import UnknownVocabularyError, VocabularyError
+from bpe.hub import published
+from bpe.hub.fetch import fetch
+from bpe.hub.locate import cache_folder
+from bpe.hub.published import Known, PublishedFile
 from vocabulary_files import tiktoken_lines, write
 
 DATA = b"".join(line + b"\n" for line in tiktoken_lines())
@@ -55,7 +56,9 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
         address = f"http://127.0.0.1:{http.server_address[1]}"
         for kind in ("good", "unsized", "cut", "corrupt", "missing"):
             file = PublishedFile(f"{kind}.tiktoken", f"{address}/{kind}", sha256(DATA).hexdigest())
-            monkeypatch.setitem(names.KNOWN, kind, Known(kind, (file,), "gpt2", {"<|end|>": 300}))
+            monkeypatch.setitem(
+                published.KNOWN, kind, Known(kind, (file,), "gpt2", {"<|end|>": 300})
+            )
         yield address
         http.shutdown()
         thread.join()
@@ -107,7 +110,7 @@ def test_no_server(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}/x"
         file = PublishedFile("x.tiktoken", f"http://{address}", "")
-        monkeypatch.setitem(names.KNOWN, "x", Known("x", (file,), "gpt2", {}))
+        monkeypatch.setitem(published.KNOWN, "x", Known("x", (file,), "gpt2", {}))
         with pytest.raises(OSError, match=rf"{address}: the download failed: .*refused"):
             fetch("x", tmp_path)
 

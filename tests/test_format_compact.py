@@ -15,11 +15,11 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
-from bpe.formats import compact
-from bpe.token import Template
+from bpe.formats import pretok_file
+from bpe.types import Template
 from native_models import said_to_cpp
 from pretok import LETTER, Preset, Run
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from vocabulary_files import TEXTS, made, made_vocabulary, write
 
@@ -49,8 +49,8 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
     """Return the tokenizer of a file, all of it made by this backend."""
-    with patch.object(compact, "backend", lambda: backend):
-        contents = compact.parse(data)
+    with patch.object(pretok_file, "backend", lambda: backend):
+        contents = pretok_file.parse(data)
     assert contents.preset is not None
     return Tokenizer(
         contents.vocabulary,
@@ -119,12 +119,12 @@ def test_odd_vocabularies(name: str, backend: BackendName) -> None:
     # Tables for an id of 2**24 - 1 take time.
     asked: BackendName = "python" if name == "large ids" else backend
     tokenizer = made(asked, vocabulary, added_tokens=[])
-    data = compact.dump(tokenizer)
+    data = pretok_file.dump(tokenizer)
     loaded = _load(data, asked)
     assert loaded == tokenizer
     for text in ("abcabcd", "a" * 1000, "abcd zqx"):
         assert loaded.encode(text) == tokenizer.encode(text)
-    assert compact.dump(loaded) == data
+    assert pretok_file.dump(loaded) == data
 
 
 def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> None:
@@ -181,10 +181,10 @@ def test_own_presets(tmp_path: Path) -> None:
 
 
 def test_whole_texts_are_one_preset_that_is_known() -> None:
-    from pretok.patterns import WHOLE
+    from pretok.patterns.lookup import WHOLE
 
     tokenizer = made(preset=WHOLE)
-    assert _load(compact.dump(tokenizer), tokenizer.backend) == tokenizer
+    assert _load(pretok_file.dump(tokenizer), tokenizer.backend) == tokenizer
 
 
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
@@ -199,14 +199,14 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
 
 
 def _summed(body: bytes, version: int = 1) -> bytes:
-    head = compact.MAGIC + version.to_bytes(4, "little")
+    head = pretok_file.MAGIC + version.to_bytes(4, "little")
     return head + crc32(body).to_bytes(4, "little") + body
 
 
-_DATA = compact.dump(made())
+_DATA = pretok_file.dump(made())
 _BODY = _DATA[16:]
 _END = b"<|end|>\xac\2\1"
-_OF_RANKS = compact.dump(made(**TOKENIZERS["ranks"]))[16:]
+_OF_RANKS = pretok_file.dump(made(**TOKENIZERS["ranks"]))[16:]
 
 
 def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
@@ -217,7 +217,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (compact.MAGIC, "has 8 bytes, fewer than its head; it is cut off"),
+        (pretok_file.MAGIC, "has 8 bytes, fewer than its head; it is cut off"),
         (_DATA[:-1], "does not have the CRC-32 that it says"),
         (_DATA + b"\0", "does not have the CRC-32 that it says"),
         (_summed(b""), "ends too early, at offset 16"),
@@ -239,7 +239,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "damaged.pretok", data)
     with (
-        patch.object(compact, "backend", lambda: backend),
+        patch.object(pretok_file, "backend", lambda: backend),
         pytest.raises(VocabularyError, match=rf"damaged\.pretok: the file .*({message})"),
     ):
         bpe.load(path, backend=backend)

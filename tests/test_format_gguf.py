@@ -16,7 +16,7 @@ from bpe.formats import gguf_metadata
 from bpe.formats.files import MOST_BYTES
 from command_line import Call
 from gguf_files import Typed, gguf, loaded, metadata
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth
 from vocabulary_files import TEXTS, made, made_vocabulary, write
 

@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 from bpe import AddedToken, UnsupportedError, VocabularyError
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from vocabulary_files import TEXTS, added, gpt2_files, huggingface, made, made_vocabulary, write
 

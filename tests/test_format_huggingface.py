@@ -13,9 +13,10 @@ import pretok
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
 from bpe.formats.byte_level import to_bytes, to_text
 from pretok import LETTER, Preset, Run
-from pretok.patterns import WHOLE, pattern_for
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE, pattern_for
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
-from pretok.pretokenizer import BackendName, PreTokenizer
 from support import seeded, shared
 from vocabularies import installed_ranks
 from vocabulary_files import (

@@ -10,9 +10,10 @@ import pytest
 import bpe
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
 from pretok import LETTER, Preset, Run
-from pretok.patterns import WHOLE
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import GPT2
-from pretok.pretokenizer import BackendName, PreTokenizer
 from support import shared
 from vocabularies import installed_ranks
 from vocabulary_files import TEXTS, made, made_vocabulary, minbpe_text, write

@@ -10,7 +10,7 @@ import pytest
 import bpe
 from bpe import Vocabulary, VocabularyError
 from bpe.merge import recover_merges
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from vocabulary_files import TEXTS, made, made_vocabulary, tiktoken_lines, write
 

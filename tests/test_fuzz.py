@@ -34,8 +34,9 @@ from pretok.fuzz import fuzz, minimise
 from pretok.fuzz.dialect import constructs, with_text_anchors
 from pretok.fuzz.engines import Comparison, EngineError, RegexEngine, engine
 from pretok.fuzz.text import LONE_SURROGATES, WHITE_SPACE, TextMaker, changed_runs
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
-from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.unicode import VERSIONS, table
 from pretok.unicode.atoms import Atom
 from support import CORE_NAMES, changed

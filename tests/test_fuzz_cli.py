@@ -10,13 +10,13 @@ from collections.abc import Callable
 import pytest
 
 import pretok
+from bpe.cli import main
 from command_line import LONGEST, environment, running
 from pretok import LETTER, NUMBER, Preset, Run
 from pretok.cli import fuzz as fuzz_cli
-from pretok.cli import main
 from pretok.fuzz.engines import engine
+from pretok.machine.backend import BackendName
 from pretok.presets import QWEN2
-from pretok.pretokenizer import BackendName
 from support import changed
 
 Fuzz = Callable[..., tuple[int, str, str]]

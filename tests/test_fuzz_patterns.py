@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 
 import pretok
+from bpe.cli import main
 from pretok import UnknownPatternError
-from pretok.cli import main
 from pretok.fuzz import patterns as fuzz_patterns_module
 from pretok.fuzz.patterns import PatternMaker, fuzz_patterns
+from pretok.patterns.parser import LONGEST
+from pretok.patterns.recognize import from_pattern
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Engine
 from pretok.presets import QWEN2
-from pretok.pretokenizer import PreTokenizer
-from pretok.recognition import from_pattern
-from pretok.syntax import LONGEST
 from support import max_examples
 
 FromPattern = Callable[[str, Engine], PreTokenizer]

@@ -14,9 +14,10 @@ import regex
 from numpy.typing import NDArray
 
 import pretok
+from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
-from pretok.pretokenizer import BackendName, PreTokenizer
-from pretok.text import code_points_of
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from support import CORE_NAMES, PRESET_NAMES, atoms_by_code_point, native_missing, shared
 
 FULL = os.environ.get("PRETOK_FULL") == "1"

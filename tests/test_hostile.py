@@ -15,8 +15,8 @@ import pytest
 
 import pretok
 from pretok import PreTokenizer
-from pretok.machine import WINDOW, Unit
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import WINDOW, Unit
 from support import CORE_NAMES, SOME_NAMES, TIMES, TOO_MUCH, growth, run_python, seeded
 
 PYTHON: BackendName = "python"

@@ -14,14 +14,15 @@ import pretok
 import pretok.json_text
 from bpe.formats.json_value import Value
 from command_line import Call
-from pretok import InvalidRuleError, UnknownPatternError, canonical, patterns, recognition, syntax
-from pretok.classes import code_points, intersection, union
+from pretok import InvalidRuleError, UnknownPatternError
+from pretok.charsets.sets import code_points, intersection, union
 from pretok.errors import MAX_SHOWN, shortened
 from pretok.fuzz.patterns import LONGEST_MESSAGE
+from pretok.patterns import canonical, lookup, parser, recognize
+from pretok.patterns.parser import DEEPEST, LONGEST
+from pretok.patterns.recognize import MOST_LINES, WIDEST, difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import GPT2, LLAMA3
-from pretok.recognition import MOST_LINES, WIDEST, difference_of
-from pretok.syntax import DEEPEST, LONGEST
 from support import TIMES, TOO_MUCH, growth
 from test_huggingface import BYTES, literal, sequence, split
 from vocabulary_files import huggingface
@@ -112,8 +113,8 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
 def test_what_is_longer_is_not_read(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pattern = GROWING[name](min(size, 700_000))
     pattern += "a" * (size - len(pattern))
-    monkeypatch.setattr(syntax._Reader, "_alternatives", None)
-    monkeypatch.setattr(recognition, "difference_of", None)
+    monkeypatch.setattr(parser._Reader, "_alternatives", None)
+    monkeypatch.setattr(recognize, "difference_of", None)
     error = _refused(pattern)
     assert str(error).endswith(
         f": it has {len(pattern):,} characters; expected {LONGEST:,} at most"
@@ -149,7 +150,7 @@ def test_what_is_refused(pattern: str, wanted: str, engine: Engine) -> None:
 
 
 def test_counts_of_nine_digits_are_read() -> None:
-    assert syntax.read("a{999999999}", "hf") is not None
+    assert parser.read("a{999999999}", "hf") is not None
 
 
 def test_the_difference_shows_the_surroundings_of_a_long_alternative() -> None:
@@ -318,9 +319,9 @@ def test_no_pattern_is_looked_up_where_a_preset_is_given(
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({**huggingface(), "pre_tokenizer": pre_tokenizer}), "utf-8")
     for name in ("find", "find_stage", "same_split", "_known"):
-        monkeypatch.setattr(patterns, name, None)
-    monkeypatch.setattr(syntax._Reader, "whole", None)
-    monkeypatch.setattr(pretok.huggingface, "find_stage", None)
+        monkeypatch.setattr(lookup, name, None)
+    monkeypatch.setattr(parser._Reader, "whole", None)
+    monkeypatch.setattr(pretok.formats.huggingface, "find_stage", None)
     tok = bpe.load(path, preset=pretok.get("gpt2"))
     assert tok.add_prefix_space == bool(space)
 

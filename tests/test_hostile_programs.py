@@ -31,9 +31,9 @@ from pretok import (
     Stage,
     code_points,
 )
+from pretok.machine.backend import BackendName
+from pretok.machine.program import compile_rules, stage_words
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName
-from pretok.program import compile_rules, stage_words
 from pretok.rules.base import MAX_LOOK_AHEAD
 from strategies import RULE_LETTERS, any_rules
 from support import TOO_MUCH, growth, max_examples

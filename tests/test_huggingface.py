@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import InvalidRuleError, Preset, UnsupportedPreTokenizerError, from_huggingface
-from pretok.fuzz.real import of_huggingface
-from pretok.huggingface import preset_of, read, write, written
-from pretok.patterns import WHOLE, pattern_for
+from pretok.formats.huggingface import preset_of, read, write, written
+from pretok.fuzz.oracle import of_huggingface
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE, pattern_for
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2
-from pretok.pretokenizer import BackendName
 from support import max_examples, stable
 
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import TopologicalSorter
@@ -11,73 +12,73 @@ from typing import NamedTuple
 
 import pytest
 
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import REPOSITORY, SOME_NAMES, run_python
 
 PACKAGES = ("pretok", "bpe")
 
-# From the bottom up: a module imports what is below it. What only people and tests use, the
-# command line, fuzzing and measuring, is on top, and may import its like.
+# From the bottom up: a module imports what is below it. The command line, fuzzing and measuring are
+# on top of each package, and may import their like.
 LAYERS = (
-    ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*"),
+    ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*", "pretok.formats",
+     "pretok.machine", "pretok.patterns"),
     ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
      "pretok.unicode"),
-    ("pretok.classes",),
-    ("pretok.notation", "pretok.program"),
-    ("pretok.text",),
+    ("pretok.charsets.sets",),
+    ("pretok.charsets", "pretok.charsets.alphabet", "pretok.charsets.notation"),
+    ("pretok.charsets.classified_text",),
     ("pretok.rules*",),
     ("pretok.stage",),
-    ("pretok.preset", "pretok.machine"),
-    ("pretok.nodes", "pretok.staged", "pretok.stream"),
+    ("pretok.preset", "pretok.machine.program"),
+    ("pretok.patterns.ast", "pretok.machine.machine"),
+    ("pretok.machine.staged",),
+    ("pretok.machine.backend",),
+    ("pretok.machine.stream",),
     ("pretok.presets*",),
-    ("pretok.pretokenizer", "pretok.installed"),
-    ("pretok.registry", "pretok.syntax"),
-    ("pretok.canonical", "pretok.likeness"),
+    ("pretok.pre_tokenizer", "pretok.plugins"),
+    ("pretok.registry", "pretok.patterns.parser"),
+    ("pretok.patterns.canonical", "pretok.patterns.likeness"),
     ("pretok.pre_tokenizers*",),
-    ("pretok.patterns", "pretok.likeness"),
-    ("pretok.recognition",),
-    ("pretok.huggingface",),
+    ("pretok.patterns.lookup",),
+    ("pretok.patterns.recognize",),
+    ("pretok.formats.huggingface",),
     ("pretok",),
-    ("bpe.direct", "bpe.errors", "bpe.once", "bpe.token"),
-    ("bpe.limits", "bpe.vocabulary"),
-    ("bpe.matcher", "bpe.merge", "bpe.normalize"),
-    ("bpe.special",),
-    ("bpe.encoder",),
-    ("bpe.decode", "bpe.places"),
-    ("bpe.normal_parts",),
-    ("bpe.backends",),
-    ("bpe.policies",),
-    ("bpe.pipeline", "bpe.given"),
+    ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
+    ("bpe.encoding", "bpe.encoding.fast_calls", "bpe.errors", "bpe.hub", "bpe.once",
+     "bpe.training", "bpe.types"),
+    ("bpe.training.limits", "bpe.vocabulary"),
+    ("bpe.encoding.matcher", "bpe.merge", "bpe.encoding.normalize"),
+    ("bpe.encoding.added_tokens",),
+    ("bpe.encoding.python_backend",),
+    ("bpe.encoding.decode", "bpe.encoding.offsets"),
+    ("bpe.encoding.normalized_segments",),
+    ("bpe.encoding.backends",),
+    ("bpe.encoding.policies",),
+    ("bpe.encoding.pipeline", "bpe.encoding.arguments"),
     ("bpe.tokenizer",),
     ("bpe.formats*",),
-    ("bpe.trainer", "bpe.sources", "bpe.names"),
-    ("bpe.counting", "bpe.search"),
-    ("bpe.train", "bpe.fetch", "bpe.load"),
+    ("bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
+    ("bpe.training.counting", "bpe.hub.locate"),
+    ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
     ("bpe",),
     ("bpe.compat*",),
-    ("pretok.generate", "pretok.unicode.generate", "pretok.pre_tokenizers.generate",
-     "bpe.generate", "pretok.generated", "pretok.differ",
-     "pretok.fuzz*", "pretok.bench*", "pretok.cli*", "pretok.__main__"),
+    ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
 )  # fmt: skip
-TOP = len(LAYERS) - 1
+COMMAND_LINE = {LAYERS.index(names) for names in LAYERS if names[0].endswith(".cli*")}
 # Formats, as well as the parts of a drop-in, may import each other; but there is no circle.
-AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]} | {TOP}
+AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]}
 # Upwards, and therefore not when the module is loaded: for a repr, and for types.
 LATE = {
-    ("pretok.classes", "pretok.notation"),
-    ("pretok.program", "pretok.rules"),
-    ("pretok.program", "pretok.stage"),
-    ("pretok.stream", "pretok.pretokenizer"),
-    ("pretok.pretokenizer", "pretok._core"),
-    ("bpe.backends", "pretok._core"),
-    ("bpe.counting", "pretok._core"),
-    ("bpe.direct", "pretok._core"),
-    ("bpe.train", "pretok._core"),
+    ("pretok.charsets.sets", "pretok.charsets.notation"),
+    ("pretok.machine.backend", "pretok._core"),
+    ("bpe.encoding.backends", "pretok._core"),
+    ("bpe.training.counting", "pretok._core"),
+    ("bpe.encoding.fast_calls", "pretok._core"),
+    ("bpe.training.train", "pretok._core"),
     ("bpe.tokenizer", "bpe.formats"),
 }
 REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
-MAY_USE_REGEX = ("pretok.fuzz*", "pretok.bench*")
-MAY_USE_ENGINES = (*MAY_USE_REGEX, "pretok.pre_tokenizers.generate")
+MAY_USE_REGEX = ("pretok.fuzz*", "bpe.bench*")
 
 
 class Import(NamedTuple):
@@ -169,28 +170,27 @@ def test_imports_upwards_are_few_and_known() -> None:
 
 
 def test_pretok_does_without_bpe() -> None:
-    users = {
-        found.module
-        for found in OWN_IMPORTS
-        if found.module.startswith("pretok") and found.target.split(".")[0] == "bpe"
-    }
-    allowed = ("pretok.cli*", "pretok.bench*", "pretok.fuzz*")
-    assert not [user for user in users if not any(fnmatch(user, name) for name in allowed)]
-    assert users
+    """Nothing in pretok names a module of bpe, not even in a string or a comment."""
+    for module, path in MODULES.items():
+        if module.split(".")[0] == "pretok":
+            named = re.search(r"\bbpe\.[a-z_]|\b(import|from) bpe\b", path.read_text("utf-8"))
+            assert not named, module
 
 
 def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
     known = {
         (found.module, found.target)
         for found in OWN_IMPORTS
-        if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge", "bpe.special",
-                            "bpe.decode", "bpe.normalize", "bpe.encoder", "bpe.trainer")
+        if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge",
+                            "bpe.encoding.added_tokens", "bpe.encoding.decode",
+                            "bpe.encoding.normalize", "bpe.encoding.python_backend",
+                            "bpe.training.trainer")
         and found.target.split(".")[0] == "pretok"
     }  # fmt: skip
     assert known == {
         ("bpe.errors", "pretok.errors"),
-        ("bpe.special", "pretok.unicode.atoms"),
-        ("bpe.special", "pretok.unicode"),
+        ("bpe.encoding.added_tokens", "pretok.unicode.atoms"),
+        ("bpe.encoding.added_tokens", "pretok.unicode"),
     }
 
 
@@ -212,13 +212,13 @@ def test_nothing_imports_a_regex_engine() -> None:
     assert not wrong
 
 
-def test_engines_are_only_for_fuzzing_measuring_and_generating() -> None:
+def test_engines_are_only_for_fuzzing_and_measuring() -> None:
     engines = {"tiktoken", "tokenizers", "regex"}
     wrong = [
         found
         for found in ALL_IMPORTS
         if found.target.split(".")[0] in engines
-        and not any(fnmatch(found.module, name) for name in MAY_USE_ENGINES)
+        and not any(fnmatch(found.module, name) for name in MAY_USE_REGEX)
     ]
     assert not wrong
 
@@ -226,9 +226,9 @@ def test_engines_are_only_for_fuzzing_measuring_and_generating() -> None:
 # What a library may use beside the top: progress bars of what takes long, and NFC.
 MAY_USE = {
     "click": (),
-    "tqdm": ("bpe.train", "bpe.fetch"),
-    "unicodedata": ("bpe.normalize",),
-    "unicodedata2": ("bpe.normalize", "bpe.special"),
+    "tqdm": ("bpe.training.train", "bpe.hub.fetch"),
+    "unicodedata": ("bpe.encoding.normalize",),
+    "unicodedata2": ("bpe.encoding.normalize", "bpe.encoding.added_tokens"),
 }
 
 
@@ -237,7 +237,7 @@ def test_only_the_top_uses_the_command_line_libraries() -> None:
         found
         for found in ALL_IMPORTS
         if found.target.split(".")[0] in MAY_USE
-        and layer(found.module) != TOP
+        and layer(found.module) not in COMMAND_LINE
         and found.module not in MAY_USE[found.target.split(".")[0]]
     ]
     assert not wrong

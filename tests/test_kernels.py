@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bpe
 import pretok
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import PRESET_NAMES, max_examples, shared
 
 SIZE = 150_000

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe import UnknownVocabularyError, VocabularyError, names
-from bpe.names import KNOWN, Known, PublishedFile
-from bpe.search import cache_folder
+from bpe import UnknownVocabularyError, VocabularyError
+from bpe.hub import published
+from bpe.hub.locate import cache_folder
+from bpe.hub.published import KNOWN, Known, PublishedFile
+from pretok.machine.backend import BackendName
 from pretok.presets import GPT2, LLAMA3
-from pretok.pretokenizer import BackendName
 from support import shared
 from vocabulary_files import gpt2_files, huggingface, made, made_vocabulary, tiktoken_lines, write
 
@@ -37,7 +38,7 @@ def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
-    monkeypatch.setitem(names.KNOWN, "small", _SMALL)
+    monkeypatch.setitem(published.KNOWN, "small", _SMALL)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("load uses the network")
@@ -162,7 +163,7 @@ def test_published_pairs_of_files_are_known(
         for path in (vocab, merges)
     )
     pair = Known("pair", _SMALL.files, "llama3", {"<|end|>": 300}, others=(files,))
-    monkeypatch.setitem(names.KNOWN, "pair", pair)
+    monkeypatch.setitem(published.KNOWN, "pair", pair)
     for given in (vocab, merges, (vocab, merges)):
         assert bpe.load(given) == made(preset="llama3")
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))

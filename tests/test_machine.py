@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
-from pretok.machine import GAP, Machine
+from pretok.charsets.classified_text import UNLIMITED
+from pretok.machine.backend import Backend, BackendName
+from pretok.machine.machine import GAP, Machine
+from pretok.machine.program import compile_rules, stage_words
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import Backend, BackendName
-from pretok.program import compile_rules, stage_words
 from pretok.rules import Rule
 from pretok.stage import Stage
-from pretok.text import UNLIMITED
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
 from support import CORE_NAMES, max_examples, seeded
@@ -186,7 +186,7 @@ def test_windows_do_not_show(spec: Spec, window: int, monkeypatch: pytest.Monkey
         ]
 
     whole = results()
-    monkeypatch.setattr("pretok.machine.WINDOW", window)
+    monkeypatch.setattr("pretok.machine.machine.WINDOW", window)
     assert results() == whole
 
 
@@ -199,7 +199,7 @@ def test_a_window_grows_with_a_pre_token_and_shrinks_again(monkeypatch: pytest.M
         seen.append(len(chars))
         return advance(chars, partial, in_gap)
 
-    monkeypatch.setattr("pretok.machine.WINDOW", 10)
+    monkeypatch.setattr("pretok.machine.machine.WINDOW", 10)
     monkeypatch.setattr(machine, "advance", spy)
     text = "a" * 100 + "1a" * 50
     assert machine.split(text) == ["a" * 100, *["1", "a"] * 50]
@@ -210,7 +210,7 @@ def test_a_window_grows_with_a_pre_token_and_shrinks_again(monkeypatch: pytest.M
 
 def test_a_gap_longer_than_a_window_is_one_pre_token(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(compile_rules((Run(NUMBER),)), "16.0")
-    monkeypatch.setattr("pretok.machine.WINDOW", 4)
+    monkeypatch.setattr("pretok.machine.machine.WINDOW", 4)
     assert machine.split("abc" * 10 + "1" + "x" * 9) == ["abc" * 10, "1", "x" * 9]
     assert machine.count("abc" * 10) == 1
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pretok
 from bpe import Tokenizer, Vocabulary
 from bpe.merge import SHORT, Merger, finder, merge, recover_merges
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 from vocabularies import (
     BYTES,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe.formats import compact
+from bpe.formats import pretok_file
 from native_models import reads_json, said_to_cpp, said_to_python
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from test_huggingface import BYTES, sequence, split
 from vocabulary_files import huggingface
@@ -91,7 +91,7 @@ def test_others(name: str, native: BackendName) -> None:
 )
 def test_compact_files(name: str, native: BackendName) -> None:
     tokenizer = bpe.load(shared("vocabs", *name.split("/")), "cl100k" if "cl100k" in name else None)
-    data = compact.dump(tokenizer)
+    data = pretok_file.dump(tokenizer)
     said = said_to_cpp(data)
     assert said == said_to_python(data)
     assert said.tokens == tokenizer.vocabulary.token_bytes

@@ -1,4 +1,4 @@
-"""NFC in C++ gives what bpe/normalize.py and tokenizers give, for str and for any bytes."""
+"""NFC in C++ gives what bpe.encoding.normalize and tokenizers give, for str and for any bytes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import unicodedata2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bpe.encoder import Encoder
-from bpe.normalize import left_alone, normalize
-from pretok.pretokenizer import BackendName
+from bpe.encoding.normalize import left_alone, normalize
+from bpe.encoding.python_backend import Encoder
+from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 
 CODES = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe import Tokenizer, Vocabulary
-from bpe.normalize import alignment, is_normal, normalize
-from pretok.pretokenizer import BackendName
+from bpe.encoding.normalize import alignment, is_normal, normalize
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES
 

@@ -6,9 +6,9 @@ import pytest
 import regex
 from hypothesis import given, settings
 
-from pretok import classes
-from pretok.classes import ANY, HAN, LETTER, MARK, NOTHING, CharSet, code_points
-from pretok.notation import set_name, set_regex
+from pretok.charsets import sets
+from pretok.charsets.notation import set_name, set_regex
+from pretok.charsets.sets import ANY, HAN, LETTER, MARK, NOTHING, CharSet, code_points
 from pretok.presets import BUILT_IN
 from strategies import NAMED, char_sets
 from support import max_examples, members, stable
@@ -20,29 +20,29 @@ SAMPLE = [c for c in (*range(0x3100), *range(0x4DF0, 0x4E10), *range(0x1F5F0, 0x
 @given(char_sets)
 @settings(max_examples=max_examples(200))
 def test_a_name_is_an_expression_that_makes_the_set(chars: CharSet) -> None:
-    assert eval(set_name(chars), dict(vars(classes))) == chars
+    assert eval(set_name(chars), dict(vars(sets))) == chars
     assert repr(chars) == set_name(chars)
 
 
 @pytest.mark.parametrize(
     ("chars", "name", "pattern"),
     [
-        (classes.LETTER, "LETTER", r"\p{L}"),
-        (classes.OTHER, "OTHER", r"[^\s\p{L}\p{N}]"),
-        (classes.UPPER | classes.LOWER, "UPPER | LOWER", r"[\p{Lu}\p{Lt}\p{Ll}]"),
-        (~classes.WHITE_SPACE, None, r"[^\s]"),
-        (~(classes.NEWLINE | classes.LETTER), "~(LETTER | NEWLINE)", r"[^\r\n\p{L}]"),
+        (sets.LETTER, "LETTER", r"\p{L}"),
+        (sets.OTHER, "OTHER", r"[^\s\p{L}\p{N}]"),
+        (sets.UPPER | sets.LOWER, "UPPER | LOWER", r"[\p{Lu}\p{Lt}\p{Ll}]"),
+        (~sets.WHITE_SPACE, None, r"[^\s]"),
+        (~(sets.NEWLINE | sets.LETTER), "~(LETTER | NEWLINE)", r"[^\r\n\p{L}]"),
         (code_points("a-f"), "code_points((0x61, 0x66))", "[a-f]"),
         (code_points("/"), "code_points('/')", "/"),
         (code_points("-"), "code_points('-')", r"[\-]"),
         (code_points("]", "^", "\\"), None, r"[\\-\^]"),
         (code_points((0x4E00, 0x9FA5)), "code_points((0x4e00, 0x9fa5))", r"[\x{4E00}-\x{9FA5}]"),
         (NOTHING, "NOTHING", None),
-        (classes.WORD, "WORD", r"\w"),
-        (~(classes.WORD | classes.WHITE_SPACE), "~(WORD | WHITE_SPACE)", r"[^\s\w]"),
-        (~classes.ONIGURUMA_WORD, "~ONIGURUMA_WORD", "[~ONIGURUMA_WORD]"),
-        (classes.HF_PUNCTUATION, "HF_PUNCTUATION", "[HF_PUNCTUATION]"),
-        (classes.ANY, "ANY", r"[\s\S]"),
+        (sets.WORD, "WORD", r"\w"),
+        (~(sets.WORD | sets.WHITE_SPACE), "~(WORD | WHITE_SPACE)", r"[^\s\w]"),
+        (~sets.ONIGURUMA_WORD, "~ONIGURUMA_WORD", "[~ONIGURUMA_WORD]"),
+        (sets.HF_PUNCTUATION, "HF_PUNCTUATION", "[HF_PUNCTUATION]"),
+        (sets.ANY, "ANY", r"[\s\S]"),
     ],
 )
 def test_how_sets_are_written(chars: CharSet, name: str | None, pattern: str | None) -> None:

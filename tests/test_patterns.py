@@ -10,7 +10,7 @@ import pytest
 
 import pretok
 from pretok import LETTER, Preset, Run
-from pretok.patterns import WHOLE, find, pattern_for
+from pretok.patterns.lookup import WHOLE, find, pattern_for
 from pretok.preset import ENGINES, Engine
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.unicode import DEFAULT_VERSION

@@ -24,7 +24,7 @@ from pretok import (
     Run,
     UnknownPresetError,
 )
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import REPOSITORY, run_python
 
 EXAMPLE = REPOSITORY / "tests" / "example_plugin"
@@ -207,7 +207,7 @@ def test_a_preset_of_a_module(install: Install, call: Call, tmp_path: Path) -> N
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pretok", *arguments],
+        [sys.executable, "-m", "bpe", *arguments],
         env=environment(PYTHONPATH=f"{PACKAGE_FOLDER}{os.pathsep}{folder}"),
         cwd=folder,
         capture_output=True,

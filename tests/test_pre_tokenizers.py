@@ -19,6 +19,7 @@ from pretok import pre_tokenizers
 from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
 from pretok.fuzz.text import CONFUSABLE, CONTRACTIONS, PLAIN, SEEDS, WHITE_SPACE, TextMaker
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import (
     BertPreTokenizer,
     Block,
@@ -36,7 +37,6 @@ from pretok.pre_tokenizers import (
     from_dict,
 )
 from pretok.pre_tokenizers.spellings import PrependScheme
-from pretok.pretokenizer import BackendName
 from support import TOO_MUCH, growth, max_examples
 
 tokenizers = pytest.importorskip("tokenizers")

@@ -23,8 +23,8 @@ from pretok import (
     UnknownPresetError,
     UnknownUnicodeVersionError,
 )
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 from support import CORE_NAMES
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import NUMBER, Preset, PreTokenizer, Run, Step
-from pretok.machine import Unit
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import Unit
 from pretok.registry import find
 from support import CORE_NAMES, SOME_NAMES, max_examples
 

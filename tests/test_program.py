@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import Contraction, Enclosed, InvalidRuleError, Literal, Preset, Run, code_points
-from pretok.classes import ANY, LETTER, LIMIT, CharSet
+from pretok.charsets.alphabet import END, Alphabet, partition
+from pretok.charsets.sets import ANY, LETTER, LIMIT, CharSet
+from pretok.machine.backend import BackendName
+from pretok.machine.program import MAGIC, compile_rules, stage_words
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName
-from pretok.program import END, MAGIC, Alphabet, compile_rules, partition, stage_words
 from pretok.rules import Rule
 from pretok.stage import Stage
 from pretok.unicode.atoms import ATOMS
@@ -224,7 +225,7 @@ CORRUPT = """
 import sys
 from pretok._core import Machine
 from pretok.presets import BUILT_IN
-from pretok.program import stage_words
+from pretok.machine.program import stage_words
 
 TEXTS = ["", "I'm 12 \\n\\n x\\u0301A!/\\r\\u3000'LL" * 3, "\\ud800'\\u017f" * 3, " " * 99]
 DATA = [b"\\x80" * 70, b" \\xe4\\xb8" * 20, "A\\u4e2d' \\n".encode() * 20]

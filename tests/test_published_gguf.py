@@ -11,7 +11,7 @@ import bpe
 import pretok
 from bpe import Tokenizer, UnsupportedError, VocabularyError
 from pretok import LETTER, Preset, Run
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 
 

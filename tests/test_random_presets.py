@@ -24,7 +24,8 @@ from pretok import (
 )
 from pretok.behaviors import BEHAVIORS
 from pretok.errors import InvalidRuleError
-from pretok.pretokenizer import BackendName, Step
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import Step
 from strategies import NAMED
 from support import seeded
 

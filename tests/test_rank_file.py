@@ -15,7 +15,7 @@ import bpe
 from bpe import Vocabulary, VocabularyError
 from bpe.formats import tiktoken
 from bpe.vocabulary import Packed
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, shared
 from vocabularies import BYTES
 from vocabulary_files import tiktoken_lines, write

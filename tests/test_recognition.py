@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import UnknownPatternError, UnknownPresetError, from_gguf_pre, from_pattern
+from pretok.machine.backend import BackendName
+from pretok.patterns.recognize import difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
-from pretok.pretokenizer import BackendName
-from pretok.recognition import difference_of
 from support import engine_split, engine_splits, max_examples, stable
 
 CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"

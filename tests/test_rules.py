@@ -40,10 +40,10 @@ from pretok import (
     Through,
     code_points,
 )
-from pretok.classes import NOTHING
+from pretok.charsets.sets import NOTHING
 from pretok.fuzz.engines import engine
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
-from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
 from support import TOO_MUCH, growth, max_examples, regex_split, seeded

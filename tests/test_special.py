@@ -9,7 +9,7 @@ import pytest
 
 from bpe import AddedToken, SpecialTokenError
 from byte_tokenizer import make, plain
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 
 def test_policies(backend: BackendName) -> None:

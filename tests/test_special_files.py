@@ -19,7 +19,7 @@ import pytest
 import bpe
 import pretok
 from bpe import VocabularyError
-from bpe.formats import compact, files
+from bpe.formats import files, pretok_file
 from c_library import CError, CLibrary, CTokenizer
 from command_line import Call, pipes, running
 from gguf_files import gguf, metadata
@@ -476,11 +476,11 @@ def test_what_merges_make_has_a_limit_in_pretok_files(
 ) -> None:
     """Tokens that do not fit are written out, and read as before."""
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
-    whole = compact.dump(tok)
-    monkeypatch.setattr(compact, "most_made", lambda count: 9)
-    monkeypatch.setattr(compact, "backend", lambda: "python")
+    whole = pretok_file.dump(tok)
+    monkeypatch.setattr(pretok_file, "most_made", lambda count: 9)
+    monkeypatch.setattr(pretok_file, "backend", lambda: "python")
     with pytest.raises(VocabularyError, match="tokens of too many bytes"):
-        compact.parse(whole)
+        pretok_file.parse(whole)
     tok.save(tmp_path / "a.pretok")
     assert len((tmp_path / "a.pretok").read_bytes()) > len(whole)
     assert bpe.load(tmp_path / "a.pretok") == tok

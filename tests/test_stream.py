@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import pretok
 from pretok import LETTER, NUMBER, Preset, PreTokenizer, Run
+from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN, O200K
-from pretok.pretokenizer import BackendName
 from rule_specs import SPECS, Spec
 from support import CORE_NAMES, SOME_NAMES, TOO_MUCH, growth, max_examples, seeded
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 import support
-from pretok.classes import code_points
-from pretok.program import compile_rules
+from pretok.charsets.sets import code_points
+from pretok.machine.program import compile_rules
 from pretok.rules import Literal, Rule, Run
 from strategies import any_rules, longest_start_that_compiles
 from support import TIMES, TOO_MUCH, growth, max_examples

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from pretok.nodes import Chars, End, Only, Repeat
+from pretok.patterns.ast import Chars, End, Only, Repeat
+from pretok.patterns.parser import _OTHER_PROPERTIES, UnreadablePatternError, read, texts_of
 from pretok.preset import ENGINES, Engine
-from pretok.syntax import _OTHER_PROPERTIES, UnreadablePatternError, read, texts_of
 from pretok.unicode import DEFAULT_VERSION, table
 from support import members
 

@@ -15,7 +15,7 @@ from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.byte_level import to_text
 from bpe.formats.huggingface import _pairs
 from bpe.formats.json_value import Value
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, shared
 
 BYTES = {to_text(bytes([byte])): byte for byte in range(256)}

@@ -20,7 +20,7 @@ import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from interrupts import stops_soon
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from strategies import any_rules
 from support import PRESET_NAMES, max_examples
 from vocabularies import BYTES

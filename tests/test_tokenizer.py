@@ -14,7 +14,7 @@ import pretok
 from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
 from bpe.merge import Merger
 from hello_tokenizer import SPECIAL, TEXT, VOCABULARY, make
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import SOME_NAMES, max_examples, seeded
 from vocabularies import BYTES
 

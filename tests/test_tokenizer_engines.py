@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pretok
 from bpe import Tokenizer, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import max_examples, seeded, shared, stable
 from vocabularies import (
     ENDOFTEXT,

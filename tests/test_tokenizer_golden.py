@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bpe import SpecialTokenError, Tokenizer
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 from vocabularies import SOURCES, qwen2_with_merges, specials, tokenizer, vocabulary
 

@@ -15,7 +15,7 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, run_python, seeded
 from vocabularies import BYTES, ENDOFTEXT, installed_ranks
 

@@ -15,7 +15,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Template, Tokenizer, Vocabulary
 from hello_tokenizer import MERGED, SPECIAL, TEXT, VOCABULARY, make
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from vocabularies import BYTES, Whole
 
 

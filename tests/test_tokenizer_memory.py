@@ -16,7 +16,7 @@ import pytest
 import bpe
 from bpe import Tokenizer, Vocabulary
 from command_line import environment
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import need_native
 from vocabularies import BYTES
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import pretok
-from bpe.train import train
-from bpe.trainer import TieBreak
-from pretok.pretokenizer import BackendName
+from bpe.training.train import train
+from bpe.training.trainer import TieBreak
+from pretok.machine.backend import BackendName
 from support import max_examples
 from training_texts import PROSE, generated, merges_of, texts
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from bpe.train import train
-from pretok.pretokenizer import BackendName
+from bpe.training.train import train
+from pretok.machine.backend import BackendName
 from support import max_examples, shared
 from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bpe.train import train
+from bpe.training.train import train
 from interrupts import interrupt_me, stops_soon
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from training import make_trainer
 from training_texts import PROSE
 
@@ -26,7 +26,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one p
 def test_control_c_ends_it(
     phase: str, backend: BackendName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = sys.modules["bpe.train"]
+    module = sys.modules["bpe.training.train"]
 
     def texts() -> Iterator[str]:
         yield from PROSE
@@ -83,7 +83,7 @@ def test_progress_is_for_terminals(
 ) -> None:
     stderr = stream()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys.modules["bpe.train"], "DELAY", 0)
+    monkeypatch.setattr(sys.modules["bpe.training.train"], "DELAY", 0)
     train(PROSE, vocab_size=300, progress=progress, backend=backend)
     assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.trainer import TieBreak
-from pretok.pretokenizer import BackendName
+from bpe.training.trainer import TieBreak
+from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, seeded
 from training import hugging_face, make_trainer, merges_of, recount
 

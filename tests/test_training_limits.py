@@ -18,7 +18,7 @@ import bpe
 import pretok
 from bpe.errors import TextFileError
 from command_line import Call, environment
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from pretok.stage import Stage
 from support import need_native
 
@@ -64,17 +64,17 @@ def test_a_pre_token_of_a_text(backend: BackendName) -> None:
 def test_a_word_without_an_end_is_not_read_to_its_end(
     backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bpe.sources, "BLOCK", 1000)
+    monkeypatch.setattr(bpe.training.corpus, "BLOCK", 1000)
     path = write(tmp_path / "a.txt", WORD * 100)
     given = 0
-    blocks = bpe.sources.FileBlocks.__next__
+    blocks = bpe.training.corpus.FileBlocks.__next__
 
-    def counted(self: bpe.sources.FileBlocks) -> bytes:
+    def counted(self: bpe.training.corpus.FileBlocks) -> bytes:
         nonlocal given
         given += 1
         return blocks(self)
 
-    monkeypatch.setattr(bpe.sources.FileBlocks, "__next__", counted)
+    monkeypatch.setattr(bpe.training.corpus.FileBlocks, "__next__", counted)
     with pytest.raises(TextFileError, match=r"a\.txt: a pre-token has more than 1000 bytes"):
         bpe.train(path, backend=backend, **SMALL)
     assert given < 10
@@ -166,7 +166,7 @@ def test_a_bomb_takes_little_memory(name: str, head: bytes, tmp_path: Path) -> N
     resource = pytest.importorskip("resource")
     path = bomb(tmp_path / name, head, 192 << 20)
     code = (
-        "import sys; from pretok.cli import main;"
+        "import sys; from bpe.cli import main;"
         "status = main(['train', '-q', '-n', '260', '-o', sys.argv[2], sys.argv[1]]);"
         # Not ru_maxrss: a child inherits the peak of its parent.
         "lines = open('/proc/self/status').read().splitlines();"
@@ -192,7 +192,7 @@ def test_the_end_of_memory_is_one_line(
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("pretok.cli.commands.invoke", fail)
+    monkeypatch.setattr("bpe.cli.commands.invoke", fail)
     status, output, errors = call(command)
     assert (status, output) == (2, "")
     assert errors.startswith("pretok: error: there is not enough memory")

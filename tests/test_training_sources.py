@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import pretok
-from bpe import counting, sources
-from bpe.counting import text_counter
-from bpe.encoder import utf8
+from bpe.encoding.python_backend import utf8
 from bpe.errors import TextFileError
-from bpe.sources import read_texts
+from bpe.training import corpus, counting
+from bpe.training.corpus import read_texts
+from bpe.training.counting import text_counter
 from pretok import ANY, LETTER, Groups, Literal
-from pretok.pretokenizer import BackendName, native_machine
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import native_machine
 from strategies import any_rules
 from support import SOME_NAMES, TOO_MUCH, growth, max_examples, seeded
 
@@ -124,11 +125,11 @@ def test_threads_change_nothing(
 def test_blocks_change_nothing(block: int, backend: BackendName, text: str, is_str: bool) -> None:
     data = text.encode("utf-8", "replace") + (b"" if is_str else b"\xe4\xb8 \xff")
     source = data.decode() if is_str else data
-    before, sources.BLOCK = sources.BLOCK, block
+    before, corpus.BLOCK = corpus.BLOCK, block
     try:
         found = words_of([source], "llama3", backend)
     finally:
-        sources.BLOCK = before
+        corpus.BLOCK = before
     assert found == expected_words([data], "llama3")
 
 
@@ -138,7 +139,7 @@ def test_surrogates_are_joined_or_replaced(
     text = "\ud83d\ude00 x\ud83d y\ude00 \ud83d\ude00"
     clean = "\U0001f600 x\ufffd y\ufffd \U0001f600".encode()
     assert words_of([text], "gpt2", backend) == expected_words([clean], "gpt2")
-    monkeypatch.setattr(sources, "BLOCK", 1)
+    monkeypatch.setattr(corpus, "BLOCK", 1)
     assert words_of([text], "gpt2", backend) == expected_words([clean], "gpt2")
 
 

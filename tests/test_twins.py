@@ -10,11 +10,15 @@ from types import ModuleType
 
 import pytest
 
-from bpe import encoder, merge, special, vocabulary
-from bpe.special import AddedToken
-from pretok import NEWLINE, SPACE, WHITE_SPACE, machine, program, rules, staged, text
+from bpe import merge, vocabulary
+from bpe.encoding import added_tokens, python_backend
+from bpe.encoding.added_tokens import AddedToken
+from pretok import NEWLINE, SPACE, WHITE_SPACE, rules
 from pretok.behaviors import BEHAVIORS
-from pretok.program import END, MAGIC
+from pretok.charsets import classified_text
+from pretok.charsets.alphabet import END, partition
+from pretok.machine import machine, staged
+from pretok.machine.program import MAGIC
 from pretok.rules import (
     CasedWord,
     Contraction,
@@ -125,7 +129,7 @@ def test_the_same_numbers_for_kinds() -> None:
     found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("rules.hpp"))
     assert found
     in_cpp = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", found.group(1))}
-    alphabet = program.partition(chars for rule in EXAMPLES for chars in rule.sets())
+    alphabet = partition(chars for rule in EXAMPLES for chars in rule.sets())
     in_python = {
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(rule).__name__).upper(): rule.record(alphabet)[0]
         for rule in EXAMPLES
@@ -185,7 +189,9 @@ def test_the_same_constants() -> None:
 
 def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
     assert f"NO_MATCH = static_cast<std::size_t>({rules.NO_MATCH});" in source("text.hpp")
-    assert f"UNDECIDED = static_cast<std::size_t>({text.UNDECIDED});" in source("text.hpp")
+    assert f"UNDECIDED = static_cast<std::size_t>({classified_text.UNDECIDED});" in source(
+        "text.hpp"
+    )
 
 
 def test_the_same_limits_of_merging() -> None:
@@ -209,7 +215,7 @@ def test_the_same_white_space_around_added_tokens() -> None:
     numbers = [int(number, 16) for number in re.findall(r"0x([0-9A-F]+)", body[0])]
     ranges = re.findall(r">= 0x([0-9A-F]+) && code_point <= 0x([0-9A-F]+)", body[0])
     found = {code for a, b in ranges for code in range(int(a, 16), int(b, 16) + 1)} | set(numbers)
-    assert found == {ord(char) for char in special._WHITE_SPACE}
+    assert found == {ord(char) for char in added_tokens._WHITE_SPACE}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -220,18 +226,19 @@ def test_the_same_unicode_versions(version: str) -> None:
 
 
 def test_files_name_their_twins() -> None:
-    for name, twin in (("rules.hpp", "rules"), ("machine.hpp", "machine.py"),
-                       ("text.hpp", "text.py"), ("program.hpp", "program.py"),
-                       ("behavior.hpp", "behaviors.py"), ("pre_tokenizer.hpp", "staged.py"),
+    for name, twin in (("rules.hpp", "rules"), ("machine.hpp", "machine/machine.py"),
+                       ("text.hpp", "charsets/classified_text.py"),
+                       ("program.hpp", "machine/program.py"),
+                       ("behavior.hpp", "behaviors.py"), ("pre_tokenizer.hpp", "machine/staged.py"),
                        ):  # fmt: skip
         assert f"pretok/{twin}" in source(name)
     assert "cpp/core/rules" in python_source(rules)
     assert "cpp/core/machine.hpp" in python_source(machine)
     assert "cpp/core/pre_tokenizer.hpp" in python_source(staged)
-    for name, module in (("merge.hpp", merge), ("added.hpp", special)):
+    for name, module in (("merge.hpp", merge), ("added.hpp", added_tokens)):
         assert f"{module.__name__.replace('.', '/')}.py" in source(name)
         assert f"cpp/core/{name}" in python_source(module)
-    assert "_core.Encoder" in python_source(encoder)
+    assert "_core.Encoder" in python_source(python_backend)
 
 
 def test_only_bindings_know_python() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import pretok
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import UnicodeScripts, scripts
-from pretok.pretokenizer import BackendName
 from pretok.unicode import CODE_POINTS
-from support import REPOSITORY, repository_module
+from support import REPOSITORY, generator
 
 tokenizers = pytest.importorskip("tokenizers")
-GENERATOR = repository_module("pretok", "pre_tokenizers", "generate.py")
+GENERATOR = generator("script_table")
 PRESET = pretok.Preset("scripts", stages=(UnicodeScripts(),))
 needs_the_release = pytest.mark.skipif(
     tokenizers.__version__ != GENERATOR.RELEASE,

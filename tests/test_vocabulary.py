@@ -14,7 +14,7 @@ import pytest
 import bpe
 from bpe import Tokenizer, Vocabulary, VocabularyError
 from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 
 AB = BYTES | {256: b"ab"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pretok
 import vocabularies
 from bpe.compat.tiktoken import Encoding
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import SHARED
 
 INSTALLED = {"cl100k": "cl100k_base", "o200k": "o200k_base"}

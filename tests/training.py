@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bpe.counting import WordCounts
-from bpe.trainer import BYTE_ORDER, TieBreak, Trainer
-from pretok.pretokenizer import BackendName
+from bpe.training.counting import WordCounts
+from bpe.training.trainer import BYTE_ORDER, TieBreak, Trainer
+from pretok.machine.backend import BackendName
 
 Merges = list[tuple[bytes, bytes]]
 

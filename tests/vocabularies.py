@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 from support import shared
 
 BYTES: dict[int, bytes] = {byte: bytes([byte]) for byte in range(256)}

@@ -11,7 +11,7 @@ from typing import Any
 import bpe
 from bpe import AddedToken, Vocabulary
 from bpe.formats.byte_level import to_text
-from pretok.pretokenizer import BackendName
+from pretok.machine.backend import BackendName
 
 PAIRS = ((b"a", b"b"), (b" ", b"t"), (b"ab", b"c"), (b" t", b"h"), (b" th", b"e"), (b"1", b"2"),
          (b"\xc3", b"\xa9"), (b"\r", b"\n"))  # fmt: skip

@@ -9,18 +9,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.backends import SupportsOffsets
 from bpe.compat._specials import Allowed, Disallowed, SpecialTokens, refuse
 from bpe.compat._unstable import OpenEnd
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.backends import SupportsOffsets
 from bpe.errors import UnknownTokenError
 from bpe.once import once
-from bpe.special import AddedToken
 from bpe.tokenizer import Tokenizer
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
-from pretok.patterns import find, pattern_for
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import find, pattern_for
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer
 
 ID_LIMIT = 1 << 32
 """What ids are below in tiktoken; another number is an OverflowError there, not a KeyError."""

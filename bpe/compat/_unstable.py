@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from bpe.encoding.added_tokens import AddedTokens, word_ranges
 from bpe.merge import finder, merge
-from bpe.special import AddedTokens, word_ranges
 from bpe.tokenizer import Tokenizer
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import compact, json_value
+from bpe.formats import json_value, pretok_file
 from bpe.formats.files import named, write_atomically
 from bpe.formats.json_value import Value
 from pretok.errors import short_path, shortened
@@ -44,7 +44,7 @@ def detect(data: bytes) -> tuple[Format, Value | None]:
     """
     if not data or data.isspace():
         raise VocabularyError("the file is empty; expected a vocabulary")
-    if data.startswith(compact.MAGIC):
+    if data.startswith(pretok_file.MAGIC):
         return "pretok", None
     for start, what in _OTHERS:
         if data.startswith(start):
@@ -69,13 +69,13 @@ def save(tokenizer: Tokenizer, path: str | os.PathLike[str]) -> None:
 
     Raises VocabularyError if the format cannot hold it, ValueError for another suffix, OSError.
     """
-    from bpe.formats import huggingface_out, minbpe, tiktoken
+    from bpe.formats import huggingface, minbpe, tiktoken
 
     dumps = {
-        ".json": huggingface_out.dump,
+        ".json": huggingface.dump,
         ".tiktoken": tiktoken.dump,
         ".model": minbpe.dump,
-        ".pretok": compact.dump,
+        ".pretok": pretok_file.dump,
     }
     target = Path(path)
     dump = dumps.get(target.suffix.lower())

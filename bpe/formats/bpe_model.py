@@ -7,13 +7,13 @@ from itertools import chain, count
 from operator import add
 from typing import Any, NamedTuple
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
-from bpe.special import AddedToken
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.errors import shortened
-from pretok.pretokenizer import backend
+from pretok.machine.backend import backend
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bpe.special import AddedToken
-from bpe.token import Template
+from bpe.encoding.added_tokens import AddedToken
+from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.preset import Preset
 

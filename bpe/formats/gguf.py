@@ -8,13 +8,13 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import gguf_metadata
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.contents import Contents
 from bpe.formats.json_value import Value
-from bpe.special import AddedToken
-from bpe.token import Template
+from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError
 from pretok.preset import Preset
@@ -39,7 +39,7 @@ OTHER_MODELS = {
 """Values of tokenizer.ggml.model that are not read, and what they are."""
 
 # What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say. C++ has it
-# from here: `python -m bpe.generate`.
+# from here: `python -m cpp.generate.bpe_tables`.
 _LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
            "jina-v5-nano")  # fmt: skip
 IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.huggingface import added_token
-from bpe.special import AddedToken
 from pretok.errors import short_path
 
 VOCAB, MERGES, CONFIG = "vocab.json", "merges.txt", "tokenizer_config.json"

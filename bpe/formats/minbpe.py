@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.contents import Contents, most_made
 from bpe.formats.files import utf8_text
 from bpe.merge import Merger
-from bpe.special import AddedToken
-from bpe.token import Template
 from bpe.tokenizer import Tokenizer
+from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.errors import shortened
-from pretok.patterns import WHOLE, find, pattern_for
-from pretok.pretokenizer import PreTokenizer
+from pretok.patterns.lookup import WHOLE, find, pattern_for
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
 FIRST_LINE = "minbpe v1"

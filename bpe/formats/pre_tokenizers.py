@@ -6,8 +6,8 @@ from typing import Any
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
-from pretok import huggingface
 from pretok.errors import InvalidRuleError, UnsupportedPreTokenizerError
+from pretok.formats import huggingface
 from pretok.preset import Preset
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from bpe.errors import VocabularyError
 from bpe.formats.contents import Contents
-from bpe.formats.exact_merges import why_not_ranks
+from bpe.formats.rank_equivalence import why_not_ranks
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.errors import shortened
-from pretok.pretokenizer import backend
+from pretok.machine.backend import backend
 
 if TYPE_CHECKING:
     from bpe.tokenizer import Tokenizer

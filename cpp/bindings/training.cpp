@@ -109,7 +109,7 @@ private:
   Trainer trainer_;
 };
 
-// The twin of bpe.sources.gather.
+// The twin of bpe.training.corpus.gather.
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &last, const py::function &check) {
   py::list texts;

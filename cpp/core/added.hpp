@@ -1,4 +1,5 @@
-// Added tokens, which are found in a text before it is split. bpe/special.py is the twin.
+// Added tokens, which are found in a text before it is split. bpe/encoding/added_tokens.py is
+// the twin.
 #pragma once
 
 #include "token_matcher.hpp"

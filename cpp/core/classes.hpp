@@ -1,4 +1,4 @@
-// Character classes and masks of them; pretok/program.py has the same constants.
+// Character classes and masks of them; pretok/charsets/alphabet.py has the same constants.
 #pragma once
 
 #include <cstddef>

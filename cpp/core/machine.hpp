@@ -1,4 +1,5 @@
-// The loop: at each position the first rule that matches wins. pretok/machine.py is its twin.
+// The loop: at each position the first rule that matches wins. pretok/machine/machine.py is its
+// twin.
 #pragma once
 
 #include "behavior.hpp"

@@ -1,6 +1,7 @@
 // NFC, the normal form of text in which letters and their marks are composed. It is that of
-// Unicode 9, as the engine of Hugging Face's tokenizer.json files makes it: bpe/normalize.py is
-// the twin. Bytes that are no UTF-8 are kept; nothing composes with them or moves past them.
+// Unicode 9, as the engine of Hugging Face's tokenizer.json files makes it:
+// bpe/encoding/normalize.py is the twin. Bytes that are no UTF-8 are kept; nothing composes
+// with them or moves past them.
 //
 // Why a text can be cut before what begins anew. That is a code point whose decomposition
 // starts with one of combining class 0, with which nothing before it composes. Marks are only

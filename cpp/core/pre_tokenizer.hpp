@@ -1,5 +1,5 @@
 // A pre-tokenizer: stages, each of which cuts every piece of the one before, seeing it as a
-// whole text. pretok/staged.py is its twin.
+// whole text. pretok/machine/staged.py is its twin.
 #pragma once
 
 #include "machine.hpp"

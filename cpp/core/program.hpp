@@ -1,8 +1,8 @@
 // Stages: what each does, and the program of its rules over an alphabet of its own, read from
 // 32-bit words.
 //
-// pretok/program.py and the `record` methods of pretok/rules write the words; presets built in
-// and presets made by users come the same way.
+// pretok/machine/program.py and the `record` methods of pretok/rules write the words; presets
+// built in and presets made by users come the same way.
 #pragma once
 
 #include "alphabet.hpp"

@@ -1,4 +1,5 @@
-// The text as the rules see it: classes at positions. pretok/text.py is its twin.
+// The text as the rules see it: classes at positions. pretok/charsets/classified_text.py is its
+// twin.
 //
 // At its end every text has class END, which no mask contains.
 #pragma once

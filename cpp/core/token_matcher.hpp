@@ -13,7 +13,7 @@
 // `suffix` serves cuts: the node of the longest proper suffix that begins a pattern, as Aho and
 // Corasick have it. It forgets no place at which a pattern could begin.
 //
-// bpe/matcher.py is the twin.
+// bpe/encoding/matcher.py is the twin.
 #pragma once
 
 #include "count_steps.hpp"

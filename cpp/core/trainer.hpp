@@ -1,5 +1,5 @@
 // Finding the merges: the pair of symbols that is most frequent becomes a symbol, again and
-// again. bpe/trainer.py is the twin, and says what the tie-breaks are.
+// again. bpe/training/trainer.py is the twin, and says what the tie-breaks are.
 //
 // All words lie one behind the other in one array, with a slot for each byte. A symbol has its
 // id in the first and the last of its slots, so both its neighbours are found from its place.

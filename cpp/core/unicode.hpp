@@ -1,4 +1,4 @@
-// The class tables of each Unicode version, as pretok/unicode/generate.py wrote them.
+// The class tables of each Unicode version, as cpp/generate/unicode_tables.py wrote them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Word characters, for added tokens that are a single word: those of bpe/special.py.
+// Word characters, for added tokens that are a single word: those of
+// bpe/encoding/added_tokens.py.
 #pragma once
 
 #include "added.hpp"

@@ -1,5 +1,5 @@
-// The .pretok file, which holds all of a tokenizer in little space. bpe/formats/compact.py is
-// the twin, says what it looks like, and writes it.
+// The .pretok file, which holds all of a tokenizer in little space. bpe/formats/pretok_file.py
+// is the twin, says what it looks like, and writes it.
 #pragma once
 
 #include "model.hpp"

@@ -22,7 +22,7 @@ struct KnownSplit {
 constexpr std::size_t DEEPEST_PART = 16;
 
 // Writes a value so that values that are equal are written alike; false if that takes more than
-// a pre_tokenizer does. pretok/generate.py writes the same.
+// a pre_tokenizer does. cpp/generate/presets.py writes the same.
 bool write_part(element value, std::string &to, std::size_t depth = 0) {
   object members;
   array items;

@@ -150,8 +150,8 @@ struct Encoding {
   Refusal refusal;
 };
 
-// Added tokens as bpe/special.py says, one after the other. As in tokenizers, one that is white
-// space is found again in white space that the one before has taken along.
+// Added tokens as bpe/encoding/added_tokens.py says, one after the other. As in tokenizers, one
+// that is white space is found again in white space that the one before has taken along.
 class SlowAdded {
 public:
   SlowAdded(const std::vector<AddedToken> &tokens, const AddedTokens::Ranges &words,

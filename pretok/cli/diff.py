@@ -26,9 +26,10 @@ from pretok.cli.output import (
     step_json,
     write,
 )
-from pretok.differ import Diff, Region
+from pretok.diff import Diff, Region
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer, Step
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer, Step
 from pretok.registry import get
 
 SAME, DIFFERENT = 0, 1

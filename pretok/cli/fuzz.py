@@ -11,8 +11,8 @@ from pretok.cli.options import find_preset
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.fuzz.patterns import fuzz_patterns
+from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, choose_backend
 from pretok.registry import presets
 
 INTERRUPTED = 130

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring_ascii as _string
 import click
 import numpy as np
 
-from pretok.classes import CONTROL, SPACE, WHITE_SPACE
+from pretok.charsets.sets import CONTROL, SPACE, WHITE_SPACE
 from pretok.preset import Exactness
 from pretok.rules import Rule
 from pretok.stage import Stage

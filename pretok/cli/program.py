@@ -9,8 +9,8 @@ import click
 
 from pretok.cli.options import PRESET
 from pretok.cli.output import one_line, write
+from pretok.machine.program import stage_words
 from pretok.preset import Preset
-from pretok.program import stage_words
 
 
 @click.command("program")

@@ -28,9 +28,10 @@ from pretok.cli.output import (
     step_json,
     write,
 )
-from pretok.machine import ESCAPE, GAP
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import ESCAPE, GAP
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.registry import get
 from pretok.rules import Rule
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from pretok.fuzz.engines import Ask, Comparison, Engine, EngineError
 from pretok.fuzz.text import TextMaker
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer
 from pretok.rules import Rule
 
 SIMPLE = "a1 !A\n'\r\t\u00e9\u4e2d\u0301"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pretok.charsets.classified_text import Classifier
 from pretok.fuzz.text import changed_runs
+from pretok.machine.program import compile_rules
 from pretok.preset import Preset
-from pretok.program import compile_rules
-from pretok.text import Classifier
 from pretok.unicode import CODE_POINTS
 
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")

@@ -11,11 +11,11 @@ from pretok.errors import UnknownPatternError
 from pretok.fuzz import minimise
 from pretok.fuzz.engines import Comparison, RegexEngine
 from pretok.fuzz.text import SEEDS
-from pretok.patterns import known_patterns
+from pretok.patterns.lookup import known_patterns
+from pretok.patterns.parser import LONGEST, alternatives_of
+from pretok.patterns.recognize import from_pattern
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
-from pretok.pretokenizer import PreTokenizer
-from pretok.recognition import from_pattern
-from pretok.syntax import LONGEST, alternatives_of
 
 LONGEST_MESSAGE = 10_000
 """The number of characters that an error has at most."""

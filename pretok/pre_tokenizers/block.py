@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pretok.errors import InvalidRuleError, shortened
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers.piece import Piece
 from pretok.preset import Preset
-from pretok.pretokenizer import BackendName, PreTokenizer, choose_backend
 from pretok.stage import Stage
 
 

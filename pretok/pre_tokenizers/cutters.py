@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pretok.behaviors import BEHAVIORS, Behavior, check_behavior
-from pretok.classes import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
+from pretok.charsets.sets import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
 from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter
 from pretok.rules import Literal, Rule, Run

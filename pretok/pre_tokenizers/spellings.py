@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from pretok.byte_characters import BYTE_CHARACTERS
-from pretok.classes import code_points
+from pretok.charsets.sets import code_points
 from pretok.errors import InvalidRuleError, shortened
 from pretok.pre_tokenizers.block import Block, cut
 from pretok.pre_tokenizers.piece import Piece

@@ -1,8 +1,8 @@
 r"""Every preset as data, by family.
 
 A preset mirrors its published pattern, alternative by alternative. The patterns are for people and
-for tests; nothing compiles them at run time. After a change here run `python -m pretok.generate`,
-which hands the presets to C++.
+for tests; nothing compiles them at run time. After a change here run
+`python -m cpp.generate.presets`, which hands the presets to C++.
 """
 
 from pretok.presets.cl100k import (
@@ -20,8 +20,8 @@ from pretok.presets.cl100k import (
 )
 from pretok.presets.deepseek import AFMOE, DEEPSEEK_CODER, DEEPSEEK_LLM, DEEPSEEK_V3, SPARK
 from pretok.presets.gpt2 import CHAMELEON, CLIP, DEFAULT, FALCON, GPT2, R50K, STARCODER
+from pretok.presets.misc import BLOOM, GEMMA4, SUPERBPE, VIKING, WHITESPACE
 from pretok.presets.o200k import GRANITE_EMBEDDING, KIMI_K2, O200K, TEKKEN, TINY_AYA, YOUTU
-from pretok.presets.others import BLOOM, GEMMA4, SUPERBPE, VIKING, WHITESPACE
 
 BUILT_IN = (
     GPT2, R50K, CL100K, LLAMA3, QWEN2, O200K,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pretok.classes import LETTER, MARK, NEWLINE, NUMBER, OTHER, SPACE, code_points
+from pretok.charsets.sets import LETTER, MARK, NEWLINE, NUMBER, OTHER, SPACE, code_points
 from pretok.preset import Engine, Exactness, Preset
-from pretok.presets.parts import (
+from pretok.presets.common import (
     CONTRACTIONS,
     CONTRACTIONS_REGEX,
     LEAD,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.classes import (
+from pretok.charsets.sets import (
     DIGIT,
     LETTER,
     MARK,
@@ -14,9 +14,8 @@ from pretok.classes import (
     code_points,
 )
 from pretok.preset import Preset
-from pretok.presets.gpt2 import EACH_DIGIT
-from pretok.presets.letters import CASED_LETTERS, CASED_LETTERS_REGEX
-from pretok.presets.parts import (
+from pretok.presets.cased_letters import CASED_LETTERS, CASED_LETTERS_REGEX
+from pretok.presets.common import (
     ASCII_SIGNS,
     EACH_NUMBER,
     SPACES,
@@ -28,6 +27,7 @@ from pretok.presets.parts import (
     split,
     stage,
 )
+from pretok.presets.gpt2 import EACH_DIGIT
 from pretok.rules import ALL, ALL_BUT_LAST, END_OF_TEXT, Groups, Rule, Run, Spaces
 
 ASCII_LETTERS = code_points("A-Z", "a-z")

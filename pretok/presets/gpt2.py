@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.classes import (
+from pretok.charsets.sets import (
     HF_NUMBER,
     HF_PUNCTUATION,
     LETTER,
@@ -13,7 +13,7 @@ from pretok.classes import (
     code_points,
 )
 from pretok.preset import Preset
-from pretok.presets.parts import (
+from pretok.presets.common import (
     ASCII_SIGNS,
     EACH_NUMBER,
     ENGLISH,

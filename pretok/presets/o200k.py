@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.classes import (
+from pretok.charsets.sets import (
     CASELESS,
     DIGIT,
     HAN,
@@ -19,7 +19,7 @@ from pretok.classes import (
     code_points,
 )
 from pretok.preset import Preset
-from pretok.presets.parts import (
+from pretok.presets.common import (
     CONTRACTIONS,
     CONTRACTIONS_REGEX,
     LEAD,

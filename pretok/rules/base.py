@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from pretok.classes import CharSet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import Text
+from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.program import Alphabet
-from pretok.text import Text
 
 NO_MATCH = -1
 LONGEST = 255
@@ -18,7 +18,7 @@ MAX_LOOK_AHEAD = 4096
 """The most that the rules of all stages may look ahead in total (cpp/core/program.cpp)."""
 
 Matcher = Callable[[Text, int], int]
-"""(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (pretok.text)."""
+"""(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""
 
 
 @dataclass(frozen=True)

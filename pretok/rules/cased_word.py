@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import CharSet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import IN, OUT, Text
+from pretok.charsets.notation import set_regex
+from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.notation import set_regex
-from pretok.program import Alphabet
 from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
 from pretok.rules.contraction import APOSTROPHE, Contraction
-from pretok.text import IN, OUT, Text
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import CharSet, code_points
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import Text
+from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import InvalidRuleError
-from pretok.program import Alphabet
 from pretok.rules.base import LONGEST, NO_MATCH, Matcher, Rule, shortened
-from pretok.text import Text
 
 APOSTROPHE = code_points("'")
 # (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import CharSet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import OUT, Text
+from pretok.charsets.notation import set_regex
+from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.notation import set_regex
-from pretok.program import Alphabet
 from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, require_set, times
-from pretok.text import OUT, Text
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,7 +21,7 @@ class Groups(Rule):
     follows; it must hold `body` (`\b` behind digits is `unless_before=WORD`). A stage may have one
     rule of this kind.
 
-    >>> from pretok.classes import DIGIT
+    >>> from pretok.charsets.sets import DIGIT
     >>> print(Groups(DIGIT))
     \p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd}))
     """

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import NOTHING, CharSet, code_points
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import OUT, UNLIMITED, Text
+from pretok.charsets.notation import literal_regex, set_regex
+from pretok.charsets.sets import NOTHING, CharSet, code_points
 from pretok.errors import InvalidRuleError
-from pretok.notation import literal_regex, set_regex
-from pretok.program import Alphabet
 from pretok.rules.base import (
     LONGEST,
     NO_MATCH,
@@ -19,7 +20,6 @@ from pretok.rules.base import (
     shortened,
     times,
 )
-from pretok.text import OUT, UNLIMITED, Text
 
 
 @dataclass(frozen=True, init=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import CharSet
-from pretok.notation import set_regex
-from pretok.program import Alphabet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import OUT, Text
+from pretok.charsets.notation import set_regex
+from pretok.charsets.sets import CharSet
 from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
-from pretok.text import OUT, Text
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,7 +18,7 @@ class Phrase(Rule):
     A word begins with a `start` and goes on with any `start` and `rest`. `lead` and `start`, and
     `joint` and either of the others, must be disjoint; raises InvalidRuleError if they are not.
 
-    >>> from pretok.classes import LETTER, MARK, SPACE
+    >>> from pretok.charsets.sets import LETTER, MARK, SPACE
     >>> print(Phrase(LETTER, MARK, SPACE))
     (?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+
     """

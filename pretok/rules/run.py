@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pretok.classes import CharSet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import OUT, Text
+from pretok.charsets.notation import set_regex
+from pretok.charsets.sets import CharSet
 from pretok.errors import InvalidRuleError
-from pretok.notation import set_regex
-from pretok.program import Alphabet
 from pretok.rules.base import (
     MAX_LOOK_AHEAD,
     NO_MATCH,
@@ -18,7 +19,6 @@ from pretok.rules.base import (
     require_set,
     times,
 )
-from pretok.text import OUT, Text
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +31,7 @@ class Run(Rule):
     InvalidRuleError otherwise. `tail` may share members with `body`: the body takes all it can,
     and the tail begins behind it.
 
-    >>> from pretok.classes import LETTER, NEWLINE, NUMBER
+    >>> from pretok.charsets.sets import LETTER, NEWLINE, NUMBER
     >>> print(Run(LETTER, lead=~(NEWLINE | LETTER | NUMBER)))
     [^\r\n\p{L}\p{N}]?\p{L}+
     """

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pretok.classes import NEWLINE, WHITE_SPACE, CharSet
+from pretok.charsets.alphabet import Alphabet
+from pretok.charsets.classified_text import IN, OUT, Text
+from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet
 from pretok.errors import InvalidRuleError
-from pretok.program import Alphabet
 from pretok.rules.base import (
     MAX_LOOK_AHEAD,
     NO_MATCH,
@@ -16,7 +17,6 @@ from pretok.rules.base import (
     require_count,
     times,
 )
-from pretok.text import IN, OUT, Text
 
 
 class Through(IntEnum):

@@ -9,13 +9,23 @@ from importlib import import_module
 from importlib.metadata import version as distribution_version
 from typing import Any, ClassVar, NamedTuple
 
-from pretok.classes import CASELESS, CONTROL, DIGIT, LOWER, MARK, NUMBER, PUNCTUATION, SYMBOL, UPPER
-from pretok.classes import WHITE_SPACE as SPACES
+from pretok.charsets.sets import (
+    CASELESS,
+    CONTROL,
+    DIGIT,
+    LOWER,
+    MARK,
+    NUMBER,
+    PUNCTUATION,
+    SYMBOL,
+    UPPER,
+)
+from pretok.charsets.sets import WHITE_SPACE as SPACES
 from pretok.errors import PretokError
 from pretok.fuzz.dialect import ENGINE_SPECIFIC, constructs
 from pretok.fuzz.text import changed_runs
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import PreTokenizer
 from pretok.rules import Run
 from pretok.stage import Stage
 from pretok.unicode import VERSIONS

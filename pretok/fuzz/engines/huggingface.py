@@ -6,11 +6,11 @@ import json
 from functools import partial
 from typing import Any
 
+from pretok.formats.huggingface import stage_block
 from pretok.fuzz.engines.base import Ask, Comparison, Engine, compared
-from pretok.huggingface import stage_block
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import GPT2
-from pretok.pretokenizer import PreTokenizer
 from pretok.stage import Stage
 
 

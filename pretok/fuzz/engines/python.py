@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from pretok.fuzz.engines.base import Comparison, Engine, EngineError
-from pretok.machine import ESCAPE
+from pretok.machine.backend import choose_backend
+from pretok.machine.machine import ESCAPE
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import PreTokenizer, choose_backend
 
 
 class PythonEngine(Engine):

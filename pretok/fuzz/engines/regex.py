@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pretok.behaviors import applied
 from pretok.fuzz.dialect import CLASS_ALGEBRA, constructs, with_text_anchors
 from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import PreTokenizer
 from pretok.stage import Stage
 
 

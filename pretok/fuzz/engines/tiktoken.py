@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pretok.charsets.classified_text import Classifier
 from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.machine.program import compile_rules
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.pretokenizer import PreTokenizer
-from pretok.program import compile_rules
-from pretok.text import Classifier
 
 
 class TiktokenEngine(Engine):

@@ -1,0 +1,144 @@
+"""Splitting, against `regex.findall` and the splitters of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from bpe.bench.answers import WrongAnswerError, same_items
+from bpe.bench.peer import CannotError, Peer
+from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, once, seconds
+from pretok.fuzz.engines import HuggingFaceEngine, RegexEngine
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Preset
+
+GROUP = "split"
+METHODS = ("offsets", "split", "count")
+GIGATOKEN_UNICODE = "17.0"
+GIGATOKEN_PRESET = "gpt2"
+"""What `gigatoken.pretokenizer` splits as; it is not told how."""
+
+
+class _Splitter(NamedTuple):
+    """Ours and a peer's way to split the same text alike; `methods` are those of ours to time."""
+
+    tokenizer: PreTokenizer
+    ours: Callable[[], Sequence[Any]]
+    theirs: Callable[[], Sequence[Any]]
+    methods: tuple[str, ...]
+
+
+def bench_split(
+    name: str,
+    text: str,
+    preset: Preset,
+    backend: BackendName | None,
+    peers: Sequence[Peer],
+    settings: Settings,
+    watch: Watcher,
+) -> Iterator[Result]:
+    """Yield the figures of offsets, split and count of `text`, each on one core.
+
+    Against each of `peers` ours follows the Unicode version that the peer implements. Raises
+    WrongAnswerError if their pre-tokens differ.
+    """
+    able: dict[str, _Splitter] = {}
+    absent: dict[str, str] = {}
+    for peer in peers:
+        try:
+            able[peer.name] = _splitter(peer.name, text, preset, backend)
+        except CannotError as error:
+            absent[peer.name] = str(error)
+    for peer_name, splitter in able.items():
+        _check(f"{name}, preset {preset.name!r}", peer_name, text, splitter)
+    if not able:
+        tokenizer = PreTokenizer(preset, None, backend)
+        ours = partial(tokenizer.split, text)
+        able[OURS] = _Splitter(tokenizer, ours, ours, METHODS)
+    for peer_name, splitter in able.items():
+        contenders: dict[str, Callable[[], Sequence[float]]] = {
+            OURS: partial(_each, splitter, text)
+        }
+        if peer_name != OURS:
+            contenders[peer_name] = partial(once, splitter.theirs)
+        found = alternate(contenders, settings, watch)
+        for place, method in enumerate(splitter.methods):
+            runs = {OURS: tuple(times[place] for times in found[OURS])}
+            if peer_name != OURS:
+                runs[peer_name] = tuple(times[0] for times in found[peer_name])
+            work = dict.fromkeys(runs, float(len(text)))
+            yield Result(GROUP, method, name, preset.name, "code point", runs, work, absent)
+            absent = {}
+
+
+def _each(splitter: _Splitter, text: str) -> list[float]:
+    tokenizer = splitter.tokenizer
+    return [seconds(getattr(tokenizer, method), text) for method in splitter.methods]
+
+
+def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
+    if peer == "regex":
+        engine = RegexEngine()
+        refusal = engine.refuses(preset)
+        if refusal:
+            raise CannotError(f"preset {preset.name!r}: {refusal}")
+        import regex
+
+        tokenizer = PreTokenizer(preset, engine.unicode(preset), backend)
+        findall = regex.compile(preset.pattern).findall
+        return _Splitter(tokenizer, partial(tokenizer.split, text), partial(findall, text), METHODS)
+    if peer == "tokenizers":
+        return _huggingface(text, preset, backend)
+    if peer == "gigatoken":
+        return _gigatoken(text, preset, backend)
+    raise CannotError("it has no splitter by itself")
+
+
+def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
+    engine = HuggingFaceEngine()
+    refusal = engine.refuses(preset)
+    if refusal:
+        raise CannotError(f"preset {preset.name!r}: {refusal}")
+    from tokenizers import Regex, pre_tokenizers
+
+    tokenizer = PreTokenizer(preset, engine.unicode(preset), backend)
+    splitter = pre_tokenizers.Split(Regex(preset.pattern), "isolated")
+
+    def theirs() -> Sequence[Any]:
+        found: Sequence[Any] = splitter.pre_tokenize_str(text)
+        return found
+
+    def ours() -> Sequence[Any]:
+        spans = tokenizer.spans(text)
+        return [(text[start:end], (start, end)) for start, end in spans]
+
+    return _Splitter(tokenizer, ours, theirs, ("split",))
+
+
+def _gigatoken(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
+    if preset.name != GIGATOKEN_PRESET:
+        raise CannotError(f"its splitter by itself is that of {GIGATOKEN_PRESET} only")
+    import gigatoken
+
+    tokenizer = PreTokenizer(preset, GIGATOKEN_UNICODE, backend)
+    data = text.encode()
+    return _Splitter(
+        tokenizer,
+        partial(tokenizer.split_bytes, data),
+        lambda: list(gigatoken.pretokenizer(data)),
+        ("split",),
+    )
+
+
+def _check(where: str, peer: str, text: str, splitter: _Splitter) -> None:
+    ours, theirs = splitter.ours(), splitter.theirs()
+    try:
+        same_items(where, "pre-token", peer, ours, theirs)
+    except WrongAnswerError as error:
+        raise WrongAnswerError(f"{error}; run `pretok fuzz` to find the smallest text") from None
+    tokenizer = splitter.tokenizer
+    offsets = tokenizer.offsets(text)
+    if tokenizer.count(text) != len(ours) or len(offsets) != len(ours) + 1:
+        raise WrongAnswerError(f"{where}: split, offsets and count disagree on how many there are")

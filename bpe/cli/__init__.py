@@ -1,0 +1,36 @@
+"""The command line `pretok`: the commands of pretok.cli, and those over vocabularies.
+
+`encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify` and `bench`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from pretok.cli import COMMANDS as COMMANDS_OF_PRETOK
+from pretok.cli.run import HELP_OPTIONS, Later, run, version_option
+
+COMMANDS: tuple[click.Command, ...] = (
+    *COMMANDS_OF_PRETOK,
+    Later("encode", "bpe.cli.encode:encode_command", "Encode a text as the ids of tokens."),
+    Later("decode", "bpe.cli.decode:decode_command", "Decode ids to text."),
+    Later("count", "bpe.cli.encode:count_command", "Count the tokens of texts."),
+    Later("train", "bpe.cli.train:train_command", "Train a vocabulary on texts."),
+    Later("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
+    Later("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
+    Later("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
+    Later("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
+)
+
+
+@click.group(commands=COMMANDS, context_settings=HELP_OPTIONS)
+@version_option
+def commands() -> None:
+    """Split text into pre-tokens, and encode it as tokens, exactly as LLM tokenizers do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    return run(commands, arguments)

@@ -1,0 +1,256 @@
+"""`pretok bench`: measure pretok against its peers on your own texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bpe.bench.decode import bench_decode
+from bpe.bench.encode import bench_encode
+from bpe.bench.latency import bench_latency
+from bpe.bench.load import bench_load
+from bpe.bench.peers import PEERS
+from bpe.bench.subject import Subject, subjects
+from bpe.cli.bench_session import MILLION, Group, Session
+from bpe.cli.vocabulary import in_options
+from bpe.errors import BpeError
+from pretok.cli.options import backend_option, options
+from pretok.registry import find, presets
+
+SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
+TRAINED_PRESET = "gpt2"
+"""The one that every trainer knows."""
+
+
+run_options = options(
+    click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)),
+                 help="Measure only this one. Repeat for more.  [default: all installed]"),
+    click.option("--rounds", "--runs", default=5, show_default=True, type=click.IntRange(1, 1000),
+                 help="How often each contender runs."),
+    click.option("--budget", default=20.0, show_default=True, metavar="SECONDS",
+                 type=click.FloatRange(min=0),
+                 help="One that has taken as long runs no more, but at least twice."),
+    click.option("--cpu-time", is_flag=True,
+                 help="Time what is on one core by what the process used: for a busy machine."),
+    backend_option,
+    click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False),
+                 metavar="OUT", help="Write a record of all runs, machine and versions to OUT."),
+)  # fmt: skip
+text_options = options(
+    click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="M",
+                 help="Take the first M million code points of each text.  [default: all]"),
+    run_options,
+)  # fmt: skip
+vocabulary_options = options(
+    click.option("--vocab", "-v", "vocabs", multiple=True, metavar="VOCAB",
+                 help="A file, or the name of one on this machine. Repeat for more.  "
+                 "[default: a small one, trained on made-up texts]"),
+    click.option("--preset", "-p", metavar="NAME", help="How to split, if VOCAB does not say."),
+)  # fmt: skip
+worst_options = options(
+    click.option("--times", default=MILLION, show_default=True, metavar="N",
+                 type=click.IntRange(1), help="How often a character is repeated."),
+    click.option("--limit", default=20.0, show_default=True, metavar="SECONDS",
+                 type=click.FloatRange(min=0, min_open=True),
+                 help="When to give a peer up that encodes such a text."),
+)  # fmt: skip
+vocab_size_option = click.option(
+    "--vocab-size",
+    "-n",
+    default=32_000,
+    show_default=True,
+    type=click.IntRange(257),
+    metavar="N",
+    help="How many ids to train.",
+)
+megabytes_option = click.option(
+    "--megabytes",
+    default=200.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="How many MB of documents to take the memory of.",
+)
+
+
+@click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
+def bench_command() -> None:
+    """Measure pretok against its peers; answers are compared before anything is timed.
+
+    FILES hold UTF-8 text; without any, made-up texts are used. Ours and each peer run in turn, in
+    one process, on one core where the system allows it and nothing else is said, with garbage
+    collection off. Shown are medians, and how many times as fast ours is: the median of the ratios
+    of each round, the least and the most. 'pip install pretok[bench]' installs the peers; those
+    that are missing are named. A run that is broken off still writes its --json record.
+    """
+
+
+@bench_command.command()
+@click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
+@text_options
+def split(names: tuple[str, ...], **given: Any) -> None:
+    """Time offsets, split and count against regex.findall and others.
+
+    Each peer reads the same pattern, and ours follows the Unicode version that the peer has.
+    """
+    chosen = [find(name) for name in names] or list(presets())
+    session = Session(**given)
+    session.run(session.split(chosen))
+
+
+@bench_command.command()
+@vocabulary_options
+@text_options
+def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time encoding: bytes and lists of documents, to arrays and to lists.
+
+    Cold is the first pass of a tokenizer object that was just made, warm the next one over the same
+    text. Special tokens in the text are ordinary text.
+    """
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.of_texts(bench_encode, chosen),
+    )
+
+
+@bench_command.command()
+@vocabulary_options
+@text_options
+def decode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time decoding the ids of whole texts to str and to bytes."""
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.of_texts(bench_decode, chosen),
+    )
+
+
+@bench_command.command()
+@vocabulary_options
+@run_options
+def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
+
+    The files are those given, or made of the vocabularies.
+    """
+    _with_vocabularies(
+        vocabs, preset, Session(files=None, size=None, **given),
+        lambda session, chosen: session.of_subjects(bench_load, chosen),
+    )  # fmt: skip
+
+
+@bench_command.command()
+@vocabulary_options
+@run_options
+def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+    """Time encoding one message of 42 characters, call after call."""
+    _with_vocabularies(
+        vocabs, preset, Session(files=None, size=None, **given),
+        lambda session, chosen: session.of_subjects(bench_latency, chosen),
+    )  # fmt: skip
+
+
+@bench_command.command()
+@vocabulary_options
+@worst_options
+@text_options
+def worst(
+    vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **given: Any
+) -> None:
+    """Time one character repeated: what a byte costs against one of our English.
+
+    The English is the text called english, else the first. Peers run in processes of their own.
+    """
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**given),
+        lambda session, chosen: session.worst(chosen, times, limit),
+    )
+
+
+@bench_command.command()
+@click.option("--preset", "-p", default=TRAINED_PRESET, show_default=True, metavar="NAME",
+              help="How to split.")  # fmt: skip
+@vocab_size_option
+@text_options
+def train(preset: str, vocab_size: int, **given: Any) -> None:
+    """Time training on all cores.
+
+    Peers get what they are made for, one text or a list of documents. gigatoken trains only with
+    the split of gpt2.
+    """
+    chosen = find(preset)
+    session = Session(**given)
+    session.run(session.train(chosen, vocab_size, session.texts))
+
+
+@bench_command.command()
+@vocabulary_options
+@megabytes_option
+@text_options
+def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **given: Any) -> None:
+    """Measure the memory of encoding documents, beyond them and the ids.
+
+    Each run is a process of its own. What it has when the vocabulary is loaded and the documents
+    are made is taken off the peak, and so are the arrays that come out.
+    """
+    _with_vocabularies(
+        vocabs, preset, Session(**given),
+        lambda session, chosen: session.memory(chosen, megabytes, session.texts),
+    )  # fmt: skip
+
+
+@bench_command.command("all")
+@vocabulary_options
+@worst_options
+@vocab_size_option
+@megabytes_option
+@text_options
+def everything(
+    vocabs: tuple[str, ...],
+    preset: str | None,
+    times: int,
+    limit: float,
+    vocab_size: int,
+    megabytes: float,
+    **given: Any,
+) -> None:
+    """Measure all of it, and show which goals are reached.
+
+    Training and memory are measured with the text called english, else the first. The goals are
+    those of pretok itself, in tests/bench/goals.py, for texts called english, code, cjk,
+    multilingual and emoji; 'pretok bench goals' shows them again for the record of --json.
+    """
+
+    def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:
+        yield from session.of_texts(bench_encode, chosen)
+        yield from session.split([find(name) for name in SPLIT_PRESETS])
+        yield from session.of_texts(bench_decode, chosen)
+        yield from session.of_subjects(bench_load, chosen)
+        yield from session.of_subjects(bench_latency, chosen)
+        yield from session.worst(chosen, times, limit)
+        yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
+        yield from session.memory(chosen, megabytes, session.english[:1])
+
+    _with_vocabularies(vocabs, preset, Session(**given), groups)
+
+
+def _with_vocabularies(
+    vocabs: tuple[str, ...],
+    preset: str | None,
+    session: Session,
+    groups: Callable[[Session, list[Subject]], Iterator[Group]],
+) -> None:
+    try:
+        with subjects(vocabs, preset, session.backend) as chosen:
+            session.run(groups(session, chosen))
+    except BpeError as error:
+        raise click.ClickException(in_options(error)) from None

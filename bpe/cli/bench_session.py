@@ -1,0 +1,168 @@
+"""A run of `pretok bench`: what is measured, printed as it comes, and recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from bpe.bench.inputs import read_texts
+from bpe.bench.memory import bench_memory
+from bpe.bench.peers import installed
+from bpe.bench.report import HEADER, lines, record, remarks, surroundings
+from bpe.bench.split import bench_split
+from bpe.bench.subject import Subject
+from bpe.bench.timing import Result, Settings, Watcher
+from bpe.bench.train import bench_train
+from bpe.bench.worst import bench_worst
+from bpe.formats.files import write_atomically
+from pretok.cli.input import shown_path
+from pretok.cli.output import one_line, write
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.preset import Preset
+
+MILLION = 1_000_000
+Group = Callable[[Watcher], Iterator[Result]]
+Bench = Callable[..., Iterator[Result]]
+
+
+class Session:
+    """One run of the command: what is measured, printed as it comes, and recorded at the end."""
+
+    def __init__(
+        self,
+        files: tuple[Path, ...] | None,
+        size: float | None,
+        peers: tuple[str, ...],
+        rounds: int,
+        budget: float,
+        cpu_time: bool,
+        backend: BackendName | None,
+        json_file: Path | None,
+    ) -> None:
+        if json_file is not None and not json_file.absolute().parent.is_dir():
+            raise click.ClickException(
+                f"cannot write {shown_path(str(json_file))}: there is no such folder; name a file "
+                "in one that is there"
+            )
+        self.backend = choose_backend(backend)
+        self.settings = Settings(rounds, budget, cpu_time=cpu_time)
+        self.peers, self.missing = installed(peers)
+        most = None if size is None else max(1, int(size * MILLION))
+        self.texts = {} if files is None else read_texts(files, most)
+        self._json_file = json_file
+        self._about = surroundings(self.backend)
+        self.results: list[Result] = []
+
+    def run(self, groups: Iterable[Callable[[Watcher], Iterator[Result]]]) -> None:
+        """Measure each of `groups`, print its figures, and write the record, even if cut short."""
+        write([f"{line}\n" for line in self._heading()])
+        try:
+            with tqdm(unit=" runs", leave=False, delay=1, disable=None) as bar:
+
+                def watch(what: str) -> None:
+                    bar.set_postfix_str(what, refresh=False)
+                    bar.update()
+
+                for group in groups:
+                    for result in group(watch):
+                        self.results.append(result)
+                        bar.clear()
+                        write([f"{line}\n" for line in lines(result)])
+        except BaseException:
+            if self.results:
+                self._save(is_complete=False)
+            raise
+        write([f"{one_line(line)}\n" for line in remarks(self.results)])
+        self._save(is_complete=True)
+
+    def _heading(self) -> list[str]:
+        machine = self._about["processor"] or self._about["machine"]
+        found = [
+            f"{machine}, {self.backend} backend; medians, and the least and most of the ratios"
+        ]
+        found += [f"{name} is left out: {why}" for name, why in self.missing.items()]
+        return [*found, HEADER]
+
+    def _save(self, is_complete: bool) -> None:
+        if self._json_file is None:
+            return
+        sizes = {name: len(text.encode()) for name, text in self.texts.items()}
+        found = record(self._about, self.settings, sizes, self.missing, self.results, is_complete)
+        write_atomically(self._json_file, f"{json.dumps(found, indent=1)}\n".encode())
+
+    @property
+    def english(self) -> tuple[str, str]:
+        """The name of the text called "english", else of the first, and that text."""
+        name = "english" if "english" in self.texts else next(iter(self.texts))
+        return name, self.texts[name]
+
+    def split(self, chosen: Iterable[Preset]) -> Iterator[Group]:
+        """Yield what measures splitting with these presets."""
+        for name, text in self.texts.items():
+            for preset in chosen:
+                yield partial(
+                    bench_split, name, text, preset, self.backend, self.peers, self.settings
+                )
+
+    def of_texts(
+        self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
+    ) -> Iterator[Group]:
+        """Yield what measures each text with each vocabulary."""
+        for name, text in self.texts.items():
+            for subject in chosen:
+                yield partial(bench, name, text, subject, self.peers, self.settings)
+
+    def of_subjects(
+        self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
+    ) -> Iterator[Group]:
+        """Yield what measures each vocabulary."""
+        for subject in chosen:
+            yield partial(bench, subject, self.peers, self.settings)
+
+    def worst(self, chosen: list[Subject], times: int, limit: float) -> Iterator[Group]:
+        """Yield what measures the worst inputs."""
+        for subject in chosen:
+            yield partial(
+                bench_worst,
+                self.english[1][: 2 * MILLION],
+                subject,
+                self.peers,
+                self.settings,
+                times=times,
+                limit=limit,
+            )
+
+    def train(self, preset: Preset, vocab_size: int, texts: Iterable[str]) -> Iterator[Group]:
+        """Yield what measures training on each of the `texts`, by name."""
+        for name in texts:
+            yield partial(
+                bench_train,
+                name,
+                self.texts[name],
+                preset,
+                vocab_size,
+                self.backend,
+                self.peers,
+                self.settings,
+            )
+
+    def memory(
+        self, chosen: list[Subject], megabytes: float, texts: Iterable[str]
+    ) -> Iterator[Group]:
+        """Yield what measures the memory of encoding each of the `texts`, by name."""
+        for name in texts:
+            for subject in chosen:
+                yield partial(
+                    bench_memory,
+                    name,
+                    self.texts[name],
+                    subject,
+                    self.peers,
+                    self.settings,
+                    megabytes=megabytes,
+                )

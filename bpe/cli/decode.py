@@ -1,0 +1,139 @@
+"""The command `pretok decode`."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+import bpe
+from bpe.cli.ids import Part, binary_ids, decimal_ids
+from bpe.cli.vocabulary import load, split_option, vocabulary_option
+from pretok.cli.input import open_bytes
+from pretok.cli.options import backend_option, file_argument, form_option
+from pretok.cli.output import write
+from pretok.machine.backend import BackendName
+from pretok.preset import Preset
+
+NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+
+
+@click.command("decode")
+@vocabulary_option
+@split_option
+@click.option("--skip-special", is_flag=True, help="Leave special tokens out.")
+@click.option(
+    "--errors",
+    type=click.Choice(["keep", "replace", "strict"]),
+    default="keep",
+    show_default=True,
+    help="Bytes that are not UTF-8: as they are, as U+FFFD, or an error.",
+)
+@click.option("--lines", is_flag=True, help="Take each line as the ids of a line of text.")
+@file_argument
+@click.option("--ids", metavar="IDS", help="The ids themselves, instead of FILE.")
+@form_option("ids", *NUMBERS)
+@backend_option
+def decode_command(
+    vocab: str,
+    preset: Preset | None,
+    skip_special: bool,
+    errors: str,
+    lines: bool,
+    file: str | None,
+    ids: str | None,
+    form: str,
+    backend: BackendName | None,
+) -> None:
+    """Decode the ids in FILE, or in standard input, as they come.
+
+    As ids, they are decimal numbers with white space, commas or brackets between them, such as
+    encode prints as ids and as json; as uint16 or uint32, that many bits for each, little-endian.
+
+    The output is exactly the bytes of the tokens, with nothing behind them; only on a terminal a
+    line break ends it. With --lines, LF stands behind the text of each line of ids.
+    """
+    if lines and form != "ids":
+        raise click.UsageError("--lines goes with --format ids", click.get_current_context())
+    tokenizer = load(vocab, preset, backend)
+    special = frozenset(tokenizer.special_tokens.values()) if skip_special else frozenset()
+    with open_bytes(file, ids, "--ids") as given:
+        is_binary = form in NUMBERS
+        blocks = binary_ids(given, NUMBERS[form]) if is_binary else decimal_ids(given, lines)
+        decoder = _Decoder(tokenizer, special, errors, given.name)
+        write(_ended(decoder.texts(blocks)))
+
+
+class _Decoder:
+    """Decodes ids; its errors name the input as `name`."""
+
+    def __init__(
+        self, tokenizer: bpe.Tokenizer, skipped: frozenset[int], errors: str, name: str
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._size = tokenizer.vocab_size
+        self._skipped = skipped
+        self._utf8 = None if errors == "keep" else codecs.getincrementaldecoder("utf-8")(errors)
+        self._done = 0
+        self._name = name
+
+    def texts(self, blocks: Iterable[list[Part]]) -> Iterator[bytes]:
+        """Yield the text of each block, with LF where a line ends."""
+        for parts in blocks:
+            yield b"".join(
+                self._checked(self._bytes(part), part.ends_line) + b"\n" * part.ends_line
+                for part in parts
+            )
+        yield self._checked(b"", final=True)
+
+    def _bytes(self, part: Part) -> bytes:
+        ids = part.ids
+        try:
+            if max(ids, default=0) >= self._size:
+                raise bpe.UnknownTokenError
+            data = self._tokenizer.decode_bytes(ids)
+        except bpe.UnknownTokenError:
+            index = next(index for index, id in enumerate(ids) if not self._is_known(id))
+            raise click.ClickException(
+                f"{self._name}, byte {part.place(index)}: no token has the id {ids[index]}; the "
+                f"largest of this vocabulary is {self._size - 1}"
+            ) from None
+        if self._skipped.isdisjoint(ids):
+            return data
+        return self._tokenizer.decode_bytes([id for id in ids if id not in self._skipped])
+
+    def _is_known(self, id: int) -> bool:
+        try:
+            return id < self._size and bool(self._tokenizer.token_bytes(id))
+        except bpe.UnknownTokenError:
+            return False
+
+    def _checked(self, data: bytes, final: bool) -> bytes:
+        """Return `data` as --errors has it; with `final` no more of its last character comes."""
+        if self._utf8 is None:
+            return data
+        begun = len(self._utf8.getstate()[0])
+        try:
+            text = self._utf8.decode(data, final)
+        except UnicodeDecodeError as error:
+            byte, at = error.object[error.start], self._done - begun + error.start
+            raise click.ClickException(
+                f"byte 0x{byte:02x} is not UTF-8, at byte {at} of the decoded text; pass --errors "
+                "replace to have U+FFFD instead, or keep to have it as it is"
+            ) from None
+        self._done += len(data)
+        return text.encode()
+
+
+def _ended(texts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield `texts`, and the line break that they lack if they go to a terminal."""
+    last = b"\n"
+    for text in texts:
+        yield text
+        last = text[-1:] or last
+    if last != b"\n" and sys.stdout.isatty():
+        yield b"\n"

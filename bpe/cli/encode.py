@@ -1,0 +1,180 @@
+"""The commands `pretok encode` and `pretok count`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import click
+import numpy as np
+
+import bpe
+from bpe.cli.vocabulary import (
+    ESCAPE,
+    Ids,
+    InputEncoder,
+    lines_option,
+    load,
+    special_options,
+    split_option,
+    vocabulary_option,
+)
+from pretok.cli.input import Input, open_bytes
+from pretok.cli.options import TOKEN_ESCAPES, file_argument, form_option, text_options
+from pretok.cli.output import QUOTE, Escaper, one_line, write
+from pretok.machine.backend import BackendName
+from pretok.preset import Preset
+
+BLOCK = 1 << 16
+"""How many ids are written at a time."""
+SEPARATORS = {"ids": ("", " ", "\n"), "json": ("[", ", ", "]\n")}
+"""What stands before, between and behind the ids of one text."""
+
+
+@click.command("encode", epilog=TOKEN_ESCAPES)
+@vocabulary_option
+@split_option
+@special_options
+@lines_option
+@file_argument
+@text_options
+@form_option("ids", "json", "tokens", "uint16", "uint32")
+def encode_command(
+    vocab: str,
+    preset: Preset | None,
+    special: str | None,
+    allow: tuple[str, ...],
+    add_special_tokens: bool,
+    lines: bool,
+    file: str | None,
+    text: str | None,
+    binary: bool,
+    backend: BackendName | None,
+    form: str,
+) -> None:
+    """Encode FILE, or standard input, as the ids of tokens.
+
+    As ids, there is one line of them with spaces between; as json, one array; as tokens, one line
+    for each with its start and end in code points (half-open), its id, and its bytes, escaped and
+    in quotes; as uint16 or uint32, nothing but that many bits for each id, little-endian.
+
+    FILE is one text, and is read as a whole before it is encoded. With --lines there is one line
+    of output for each line of input, as it comes. A text that is empty has no ids: an empty line,
+    or [].
+    """
+    _check_form(form, lines, add_special_tokens)
+    tokenizer = load(vocab, preset, backend)
+    if form == "uint16" and tokenizer.vocab_size > 1 << 16:
+        raise click.ClickException(
+            f"--format uint16 is for ids below 65536, and this vocabulary has ids up to "
+            f"{tokenizer.vocab_size - 1}; use --format uint32"
+        )
+    encoder = InputEncoder(tokenizer, special, allow, add_special_tokens, binary)
+    with open_bytes(file, text) as given:
+        if lines:
+            write(_rows(encoder, given, form))
+        elif form == "tokens":
+            write(_table(encoder.tokens(given)))
+        elif form in SEPARATORS:
+            write(_as_text(encoder.ids(given), form))
+        else:
+            write(_as_bytes(encoder.ids(given), form))
+
+
+@click.command("count")
+@vocabulary_option
+@split_option
+@special_options
+@lines_option
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@text_options
+def count_command(
+    vocab: str,
+    preset: Preset | None,
+    special: str | None,
+    allow: tuple[str, ...],
+    add_special_tokens: bool,
+    lines: bool,
+    files: tuple[str, ...],
+    text: str | None,
+    binary: bool,
+    backend: BackendName | None,
+) -> None:
+    """Count the tokens of each FILE, or of standard input.
+
+    Of one text the number is all that is printed; of several, there is a line for each, with its
+    name, and one with the total. With --lines there is a number for each line of input, as it
+    comes.
+    """
+    if lines and len(files) > 1:
+        raise click.UsageError("--lines takes one FILE", click.get_current_context())
+    encoder = InputEncoder(load(vocab, preset, backend), special, allow, add_special_tokens, binary)
+    if len(files) > 1 and text is None:
+        write(_counts(encoder, files))
+        return
+    with open_bytes(files[0] if files else None, text) as given:
+        if lines:
+            write(_row_counts(encoder, given))
+        else:
+            write([f"{encoder.count(given)}\n"])
+
+
+def _check_form(form: str, lines: bool, add_special_tokens: bool) -> None:
+    if form not in SEPARATORS and lines:
+        raise click.UsageError(
+            "--lines goes with --format ids or json", click.get_current_context()
+        )
+    if form == "tokens" and add_special_tokens:
+        raise click.UsageError(
+            "--add-special-tokens does not go with --format tokens", click.get_current_context()
+        )
+
+
+def _as_text(ids: Ids, form: str) -> Iterator[str]:
+    before, between, behind = SEPARATORS[form]
+    for start in range(0, len(ids), BLOCK):
+        yield before + between.join(map(str, ids[start : start + BLOCK].tolist()))
+        before = between
+    yield behind if len(ids) else SEPARATORS[form][0] + behind
+
+
+def _as_bytes(ids: Ids, form: str) -> Iterator[bytes]:
+    for start in range(0, len(ids), BLOCK):
+        yield ids[start : start + BLOCK].astype(np.dtype(form).newbyteorder("<")).tobytes()
+
+
+def _rows(encoder: InputEncoder, given: Input, form: str) -> Iterator[str]:
+    before, between, behind = SEPARATORS[form]
+    for ids, offsets in encoder.rows(given):
+        shown = list(map(str, ids.tolist()))
+        yield "".join(
+            f"{before}{between.join(shown[start:end])}{behind}"
+            for start, end in pairwise(offsets.tolist())
+        )
+
+
+def _table(tokens: Iterable[bpe.Token]) -> Iterator[str]:
+    rows = list(tokens)
+    escaper = Escaper("16.0")
+    for first in range(0, len(rows), BLOCK):
+        block = rows[first : first + BLOCK]
+        escaped = escaper.each(token.bytes.decode("utf-8", ESCAPE) for token in block)
+        yield "".join(
+            f"{token.start:>7} {token.end:>7} {token.id:>7}  {QUOTE}{shown}{QUOTE}\n"
+            for token, shown in zip(block, escaped, strict=True)
+        )
+
+
+def _row_counts(encoder: InputEncoder, given: Input) -> Iterator[str]:
+    for _, offsets in encoder.rows(given):
+        yield "".join(f"{count}\n" for count in np.diff(offsets).tolist())
+
+
+def _counts(encoder: InputEncoder, files: Iterable[str]) -> Iterator[str]:
+    total = 0
+    for file in files:
+        with open_bytes(file, None) as given:
+            found = encoder.count(given)
+        total += found
+        yield f"{found:>10}  {one_line(file)}\n"
+    yield f"{total:>10}  total\n"

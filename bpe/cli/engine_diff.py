@@ -1,0 +1,119 @@
+"""The first place where a pre-tokenizer and a real engine split a text differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import click
+
+from pretok.cli.output import Escaper, columns, rule_text
+from pretok.fuzz.oracle import Ask, Span
+from pretok.pre_tokenizer import PreTokenizer, Step
+
+CONTEXT, MOST_SHOWN = 2, 20
+
+
+class Comparison(NamedTuple):
+    """Our pre-tokens and the engine's, as far as they first differ, and a few before that.
+
+    `pre_tokens` is how many ours are; `ours` and `theirs` are empty if all are the same.
+    """
+
+    engine: str
+    pre_tokens: int
+    before: list[Step]
+    ours: list[Step]
+    theirs: list[tuple[int, int, str]]
+
+    @property
+    def same(self) -> bool:
+        """Whether there is no difference."""
+        return not self.ours and not self.theirs
+
+    def lines(self, tokenizer: PreTokenizer, coloured: bool) -> Iterator[str]:
+        """Yield the lines that show the difference, as `pretok diff` does."""
+
+        def styled(line: str, colour: str | None = None) -> str:
+            return f"{click.style(line, colour) if coloured and colour else line}\n"
+
+        escaper = Escaper(tokenizer.unicode)
+        bounds = [step[:2] for step in self.ours] + [part[:2] for part in self.theirs]
+        yield styled(f"--- {tokenizer.preset.name} (Unicode {tokenizer.unicode})")
+        yield styled(f"+++ {self.engine}")
+        yield styled(f"@@ {min(bounds)[0]}:{max(end for _, end in bounds)} @@", "cyan")
+        theirs = [(text, None) for _, _, text in self.theirs]
+        for sign, colour, parts in (
+            (" ", None, [(step.text, rule_text(step.rule)) for step in self.before]),
+            ("-", "red", [(step.text, rule_text(step.rule)) for step in self.ours]),
+            ("+", "green", theirs),
+        ):
+            escaped = escaper.each(text for text, _ in parts[:MOST_SHOWN])
+            for (_, rule), shown in zip(parts, escaped, strict=False):
+                line = f"{sign} {columns(shown, rule or '')}"
+                yield styled(line.rstrip(), colour)
+            if len(parts) > MOST_SHOWN:
+                yield styled(f"{sign} and {len(parts) - MOST_SHOWN} more", colour)
+
+    def record(self) -> dict[str, Any]:
+        """Return the comparison as JSON has it."""
+        found: dict[str, Any] = {
+            "engine": self.engine,
+            "same": self.same,
+            "pre_tokens": self.pre_tokens,
+        }
+        if not self.same:
+            ours = [
+                {"start": start, "end": end, "text": text, "rule": rule and str(rule)}
+                for start, end, text, rule in self.ours
+            ]
+            theirs = [
+                {"start": start, "end": end, "text": text} for start, end, text in self.theirs
+            ]
+            found["first_difference"] = {"ours": ours, "theirs": theirs}
+        return found
+
+
+def compare(
+    tokenizer: PreTokenizer, text: str, engine: str, ask: Ask, space: bool = False
+) -> Comparison:
+    """Compare `tokenizer` with what `engine`, asked by `ask`, makes of `text`.
+
+    With `space` the engine puts a space before a text that does not begin with one.
+    """
+    shift = int(space and not text.startswith(" "))
+    steps = tokenizer.explain(" " * shift + text)
+    if shift:
+        steps = [_shifted(step, text) for step in steps]
+    ours = [(step.start, step.end) for step in steps]
+    theirs = ask(text)
+    if ours == theirs:
+        return Comparison(engine, len(ours), [], [], [])
+    pairs = enumerate(zip_longest(ours, theirs))
+    first = next(at for at, (a, b) in pairs if a != b)
+    a, b = _meeting(ours, theirs, first)
+    return Comparison(
+        engine,
+        len(ours),
+        steps[max(first - CONTEXT, 0) : first],
+        steps[first:a],
+        [(start, end, text[start:end]) for start, end in theirs[first:b]],
+    )
+
+
+def _shifted(step: Step, text: str) -> Step:
+    """Return a step over a space and `text` as one over `text`."""
+    start, end = max(step.start - 1, 0), step.end - 1
+    return Step(start, end, text[start:end], step.rule)
+
+
+def _meeting(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
+    """Return how many spans of each there are up to where both end at the same place again."""
+    a, b = first + 1, first + 1
+    while a <= len(ours) and b <= len(theirs):
+        left, right = ours[a - 1][1], theirs[b - 1][1]
+        if left == right:
+            return a, b
+        a, b = (a + 1, b) if left < right else (a, b + 1)
+    return len(ours), len(theirs)

@@ -1,0 +1,55 @@
+"""The command `pretok fetch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from bpe.errors import UnknownVocabularyError
+from bpe.hub.fetch import fetch
+from bpe.hub.locate import find
+from bpe.hub.published import KNOWN
+from pretok.cli.output import one_line, write
+
+
+@click.command("fetch")
+@click.argument("name", required=False)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where to, instead of the folder in which every command looks for names.",
+)
+@click.option("--list", "is_list", is_flag=True, help="List what can be had, and what is here.")
+def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
+    """Download the vocabulary NAME, check its sha256, and print the path of its file.
+
+    A file that is there already is checked, and not downloaded again. No other command uses the
+    network. Without NAME, the names are listed, each with its preset and where it is on this
+    machine, if it is: in $PRETOK_VOCAB_DIR, in the folder of this command, or in tiktoken's cache.
+    """
+    if name is None or is_list:
+        if folder is not None or name is not None:
+            raise click.UsageError(
+                "--list takes neither NAME nor --folder" if is_list else "--folder needs a NAME",
+                click.get_current_context(),
+            )
+        write(_list())
+    else:
+        write([f"{fetch(name, folder)}\n"])
+
+
+def _list() -> Iterator[str]:
+    width = max(map(len, KNOWN))
+    yield f"{'NAME':{width}}  PRESET  HERE\n"
+    for known in KNOWN.values():
+        yield f"{known.name:{width}}  {known.preset:6}  {_where(known.name)}\n"
+
+
+def _where(name: str) -> str:
+    try:
+        return ", ".join(one_line(str(path)) for path in find(name))
+    except UnknownVocabularyError:
+        return "no"

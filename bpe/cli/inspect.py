@@ -1,0 +1,222 @@
+"""The command `pretok inspect`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import bpe
+from bpe.cli.vocabulary import ESCAPE, load, split_option
+from bpe.formats.files import opened
+from bpe.hub.locate import find
+from pretok.cli.input import decoded, open_bytes
+from pretok.cli.options import TOKEN_ESCAPES, backend_option, form_option
+from pretok.cli.output import QUOTE, Escaper, one_line, write
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Preset
+from pretok.unicode import DEFAULT_VERSION
+
+Record = dict[str, Any]
+HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
+MOST_LISTED = 10
+DIGEST_BLOCK = 1 << 20
+
+
+@click.command("inspect", epilog=TOKEN_ESCAPES)
+@click.argument("vocab")
+@split_option
+@click.option(
+    "--on",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Encode this text, and tell how well that goes; '-' is standard input. Repeat for more.",
+)
+@click.option("--binary", is_flag=True, help="Take any bytes in --on, not only UTF-8 text.")
+@click.option(
+    "--longest",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many of the longest tokens to show.",
+)
+@form_option("text", "json")
+@backend_option
+def inspect_command(
+    vocab: str,
+    preset: Preset | None,
+    files: tuple[str, ...],
+    binary: bool,
+    longest: int,
+    form: str,
+    backend: BackendName | None,
+) -> None:
+    """Show what is in the vocabulary VOCAB, a file or the name of one on this machine.
+
+    With --on there is a line for each text, and one for all, with how many bytes, pre-tokens and
+    tokens it has, how many bytes there are to a token, and how many different tokens are used, of
+    all but the added ones. Special tokens in the text are ordinary text.
+    """
+    tokenizer = load(vocab, preset, backend)
+    record = _record(tokenizer, vocab, preset is not None, longest)
+    if files:
+        record["on"] = _measured(tokenizer, files, binary)
+    record["caches"] = {"limit_mb": tokenizer.cache_mb, "bytes": tokenizer.cache_bytes}
+    write([f"{json.dumps(record, indent=2)}\n"] if form == "json" else _as_text(record))
+
+
+def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest: int) -> Record:
+    vocabulary = tokenizer.vocabulary
+    split = tokenizer.pre_tokenizer
+    others = [token for token in tokenizer.added_tokens if not token.special]
+    used = vocabulary.token_bytes.keys() | {token.id for token in tokenizer.added_tokens}
+    tokens = nsmallest(longest, vocabulary.token_bytes.items(), key=lambda row: (-len(row[1]), row))
+    return {
+        "vocabulary": vocab,
+        "files": _files(vocab),
+        "ids": tokenizer.vocab_size,
+        "unused_ids": tokenizer.vocab_size - len(used),
+        "tokens": len(vocabulary.token_bytes),
+        "merges": None if vocabulary.merges is None else len(vocabulary.merges),
+        "ignore_merges": vocabulary.ignore_merges,
+        "byte_ids": [vocabulary.byte_ids.get(byte) for byte in range(256)],
+        "special_tokens": tokenizer.special_tokens,
+        "added_tokens": {token.content: token.id for token in others},
+        "preset": tokenizer.preset.name if tokenizer.preset else None,
+        "preset_from": "--preset" if is_preset_given else "the vocabulary",
+        "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
+        "normalizer": tokenizer.normalizer,
+        "add_prefix_space": tokenizer.add_prefix_space,
+        "template": tokenizer.template._asdict(),
+        "longest": [
+            {"id": id, "bytes": len(token), "token": token.decode("utf-8", ESCAPE)}
+            for id, token in tokens
+        ],
+    }
+
+
+def _files(vocab: str) -> list[Record]:
+    """Return where the vocabulary is, each file with its sha256."""
+    paths = (Path(vocab),) if os.path.exists(vocab) else find(vocab)
+    return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
+
+
+def _sha256(path: Path) -> str | None:
+    return None if path.is_dir() else _digest(path)
+
+
+def _digest(path: Path) -> str:
+    # A GGUF file may have hundreds of gigabytes.
+    digest = hashlib.sha256()
+    with opened(path) as file:
+        while block := file.read(DIGEST_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:
+    """Return a record for each of `files`, and one for all if they are several."""
+    records = []
+    mergeable = np.fromiter(tokenizer.vocabulary.token_bytes, np.uint32)
+    used_by_any = np.array([], np.uint32)
+    for file in files:
+        with open_bytes(file, None) as given:
+            text = "".join(decoded(given, binary, may_be_empty=True))
+        ids = tokenizer.encode_array(text, "text", errors=ESCAPE)
+        used = np.intersect1d(ids, mergeable)
+        used_by_any = np.union1d(used_by_any, used)
+        size = len(text.encode("utf-8", ESCAPE))
+        pre_tokens = len(tokenizer.pre_tokenizer.offsets(text)) - 1
+        records.append(_measurement(file, size, pre_tokens, len(ids), len(used)))
+    if len(records) > 1:
+        size, pre_tokens, tokens = (
+            sum(record[key] for record in records) for key in ("bytes", "pre_tokens", "tokens")
+        )
+        records.append(_measurement("total", size, pre_tokens, tokens, len(used_by_any)))
+    return records
+
+
+def _measurement(text: str, size: int, pre_tokens: int, tokens: int, distinct: int) -> Record:
+    return {
+        "text": text,
+        "bytes": size,
+        "pre_tokens": pre_tokens,
+        "tokens": tokens,
+        "bytes_per_token": size / tokens if tokens else None,
+        "distinct_tokens": distinct,
+    }
+
+
+def _as_text(record: Record) -> Iterator[str]:
+    for file in record["files"]:
+        yield f"file        {one_line(file['path'])}\n"
+        yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"
+    rows = {
+        "ids": f"{record['ids']}, {record['unused_ids']} of them unused",
+        "tokens": f"{record['tokens']}, {_how_merged(record)}",
+        "bytes": _order(record["byte_ids"]),
+        "special": _listed(record["special_tokens"]),
+        "added": _listed(record["added_tokens"]),
+        "preset": f"{record['preset'] or 'none'}, Unicode {record['unicode']}, as "
+        f"{record['preset_from']} says",
+        "normalizer": record["normalizer"] or "none",
+        "prefix": "a space, where a text has none" if record["add_prefix_space"] else "none",
+        "template": " ".join([*map(str, record["template"]["before"]), "text",
+                              *map(str, record["template"]["after"])]),
+        "caches": f"{record['caches']['bytes'] / (1 << 20):.1f} MB, at most "
+        f"{record['caches']['limit_mb']:g} MB",
+    }  # fmt: skip
+    yield "".join(f"{label:10}  {value}\n" for label, value in rows.items())
+    escaper = Escaper(record["unicode"] or DEFAULT_VERSION)
+    if record["longest"]:
+        yield "\n     ID  LENGTH  LONGEST TOKENS\n"
+    for token in record["longest"]:
+        shown = escaper.each([token["token"]])[0]
+        yield f"{token['id']:>7}  {token['bytes']:>6}  {QUOTE}{shown}{QUOTE}\n"
+    if "on" in record:
+        yield "\n" + "  ".join(f"{heading:>11}" for heading in HEADINGS) + "  TEXT\n"
+    for row in record.get("on", ()):
+        rate = row["bytes_per_token"]
+        used = f"{row['distinct_tokens'] / record['tokens']:.1%}"
+        cells = (
+            *(row[key] for key in ("bytes", "pre_tokens", "tokens")),
+            "" if rate is None else f"{rate:.3f}",
+            f"{row['distinct_tokens']} {used:>5}",
+        )
+        yield "  ".join(f"{cell:>11}" for cell in cells) + f"  {one_line(row['text'])}\n"
+
+
+def _how_merged(record: Record) -> str:
+    if record["merges"] is None:
+        return "merged by rank, which is the id"
+    whole = "; a pre-token that is a token is not merged" if record["ignore_merges"] else ""
+    return f"made by {record['merges']} merges{whole}"
+
+
+def _order(byte_ids: list[int | None]) -> str:
+    ids = [id for id in byte_ids if id is not None]
+    least, largest = min(ids), max(ids)
+    if ids == list(range(least, least + 256)):
+        return f"{least} to {largest}, in order"
+    if largest - least == 255:
+        return f"{least} to {largest}, in another order"
+    return f"{len(ids)} ids from {least} to {largest}"
+
+
+def _listed(tokens: dict[str, int]) -> str:
+    """Return tokens with their ids, the first and last of them if they are many."""
+    shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
+    if len(shown) > MOST_LISTED:
+        shown[MOST_LISTED // 2 : -MOST_LISTED // 2] = ["…"]
+    return f"{len(tokens)}: {', '.join(shown)}" if tokens else "none"

@@ -1,0 +1,1 @@
+"""Encoding and decoding: from a text to ids and back."""

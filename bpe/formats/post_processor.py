@@ -1,0 +1,90 @@
+"""The post_processor of a tokenizer.json to a Template and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bpe.formats.json_value import Value
+from bpe.types import Template
+from bpe.vocabulary import ID_LIMIT
+
+
+def read(post_processor: Value) -> Template:
+    """Return what a post_processor puts before and behind the ids of one text.
+
+    Raises UnsupportedError for one that does anything else, VocabularyError for a malformed one.
+    """
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+    for part in post_processor.parts("processors"):
+        if part.value is None:
+            continue
+        kind = part.kind()
+        if kind == "TemplateProcessing":
+            first, last = _template(part)
+            before, after = first + before, after + last
+        elif kind in ("RobertaProcessing", "BertProcessing"):
+            part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
+            before, after = _id_of(part["cls"]) + before, after + _id_of(part["sep"])
+        elif kind != "ByteLevel":  # which changes offsets only
+            raise part.unsupported(
+                "bpe knows TemplateProcessing, RobertaProcessing, BertProcessing and ByteLevel"
+            )
+    return Template(before, after)
+
+
+def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None:
+    """Return the post_processor for `template`; `names` has what an id is called."""
+    if template == Template():
+        return None
+
+    def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
+        def special(id: int) -> dict[str, Any]:
+            return {"SpecialToken": {"id": names[id], "type_id": type_id}}
+
+        return [
+            *map(special, template.before),
+            {"Sequence": {"id": sequence, "type_id": type_id}},
+            *map(special, template.after),
+        ]
+
+    used = sorted({names[id]: id for id in (*template.before, *template.after)}.items())
+    return {
+        "type": "TemplateProcessing",
+        "single": around("A", 0),
+        "pair": around("A", 0) + around("B", 1),
+        "special_tokens": {name: {"id": name, "ids": [id], "tokens": [name]} for name, id in used},
+    }
+
+
+def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    part.only("type", "single", "pair", "special_tokens")
+    sides: list[tuple[int, ...]] = [()]
+    for piece in part["single"].items():
+        piece.only("SpecialToken", "Sequence")
+        if piece["SpecialToken"].value is not None:
+            name = piece["SpecialToken"]["id"].text()
+            ids = part["special_tokens"][name]["ids"]
+            sides[-1] += tuple(_id(id) for id in ids.items())
+        elif piece["Sequence"]["id"].text() != "A" or len(sides) == 2:
+            raise piece.unsupported('a template for one text has that, "A", once')
+        else:
+            sides.append(())
+    if len(sides) != 2:
+        raise part["single"].unsupported('a template for one text has that, "A", once')
+    return sides[0], sides[1]
+
+
+def _id_of(pair: Value) -> tuple[int]:
+    items = list(pair.items())
+    if len(items) != 2:
+        raise pair.malformed("a text and its id")
+    items[0].text()
+    return (_id(items[1]),)
+
+
+def _id(value: Value) -> int:
+    if not 0 <= value.number() < ID_LIMIT:
+        raise value.malformed(f"an id from 0 to {ID_LIMIT - 1}")
+    return value.number()

@@ -1,0 +1,1 @@
+"""Vocabularies with published names: finding them on this machine, and fetching them."""

@@ -1,0 +1,154 @@
+"""Where on this machine the vocabulary of a name may be."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+from bpe.errors import UnknownVocabularyError
+from bpe.hub.published import KNOWN, PublishedFile, tiktoken_key
+from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
+from pretok.files import read
+
+_MOST_REF = 1000
+"""A file that names a commit has 40 bytes."""
+
+
+def cache_folder() -> Path:
+    """Return the folder that `fetch` puts files into.
+
+    `pretok` in $XDG_CACHE_HOME, else in ~/.cache; in ~/Library/Caches on macOS, in %LOCALAPPDATA%
+    on Windows.
+    """
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "pretok"
+
+
+def find(name: str) -> tuple[Path, ...]:
+    """Return the path of the file, or of the two, that hold the vocabulary called `name`.
+
+    Looked for are files in $PRETOK_VOCAB_DIR, in the folder of `pretok fetch`, in tiktoken's cache
+    (whose sha256 must be the published one) and in huggingface_hub's. Raises
+    UnknownVocabularyError.
+    """
+    damaged: list[Path] = []
+    for paths, files in _candidates(name):
+        if not files and all(map(os.path.exists, paths)):
+            return paths
+        if not files or not all(map(os.path.isfile, paths)):
+            continue
+        wrong = [path for path, file in zip(paths, files, strict=True) if not file.is_in(path)]
+        if not wrong:
+            return paths
+        damaged += wrong
+    raise UnknownVocabularyError(_not_found(name, damaged))
+
+
+def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFile, ...]]]:
+    """Yield paths where a vocabulary may be, and what must be there if it is a file of a cache."""
+    known = KNOWN.get(name)
+    forms = (known.files, *known.others) if known else ()
+    parts = name.split("/")
+    safe = all(parts) and ".." not in parts and "\0" not in name and "\\" not in name
+    own = os.environ.get("PRETOK_VOCAB_DIR")
+    if own and safe:
+        for suffix in (".tiktoken", ".json", ".model", ".gguf", "_vocab.json", ""):
+            yield (Path(own, name + suffix),), ()
+        for files in forms:
+            yield tuple(Path(own, file.name) for file in files), ()
+    for files in forms:
+        yield tuple(cache_folder() / file.name for file in files), files
+        folder = _tiktoken_folder()
+        if folder is not None:
+            yield tuple(folder / tiktoken_key(file) for file in files), files
+    if safe and name.count("/") <= 1:
+        snapshot = _snapshot(name)
+        if snapshot is not None and (
+            (snapshot / "tokenizer.json").exists()
+            or ((snapshot / "vocab.json").exists() and (snapshot / "merges.txt").exists())
+        ):
+            yield (snapshot,), ()
+
+
+def _tiktoken_folder() -> Path | None:
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if variable in os.environ:
+            return Path(os.environ[variable]) if os.environ[variable] else None
+    return Path(tempfile.gettempdir(), "data-gym-cache")
+
+
+def _hub_folder() -> Path:
+    given = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    if given:
+        return Path(given).expanduser()
+    home = os.environ.get("HF_HOME")
+    if home:
+        return Path(home).expanduser() / "hub"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "huggingface", "hub")
+
+
+def _snapshot(name: str) -> Path | None:
+    """Return the folder of the newest snapshot of a repository in huggingface_hub's cache."""
+    folder = _hub_folder() / f"models--{name.replace('/', '--')}"
+    try:
+        commit = read(folder / "refs" / "main", _MOST_REF).decode().strip()
+    except (OSError, UnicodeDecodeError, UnreadableFileError):
+        # One that was asked for by commit has no refs.
+        try:
+            (commit,) = (path.name for path in (folder / "snapshots").iterdir())
+        except (OSError, ValueError):
+            return None
+    return folder / "snapshots" / commit if commit and commit == Path(commit).name else None
+
+
+def _not_found(name: str, damaged: list[Path]) -> str:
+    own = os.environ.get("PRETOK_VOCAB_DIR")
+    folder = _tiktoken_folder()
+    places = [
+        f"$PRETOK_VOCAB_DIR ({own})" if own else "$PRETOK_VOCAB_DIR (not set)",
+        str(cache_folder()),
+        f"tiktoken's cache ({folder})" if folder else "tiktoken's cache (switched off)",
+        f"huggingface_hub's cache ({_hub_folder()})",
+    ]
+    message = f"no file and no vocabulary on this machine is called {shortened(name)}"
+    near = [
+        found
+        for found in get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
+        if found != name
+    ]
+    if near and name not in KNOWN:
+        message += f"; did you mean {', '.join(map(repr, near))}?"
+    message += f"; looked through {', '.join(places)}"
+    for path in damaged:
+        message += f"; {path} is not the published file (another sha256), so it is damaged"
+    if name in KNOWN:
+        message += f"; get it with `pretok fetch {name}`"
+    elif "/" in name and len(name) <= MAX_SHOWN:
+        message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
+    return message
+
+
+def _names() -> list[str]:
+    """Return the names that `find` may know here."""
+    found = list(KNOWN)
+    own = os.environ.get("PRETOK_VOCAB_DIR")
+    for folder, start in ((Path(own) if own else None, ""), (_hub_folder(), "models--")):
+        try:
+            names = sorted(path.name for path in folder.iterdir()) if folder else []
+        except OSError:
+            continue
+        for name in names:
+            if start and name.startswith(start):
+                found.append(name.removeprefix(start).replace("--", "/"))
+            elif not start:
+                found.append(name.partition(".")[0])
+    return found

@@ -1,0 +1,1 @@
+"""Training: reading texts, counting pre-tokens, finding merges."""

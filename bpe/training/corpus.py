@@ -1,0 +1,300 @@
+"""Where the texts to train on come from: memory and files, with bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, cast
+
+from bpe.encoding.python_backend import utf8
+from bpe.errors import TextFileError
+from bpe.training.limits import MAX_TEXT
+
+Text: TypeAlias = str | bytes
+Path: TypeAlias = os.PathLike[str]
+Source: TypeAlias = Iterable[Text] | Path | Iterable[Path]
+Gather: TypeAlias = Callable[
+    [Iterator[object], int, int, str, Callable[[str], None]],
+    tuple[list[Text], list[object], bool],
+]
+
+BLOCK = 1 << 20
+"""How much of a long text there is at a time: bytes of a file, code points of a str."""
+
+FORMATS = (".txt", ".jsonl")
+SUFFIXES = tuple(form + packed for form in FORMATS for packed in ("", ".gz", ".zst"))
+LAST = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
+LONGEST_NAME = 4096
+PER_TEXT = 64
+"""What a text takes besides its characters, about; empty ones do, too."""
+
+
+class FileTexts(list[Text]):
+    """Some texts of a file."""
+
+    def __init__(self, texts: Iterable[Text], name: str) -> None:
+        super().__init__(texts)
+        self.name = name
+
+
+class FileBlocks(Iterator[bytes]):
+    """The blocks of a file that is one text."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._blocks = _blocks_of_file(name)
+
+    def __next__(self) -> bytes:
+        return next(self._blocks)
+
+
+def read_texts(
+    source: Source, field: str, take: Gather | None = None, max_text: int = MAX_TEXT
+) -> Iterator[list[Text] | Iterator[bytes]]:
+    """Yield the texts of `source`: some in a list, or that of a file as its blocks.
+
+    `take` is what does the work of `gather`. Lists and blocks of a file have its `name`. A line of
+    more than `max_text` bytes is a TextFileError.
+
+    Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
+    text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
+    unpacked. Raises TypeError if `source` is a single text, or an item is neither a text nor a
+    path; ValueError if a str is the name of a file that could be read; TextFileError, with the
+    file's name; OSError.
+    """
+    if isinstance(source, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"expected an iterable of texts or a path, got one {type(source).__name__}; "
+            "pass [text] to train on one text, pathlib.Path(name) to train on a file"
+        )
+    items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
+    if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
+        # A name that is wrong is better told now than hours later.
+        for path in items:
+            if isinstance(path, os.PathLike):
+                _form_of(_name(path))
+    return _batches(items, field, take or gather, max_text)
+
+
+def _batches(
+    items: Iterable[object], field: str, take: Gather, max_text: int
+) -> Iterator[list[Text] | Iterator[bytes]]:
+    iterator = iter(items)
+    is_end = False
+    while not is_end:
+        batch, others, is_end = take(iterator, BLOCK, PER_TEXT, "".join(LAST), _check_text)
+        if batch:
+            yield batch
+        for other in others:
+            yield from _long(other, field, take, max_text)
+
+
+def gather(
+    iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
+) -> tuple[list[Text], list[object], bool]:
+    """Return texts, until they are `enough`; what came behind them and is none; if that is all.
+
+    `check` is called with each str that ends with one of `last`. _core.gather is the same.
+    """
+    batch: list[Text] = []
+    size = 0
+    for item in iterator:
+        if not isinstance(item, (str, bytes)):
+            return batch, [item], False
+        if isinstance(item, str) and item[-1:] in last and item:
+            check(item)
+        batch.append(item)
+        size += len(item) + per_text
+        if size >= enough:
+            return batch, [], False
+    return batch, [], True
+
+
+def _check_text(text: str) -> None:
+    if _is_file_name(text):
+        raise ValueError(
+            f"text {text!r} is the name of a file: pass pathlib.Path({text!r}) to train on "
+            "the file, or the text as bytes to train on its name"
+        )
+
+
+def _long(
+    item: object, field: str, take: Gather, max_text: int
+) -> Iterator[list[Text] | Iterator[bytes]]:
+    """Yield what is neither str nor bytes."""
+    if isinstance(item, os.PathLike):
+        name = _name(item)
+        if _form_of(name) == ".txt":
+            yield FileBlocks(name)
+        else:
+            texts = _texts_of_lines(name, field, max_text)
+            for batch in _batches(texts, field, take, max_text):
+                yield FileTexts(cast("list[Text]", batch), name)
+    elif isinstance(item, (bytearray, memoryview)):
+        yield [bytes(item)]
+    else:
+        raise TypeError(
+            f"a text is of type {type(item).__name__}; expected str, bytes holding UTF-8, or a "
+            "path such as pathlib.Path"
+        )
+
+
+def _name(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
+    return os.fsdecode(path)
+
+
+def _is_file_name(text: str) -> bool:
+    return (
+        len(text) <= LONGEST_NAME
+        and text.lower().endswith(SUFFIXES)
+        and "\0" not in text
+        and os.path.isfile(text)
+    )
+
+
+def blocks_of(text: Text) -> Iterator[bytes]:
+    """Yield the blocks of a text as UTF-8."""
+    if isinstance(text, bytes):
+        yield from (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
+        return
+    start = 0
+    while start < len(text):
+        end = start + BLOCK
+        if "\ud800" <= text[end - 1 : end] <= "\udbff":
+            end += 1  # the other half of a surrogate pair may follow
+        yield utf8(text[start:end])
+        start = end
+
+
+def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[Text]:
+    for number, line in enumerate(_lines(name, max_text), 1):
+        if line.strip():
+            # As bytes, for it may well be the name of a file.
+            yield utf8(_text_of_line(line, field, f"{name}, line {number}"))
+
+
+def _form_of(name: str) -> str:
+    """Return ".txt" or ".jsonl", whichever `name` has."""
+    stem = name.lower()
+    for packed in (".gz", ".zst"):
+        stem = stem.removesuffix(packed)
+    for form in FORMATS:
+        if stem.endswith(form) and name.lower().endswith(SUFFIXES):
+            open(name, "rb").close()
+            return form
+    raise TextFileError(
+        f"{name}: unknown kind of file; expected a name that ends in one of {', '.join(SUFFIXES)}"
+    )
+
+
+def _lines(name: str, max_text: int) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = done = 0
+    for block in _blocks_of_file(name):
+        first, *others = block.split(b"\n")
+        held.append(first)
+        size += len(first)
+        for other in others:
+            _check_line(size, name, done + 1, max_text)
+            yield b"".join(held)
+            held, size, done = [other], len(other), done + 1
+        _check_line(size, name, done + 1, max_text)
+    yield b"".join(held)
+
+
+def _check_line(size: int, name: str, number: int, max_text: int) -> None:
+    if size > max_text:
+        raise TextFileError(
+            f"{name}, line {number}: the line has more than {max_text} bytes; expected one "
+            "object a line; cut its text, or pass a larger max_text="
+        )
+
+
+def _text_of_line(line: bytes, field: str, where: str) -> str:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise TextFileError(
+            f"{where}: not JSON in UTF-8 ({error}); expected an object with a text under {field!r}"
+        ) from None
+    if not isinstance(row, dict):
+        raise TextFileError(
+            f"{where}: a JSON {type(row).__name__}; expected an object with a text under {field!r}"
+        )
+    if field not in row:
+        raise TextFileError(
+            f"{where}: there is no {field!r} among {sorted(row)!r:.200}; say with field= which "
+            "one has the text"
+        )
+    text = row[field]
+    if not isinstance(text, str):
+        raise TextFileError(
+            f"{where}: {field!r} is of type {type(text).__name__}; expected a string"
+        )
+    return text
+
+
+def _blocks_of_file(name: str) -> Iterator[bytes]:
+    """Yield what is in a file, unpacked; damage is a TextFileError."""
+    try:
+        if name.lower().endswith(".zst"):
+            yield from _blocks_of_zstandard(name)
+        else:
+            opened = gzip.open if name.lower().endswith(".gz") else open
+            with cast("Callable[..., gzip.GzipFile]", opened)(name, "rb") as stream:
+                while block := stream.read(BLOCK):
+                    yield block
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(name, error) from None
+
+
+def _damaged(name: str, error: object) -> TextFileError:
+    return TextFileError(
+        f"{name}: truncated or damaged ({error}); get the file again, or unpack what there is"
+    )
+
+
+def _blocks_of_zstandard(name: str) -> Iterator[bytes]:
+    try:
+        from compression import zstd
+    except ImportError:
+        yield from _blocks_by_package(name)
+        return
+    try:
+        with zstd.open(name, "rb") as stream:
+            while block := stream.read(BLOCK):
+                yield block
+    except zstd.ZstdError as error:
+        raise _damaged(name, error) from None
+
+
+def _blocks_by_package(name: str) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise ModuleNotFoundError(
+            f"{name}: reading .zst needs Python 3.14 or the package zstandard; "
+            "install it with `pip install zstandard`, or unpack the file"
+        ) from None
+    unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    begun = None  # what unpacks the frame at hand
+    with open(name, "rb") as stream:
+        # Little at a time: a byte may stand for many, and all that it stands for comes at once.
+        # 128 KB may come of 4 bytes.
+        while packed := stream.read(BLOCK >> 10):
+            while packed:
+                begun = begun or unpacker.decompressobj()
+                try:
+                    block = begun.decompress(packed)
+                except zstandard.ZstdError as error:
+                    raise _damaged(name, error) from None
+                packed = b""
+                if begun.eof:
+                    packed, begun = begun.unused_data, None
+                if block:
+                    yield block
+    if begun is not None:
+        raise _damaged(name, "it ends within a frame")

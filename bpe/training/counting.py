@@ -1,0 +1,231 @@
+"""Counting distinct pre-tokens, in C++ or in Python: all that training needs of its texts."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, groupby
+from typing import Protocol, cast
+
+from bpe.encoding.backends import SupportsOffsets, splitter
+from bpe.encoding.python_backend import ESCAPE, utf8
+from bpe.training import corpus
+from bpe.training.corpus import Text
+from bpe.training.limits import Limits, too_long_pre_token, too_long_text
+from bpe.training.trainer import Words
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer, native_machine
+
+BATCH = 1 << 22
+"""How many bytes are counted in one go: what takes some ten milliseconds."""
+WORTH_A_THREAD = 1 << 19
+
+
+class WordCounts:
+    """Distinct words and their counts, in the order of first appearance."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[bytes] = Counter()
+        self._longest = 0
+
+    def add_words(self, words: Mapping[bytes, int]) -> None:
+        """Add to the count of each of `words`."""
+        self._counts.update(words)
+        self._longest = max(self._longest, max(map(len, words), default=0))
+
+    @property
+    def longest(self) -> int:
+        """How many bytes the longest word has."""
+        return self._longest
+
+    def take(self) -> list[tuple[bytes, int]]:
+        """Return each word with its count, and start anew."""
+        counts, self._counts = self._counts, Counter()
+        return list(counts.items())
+
+
+class TextCounter(Protocol):
+    """Splits texts and counts their pre-tokens; raises TooLongError for one that is too long."""
+
+    @property
+    def gather(self) -> corpus.Gather:
+        """What takes texts from an iterator."""
+        ...
+
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of each of `texts`; return how long they are together."""
+        ...
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks."""
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        ...
+
+
+def text_counter(
+    pre_tokenizer: PreTokenizer | SupportsOffsets,
+    backend: BackendName,
+    threads: int | None,
+    limits: Limits | None = None,
+) -> TextCounter:
+    """Return what counts the pre-tokens of texts; the result does not depend on `threads`."""
+    bounds = limits or Limits()
+    if backend == "python":
+        return _Counter(pre_tokenizer, WordCounts(), bounds)
+    from pretok import _core
+
+    if isinstance(pre_tokenizer, PreTokenizer):
+        return _NativeCounter(
+            pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds
+        )
+    return _Counter(pre_tokenizer, _core.WordCounts(), bounds)
+
+
+class _Counter:
+    """Counts with anything that splits, one text after the other."""
+
+    def __init__(
+        self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words, limits: Limits
+    ) -> None:
+        self.gather: corpus.Gather = corpus.gather
+        self._words = words
+        self._limits = limits
+        self._stream = None
+        if isinstance(pre_tokenizer, PreTokenizer):
+            self._split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
+            self._stream = pre_tokenizer.stream
+        else:
+            self._split = splitter(pre_tokenizer)
+
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
+        for is_long, some in groupby(texts, lambda text: len(text) > corpus.BLOCK):
+            if is_long:
+                for text in some:
+                    self.add_blocks(corpus.blocks_of(text))
+            else:
+                split = map(self._split, map(utf8, some))
+                self._add_words(Counter(chain.from_iterable(split)))
+        return sum(map(len, texts))
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks.
+
+        Only a pre-tokenizer that knows no streams gets it as a whole.
+        """
+        if self._stream is None:
+            self._add_words(Counter(self._split(self._joined(blocks))))
+            return
+        stream = self._stream()
+        held = 0
+        for block in blocks:
+            held += len(block) - self._add_str(stream.feed(block))
+            # Some of what is held may follow the pre-token that is not done.
+            if held > 2 * self._limits.pre_token:
+                raise too_long_pre_token(self._limits)
+        self._add_str(stream.finish())
+
+    def _joined(self, blocks: Iterable[bytes]) -> bytes:
+        held: list[bytes] = []
+        size = 0
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size > self._limits.text:
+                raise too_long_text(self._limits)
+        return b"".join(held)
+
+    def _add_str(self, pre_tokens: list[str]) -> int:
+        """Count pre-tokens; return how many bytes they are."""
+        counts = Counter(pre_tokens)
+        words = {text.encode("utf-8", ESCAPE): counts[text] for text in counts}
+        self._add_words(words)
+        return sum(len(word) * count for word, count in words.items())
+
+    def _add_words(self, words: Mapping[bytes, int]) -> None:
+        self._words.add_words(words)
+        if self._words.longest > self._limits.pre_token:
+            raise too_long_pre_token(self._limits)
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        return self._words
+
+
+class _NativeCounter:
+    """Counts in C++: batches of texts, on several threads."""
+
+    def __init__(
+        self, pre_tokenizer: PreTokenizer, threads: int, only_if_worth: bool, limits: Limits
+    ) -> None:
+        from pretok import _core
+
+        self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
+        self.gather: corpus.Gather = _core.gather
+        self._safe_cut = _core.safe_cut
+        self._words = _core.WordCounts()
+        self._limits = limits
+        # If a later stage may join what the first one cuts, no cut is safe.
+        self._stream_counter: _Counter | None = None
+        if pre_tokenizer.preset.stages[0].behavior != "isolated":
+            self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
+        self._threads = threads
+        # A text with a pre-token that is too long is counted at once: it is known where it is.
+        self._enough = min(BATCH, limits.pre_token // 4)
+        self._least = WORTH_A_THREAD if only_if_worth else 1
+        self._batch: list[Text] = []
+        self._size = 0
+
+    def add(self, texts: list[Text]) -> int:
+        """Count the pre-tokens of texts; return how long they are together."""
+        size = sum(map(len, texts))
+        self._batch += texts
+        self._size += size
+        if self._size >= self._enough:
+            self._count_batch()
+        return size
+
+    def add_blocks(self, blocks: Iterable[bytes]) -> None:
+        """Count those of a text that comes in blocks."""
+        if self._stream_counter is not None:
+            self._count_batch()
+            self._stream_counter.add_blocks(blocks)
+            return
+        for part in self._parts(blocks):
+            self.add([part])
+
+    def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the text of `blocks` in parts that are split by themselves as in the whole."""
+        held: list[bytes] = []
+        size = enough = 0
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size < enough:
+                continue
+            text = b"".join(held)
+            cut = self._safe_cut(self._machine, text)
+            if cut:
+                yield text[:cut]
+            held, size = [text[cut:]], size - cut
+            # Some pre-tokens may be held whose ends are no safe cuts.
+            if size > 2 * self._limits.pre_token:
+                raise too_long_pre_token(self._limits)
+            # A pre-token longer than that: twice as much next time, so that the whole is linear.
+            enough = 0 if cut else 2 * size
+        yield b"".join(held)
+
+    def _count_batch(self) -> None:
+        threads = max(1, min(self._threads, self._size // self._least))
+        self._words.add(self._machine, tuple(self._batch), threads)
+        self._batch, self._size = [], 0
+        if self._words.longest > self._limits.pre_token:
+            raise too_long_pre_token(self._limits)
+
+    def finish(self) -> Words:
+        """Return all that was counted."""
+        self._count_batch()
+        return self._words

@@ -1,0 +1,245 @@
+"""Finding the merges in Python: the most frequent pair becomes a symbol, again and again.
+
+cpp/core/trainer.hpp is the same in C++, with the same results.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
+Pair: TypeAlias = tuple[int, int]
+Entry: TypeAlias = tuple[int, Pair, int]
+
+BETWEEN, INSIDE = -1, -2
+"""What no pair has: the slot between two words, and those inside of a symbol."""
+
+
+def _is_written_as_itself(byte: int) -> bool:
+    return 0x20 < byte < 0x7F or (byte > 0xA0 and byte != 0xAD)
+
+
+BYTE_ORDER = sorted(range(256), key=lambda byte: (not _is_written_as_itself(byte), byte))
+"""The bytes as Hugging Face's trainer compares them: by the characters that GPT-2 writes them as,
+of which the first are those that are written as themselves."""
+
+
+class Words(Protocol):
+    """Distinct words and their counts: bpe.training.counting.WordCounts, or _core.WordCounts."""
+
+    def add_words(self, words: Mapping[bytes, int], /) -> None:
+        """Add to the count of each of `words`."""
+
+    @property
+    def longest(self) -> int:
+        """How many bytes the longest word has."""
+        ...
+
+    def take(self) -> list[tuple[bytes, int]]:
+        """Return each word with its count, in the order of first appearance, and start anew."""
+        ...
+
+
+@dataclass
+class _Bucket:
+    """A pair, and the places where it was, in order; up to `first` it is no more."""
+
+    pair: Pair
+    places: list[int]
+    first: int = 0
+
+
+@dataclass
+class _PairCount:
+    count: int = 0
+    buckets: list[_Bucket] = field(default_factory=list)
+
+
+class Trainer:
+    """Merges the most frequent pair of neighbours in `words`, then the next, and so on.
+
+    Each pair counts as often as its words do, wherever it is in them, overlaps included; it is
+    merged from left to right. What `tie_break` says is which of the most frequent pairs is merged,
+    and what a merge makes:
+
+    - "huggingface", as in BpeTrainer: the least pair (bytes come before tokens, in BYTE_ORDER, and
+      tokens in the order in which they were made); a token that is there already, if it has the
+      same bytes.
+    - "first-seen", as in minbpe: the pair that comes first in the words; always a new token.
+
+    No pair is merged that is there less than `min_frequency` times, nor one that would make a token
+    of `max_token_length` bytes or more, if it is not of two bytes: both are what BpeTrainer has
+    under these names.
+
+    All words lie one behind the other in one list, with a slot for each byte. A symbol has its id
+    in the first and the last of its slots, so both its neighbours are found from its place. An
+    entry of the heap is a pair with a count that may have become less since, and has the places
+    where the pair was; merging looks at no others. So all merges together take time n * log n in
+    the size of the words, be they many or one.
+    """
+
+    def __init__(
+        self,
+        words: Words,
+        tie_break: TieBreak,
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+    ) -> None:
+        self._is_first_seen = tie_break == "first-seen"
+        self._least = max(min_frequency, 1)
+        self._too_long = sys.maxsize if max_token_length is None else max_token_length
+        self._tokens = [bytes([byte]) for byte in BYTE_ORDER]
+        self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
+        self._symbols = [BETWEEN]
+        self._word_of = [0]  # each slot
+        self._counts: list[int] = []  # of the words
+        self._pairs: dict[Pair, _PairCount] = {}
+        self._found: dict[Pair, list[int]] = {}  # what the merge at hand brings
+        self._buckets: list[_Bucket] = []
+        self._heap: list[Entry] = []
+        self._merges: dict[Pair, int] = {}
+        self._origins: list[Pair] = []
+        for word, count in words.take():
+            self._load(word, count)
+        self._push_found()
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens have been made."""
+        return len(self._tokens) - 256
+
+    def merges(self) -> NDArray[np.uint32]:
+        """Return a row (left, right, result) for each merge, in order.
+
+        A symbol is a byte, or 256 + k for the k-th token made.
+        """
+        return self._rows([(*pair, result) for pair, result in self._merges.items()])
+
+    def origins(self) -> NDArray[np.uint32]:
+        """Return the merge that made each token, in order.
+
+        It may come late in `merges`, if the same pair was merged again.
+        """
+        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._origins)])
+
+    def _rows(self, merges: list[tuple[int, int, int]]) -> NDArray[np.uint32]:
+        names = np.arange(len(self._tokens), dtype=np.uint32)
+        names[:256] = BYTE_ORDER
+        return names[np.array(merges, np.uint32).reshape(-1, 3)]
+
+    def step(self, tokens: int) -> bool:
+        """Merge until `tokens` have been made in all; return False if no pair is left for that."""
+        while self.tokens < tokens:
+            if not self._heap:
+                return False
+            entry = self._heap[0]
+            now = self._entry(entry[-1])
+            if now != entry:
+                heapq.heapreplace(self._heap, now)
+                continue
+            if -entry[0] < self._least:
+                return False
+            heapq.heappop(self._heap)
+            self._merge(self._buckets[entry[-1]])
+        return True
+
+    def _load(self, word: bytes, count: int) -> None:
+        start = len(self._symbols)
+        self._symbols += [self._known[bytes([byte])] for byte in word]
+        self._symbols.append(BETWEEN)
+        self._word_of += [len(self._counts)] * (len(word) + 1)
+        self._counts.append(count)
+        for place in range(start, start + len(word) - 1):
+            self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
+
+    def _gain(self, pair: Pair, count: int, place: int) -> None:
+        self._pairs.setdefault(pair, _PairCount()).count += count
+        self._found.setdefault(pair, []).append(place)
+
+    def _lose(self, pair: Pair, count: int) -> None:
+        # A pair that is too long for a token was never counted.
+        if pair in self._pairs:
+            self._pairs[pair].count -= count
+
+    def _push_found(self) -> None:
+        """Put the pairs that were found into the heap, each with its places, which are in order."""
+        for pair, places in self._found.items():
+            if self._pairs[pair].count > 0:
+                bucket = _Bucket(pair, places)
+                self._pairs[pair].buckets.append(bucket)
+                self._buckets.append(bucket)
+                heapq.heappush(self._heap, self._entry(len(self._buckets) - 1))
+        self._found = {}
+
+    def _entry(self, index: int) -> Entry:
+        """Return what stands for a bucket in the heap, of which the least is merged first."""
+        bucket = self._buckets[index]
+        order = (self._first_place(bucket), 0) if self._is_first_seen else bucket.pair
+        return -self._pairs[bucket.pair].count, order, index
+
+    def _first_place(self, bucket: _Bucket) -> int:
+        # Where the pair is no more it will not be again.
+        last = len(bucket.places) - 1
+        while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
+            bucket.first += 1
+        return bucket.places[bucket.first]
+
+    def _is_at(self, pair: Pair, place: int) -> bool:
+        left, right = pair
+        symbols = self._symbols
+        return symbols[place] == left and symbols[place + len(self._tokens[left])] == right
+
+    def _places_of(self, bucket: _Bucket) -> list[int]:
+        """Return the places to merge at.
+
+        BpeTrainer notes the words that a pair is in, and merges it in all of such a word. A pair
+        has two buckets if a token of it was made in two ways; then each stands for what both have
+        in the words that it has.
+        """
+        buckets = self._pairs[bucket.pair].buckets
+        if len(buckets) == 1:
+            return bucket.places[bucket.first :]
+        words = {self._word_of[place] for place in bucket.places}
+        places = {place for each in buckets for place in each.places}
+        return sorted(place for place in places if self._word_of[place] in words)
+
+    def _merge(self, bucket: _Bucket) -> None:
+        pair = left, right = bucket.pair
+        token = self._tokens[left] + self._tokens[right]
+        result = len(self._tokens)
+        if not self._is_first_seen:
+            result = self._known.setdefault(token, result)
+        if result == len(self._tokens):
+            self._tokens.append(token)
+            self._origins.append(pair)
+        self._merges.pop(pair, None)  # where a pair is merged again, the last time counts
+        self._merges[pair] = result
+        for place in self._places_of(bucket):
+            if self._is_at(pair, place):
+                self._replace(pair, place, result)
+        self._push_found()
+
+    def _replace(self, pair: Pair, place: int, result: int) -> None:
+        symbols, tokens = self._symbols, self._tokens
+        left, right = pair
+        middle, end = place + len(tokens[left]), place + len(tokens[result])
+        count = self._counts[self._word_of[place]]
+        room = self._too_long - len(tokens[result])
+        before, after = symbols[place - 1], symbols[end]
+        if before != BETWEEN:
+            self._lose((before, left), count)
+            if len(tokens[before]) < room:
+                self._gain((before, result), count, place - len(tokens[before]))
+        symbols[middle - 1] = symbols[middle] = INSIDE
+        symbols[place] = symbols[end - 1] = result
+        if after != BETWEEN:
+            self._lose((right, after), count)
+            if len(tokens[after]) < room:
+                self._gain((result, after), count, place)

@@ -1,0 +1,1 @@
+"""Write generated files, from the root of the repository: `python -m cpp.generate.presets`."""

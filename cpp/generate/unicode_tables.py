@@ -1,0 +1,188 @@
+"""Write the class tables, for Python and for C++, from unicodedata2.
+
+    python -m cpp.generate.unicode_tables            # rewrite every table
+    python -m cpp.generate.unicode_tables --check    # exit status 1 if a committed table differs
+    python -m cpp.generate.unicode_tables --only 18.0
+
+unicodedata2 has one release per Unicode version. Each release is taken from
+`$PRETOK_UNICODEDATA2_DIR/<release>` if that folder exists, or else installed by pip into a
+temporary folder. General categories and White_Space come from there; Han, which unicodedata2
+lacks, from han.json beside this file (that file states its source).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+from cpp.generate.files import CPP, REPOSITORY, parser, write_or_check
+from pretok.unicode import VERSIONS, table_module
+from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS, Atom
+
+PYTHON_TABLES = REPOSITORY / "pretok" / "unicode"
+CPP_TABLES = CPP / "core" / "generated"
+COMMAND = "python -m cpp.generate.unicode_tables"
+
+PLAIN = {
+    **dict.fromkeys(["Lu", "Lt"], Atom.UPPER),
+    "Ll": Atom.LOWER,
+    **dict.fromkeys(["Lm", "Lo"], Atom.CASELESS),
+    **dict.fromkeys(["Mn", "Mc", "Me"], Atom.MARK),
+    "Nd": Atom.DIGIT,
+    **dict.fromkeys(["Nl", "No"], Atom.OTHER_NUMBER),
+    **dict.fromkeys(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"], Atom.PUNCTUATION),
+    **dict.fromkeys(["Sm", "Sc", "Sk", "So"], Atom.SYMBOL),
+    **dict.fromkeys(["Cc", "Cf", "Cs", "Co", "Cn"], Atom.CONTROL),
+}
+HAN = {
+    Atom.CASELESS: Atom.HAN_LETTER,
+    Atom.MARK: Atom.HAN_MARK,
+    Atom.OTHER_NUMBER: Atom.HAN_NUMBER,
+    Atom.PUNCTUATION: Atom.HAN_PUNCTUATION,
+    Atom.SYMBOL: Atom.HAN_SYMBOL,
+}
+
+# Run with the release's folder on the path: prints its version and one category per code point.
+DUMP = (
+    "import sys, unicodedata2 as u; sys.stdout.write(u.unidata_version + '\\n');"
+    "sys.stdout.write(''.join(u.category(chr(c)) for c in range(0x110000)))"
+)
+
+
+class HanData(TypedDict):
+    """What han.json holds: the measured `\\p{Han}` of some Unicode versions."""
+
+    source: str
+    measured: dict[str, list[list[int]]]
+
+
+def categories(version: str) -> list[str]:
+    """Return the general category of each of the 0x110000 code points in `version`."""
+    release = f"{version}.0"
+    kept = os.environ.get("PRETOK_UNICODEDATA2_DIR")
+    if kept and (Path(kept) / release).is_dir():
+        return _dump(str(Path(kept) / release), release)
+    with tempfile.TemporaryDirectory() as folder:
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+        subprocess.run(
+            [*install, "--target", folder, f"unicodedata2=={release}"],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return _dump(folder, release)
+
+
+def _dump(folder: str, release: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", DUMP],
+        env={**os.environ, "PYTHONPATH": folder},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found, _, letters = done.stdout.partition("\n")
+    if found != release:
+        raise RuntimeError(f"{folder} holds unicodedata2 {found}; expected {release}")
+    return [letters[i : i + 2] for i in range(0, len(letters), 2)]
+
+
+def han(version: str, category: list[str]) -> set[int]:
+    """Return the Han code points of `version`.
+
+    A version that was not measured gets the newest measured set, restricted to the code points
+    that `version` assigns. For 16.0 that rule gives the measured set exactly (a test checks).
+    """
+    data: HanData = json.loads(Path(__file__).with_name("han.json").read_text())
+    measured = data["measured"]
+    exact = version in measured
+    source = version if exact else max(measured, key=lambda v: float(v))
+    found = {c for first, last in measured[source] for c in range(first, last + 1)}
+    return found if exact else {c for c in found if category[c] != "Cn"}
+
+
+def atoms(version: str) -> Iterator[Atom]:
+    """Yield the atom of each code point in order: the one description of every table."""
+    category = categories(version)
+    is_han = han(version, category)
+    for code_point, name in enumerate(category):
+        if code_point in (0x0A, 0x0D):
+            yield Atom.NEWLINE
+        elif code_point == 0x20:
+            yield Atom.SPACE
+        elif code_point in WHITE_SPACE_CODE_POINTS:
+            yield Atom.OTHER_SPACE
+        else:
+            yield HAN[PLAIN[name]] if code_point in is_han else PLAIN[name]
+
+
+def runs(version: str) -> list[tuple[int, Atom]]:
+    """Return (first code point, atom) of each maximal run of code points with one atom."""
+    found: list[tuple[int, Atom]] = []
+    for code_point, atom in enumerate(atoms(version)):
+        if not found or found[-1][1] is not atom:
+            found.append((code_point, atom))
+    return found
+
+
+def wrap(items: list[str], separator: str, indent: str, ends: str) -> str:
+    """Join `items` with `separator` in lines of at most 100 columns, each closed by `ends`."""
+    lines: list[str] = []
+    line = indent
+    for item in items:
+        if len(line) + len(item) + len(separator) + len(ends) > 100:
+            lines.append(line.rstrip() + ends)
+            line = indent
+        line += item + separator
+    lines.append(line.rstrip() + ends)
+    return "\n".join(lines) + "\n"
+
+
+def python_table(version: str, table: list[tuple[int, Atom]]) -> str:
+    """Return the text of the Python module that holds `table`."""
+    items = [f"{first:X}{ATOMS[atom].code}" for first, atom in table]
+    return (
+        f'"""GENERATED by `{COMMAND}`. Do not edit.\n\n'
+        f"Unicode {version}: each item is the first code point of a run, in hexadecimal, and the\n"
+        'code letter of its atom (pretok.unicode.atoms).\n"""\n\n'
+        'RUNS = """\n' + wrap(items, " ", "", "") + '"""\n'
+    )
+
+
+def cpp_table(version: str, table: list[tuple[int, Atom]]) -> str:
+    """Return the text of the C++ include that holds `table`."""
+    items = [f"0x{first << 8 | atom:X}" for first, atom in table]
+    return (
+        f"// GENERATED by `{COMMAND}`. Do not edit.\n"
+        f"// Unicode {version}: each item is the first code point of a run << 8 | its atom.\n"
+        "// clang-format off\n" + wrap(items, ", ", "", "") + "// clang-format on\n"
+    )
+
+
+def files(version: str) -> dict[Path, str]:
+    """Return every generated file of `version` with the text it must have."""
+    table = runs(version)
+    return {
+        PYTHON_TABLES / f"{table_module(version)}.py": python_table(version, table),
+        CPP_TABLES / f"unicode_{version.replace('.', '_')}.inc": cpp_table(version, table),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write or check the tables; return the exit status."""
+    reader = parser(COMMAND, __doc__)
+    reader.add_argument("--only", choices=VERSIONS, help="one Unicode version")
+    options = reader.parse_args(arguments)
+    versions = [options.only] if options.only else VERSIONS
+    every = {path: text for version in versions for path, text in files(version).items()}
+    return write_or_check(COMMAND, every, options.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Character sets: those of Unicode and of the engines, and what makes new ones."""
+
+from __future__ import annotations
+
+from pretok.charsets.sets import (
+    ANY,
+    CASELESS,
+    CONTROL,
+    DIGIT,
+    HAN,
+    HF_NUMBER,
+    HF_PUNCTUATION,
+    LETTER,
+    LOWER,
+    MARK,
+    NEWLINE,
+    NUMBER,
+    ONIGURUMA_WORD,
+    OTHER,
+    PUNCTUATION,
+    SPACE,
+    SYMBOL,
+    UPPER,
+    WHITE_SPACE,
+    WORD,
+    CharSet,
+    code_points,
+)
+
+__all__ = [
+    "ANY",
+    "CASELESS",
+    "CONTROL",
+    "DIGIT",
+    "HAN",
+    "HF_NUMBER",
+    "HF_PUNCTUATION",
+    "LETTER",
+    "LOWER",
+    "MARK",
+    "NEWLINE",
+    "NUMBER",
+    "ONIGURUMA_WORD",
+    "OTHER",
+    "PUNCTUATION",
+    "SPACE",
+    "SYMBOL",
+    "UPPER",
+    "WHITE_SPACE",
+    "WORD",
+    "CharSet",
+    "code_points",
+]

@@ -1,0 +1,170 @@
+"""Write character sets in Python and in regex notation, for people: repr, explain, errors."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import NamedTuple
+
+from pretok.charsets import sets
+from pretok.charsets.sets import LIMIT, CharSet
+
+# Larger sets first: the first that fits inside a set is named.
+REGEX = {
+    "ANY": r"\s\S",
+    "LETTER": r"\p{L}",
+    "NUMBER": r"\p{N}",
+    "WHITE_SPACE": r"\s",
+    "MARK": r"\p{M}",
+    "PUNCTUATION": r"\p{P}",
+    "SYMBOL": r"\p{S}",
+    "CONTROL": r"\p{C}",
+    "HAN": r"\p{Han}",
+    "CASELESS": r"\p{Lm}\p{Lo}",
+    "UPPER": r"\p{Lu}\p{Lt}",
+    "LOWER": r"\p{Ll}",
+    "DIGIT": r"\p{Nd}",
+    "NEWLINE": r"\r\n",
+    "SPACE": " ",
+}
+# Made of pieces of the above. The last two are what no regex has a name for, whatever the engine.
+MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
+ONE = frozenset(
+    {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
+    | {MEASURED["WORD"]}
+)
+"""What stands for one code point without brackets."""
+
+
+def set_name(chars: CharSet) -> str:
+    """Return a Python expression of pretok's names that makes `chars`.
+
+    >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
+    '~(LETTER | NUMBER | NEWLINE)'
+    """
+    if chars == sets.OTHER:
+        return "OTHER"
+    parts = _parts(chars)
+    if parts is not None:
+        return " | ".join(_named(parts)) or "NOTHING"
+    parts = _parts(~chars)
+    if parts is not None:
+        named = _named(parts)
+        return f"~({' | '.join(named)})" if len(named) > 1 else f"~{named[0]}"
+    return f"CharSet({chars.segments!r})"
+
+
+def set_regex(chars: CharSet) -> str:
+    r"""Return a regex for one code point of `chars`, for people to read.
+
+    >>> print(set_regex(classes.OTHER))
+    [^\s\p{L}\p{N}]
+    """
+    written = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
+    return min((one for one in written if one), key=len, default=f"[{set_name(chars)}]")
+
+
+def literal_regex(text: str) -> str:
+    r"""Return a regex for `text` itself, for people to read.
+
+    >>> print(literal_regex("a.b"))
+    a\.b
+    """
+    return "".join(map(_literal_char, text))
+
+
+class _Parts(NamedTuple):
+    """Names of sets, and ranges of code points, whose union is a set."""
+
+    names: list[str]
+    ranges: list[tuple[int, int]]
+
+
+def _named(parts: _Parts) -> list[str]:
+    given = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
+    return [*parts.names, f"code_points({given})"] if given else parts.names
+
+
+def _positive(parts: _Parts | None) -> str:
+    if parts is None or parts == ([], []):
+        return ""
+    names = parts.names
+    if "CONTROL" in names and "WHITE_SPACE" not in names:
+        # Some of \\p{C} is white space, but none of CONTROL.
+        rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
+        return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
+    items = _items(parts)
+    is_one = len(items) == 1 and (items[0] in ONE or len(items[0]) == 1)
+    return items[0] if is_one else f"[{''.join(items)}]"
+
+
+def _negative(parts: _Parts | None) -> str:
+    if parts is None or parts == ([], []):
+        return ""
+    if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
+        return ""
+    return f"[^{''.join(_items(parts))}]"
+
+
+def _items(parts: _Parts) -> list[str]:
+    first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
+    ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
+    return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
+
+
+def _regex_parts(chars: CharSet) -> _Parts | None:
+    parts = _parts(chars)
+    has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
+    return parts if has_regex else None
+
+
+def _parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars`, or None if no union of names and ranges makes it."""
+    parts = _plain_parts(chars)
+    for name in MEASURED:
+        named: CharSet = getattr(sets, name)
+        if parts is None and not named - chars:
+            rest = _plain_parts(chars - named)
+            parts = rest and _Parts([name, *rest.names], rest.ranges)
+    return parts
+
+
+def _plain_parts(chars: CharSet) -> _Parts | None:
+    common = reduce(and_, (mask for _, mask in chars.segments))
+    left, names = common, []
+    for name in REGEX:
+        mask = getattr(sets, name).mask_at(0)
+        if left and mask & left == mask:
+            names.append(name)
+            left &= ~mask
+    ranges: list[tuple[int, int]] = []
+    bounds = [*(first for first, _ in chars.segments), LIMIT]
+    for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
+        if mask == common:
+            continue
+        told_apart = (*range(first, min(end, 0x80)), end - 1)
+        if any(mask != common | _atoms_of(code_point) for code_point in told_apart):
+            return None
+        if ranges and ranges[-1][1] + 1 == first:
+            first = ranges.pop()[0]
+        ranges.append((first, end - 1))
+    return None if left else _Parts(names, ranges)
+
+
+def _atoms_of(code_point: int) -> int:
+    """Return the mask of the atoms that `code_point` may have in some version of Unicode."""
+    return sets.code_points((code_point, code_point)).mask_at(code_point)
+
+
+def _char(code_point: int) -> str:
+    char = chr(code_point)
+    if char in "\t\n\r":
+        return repr(char)[1:-1]
+    if char.isascii() and char.isprintable():
+        return f"\\{char}" if char in r"\[]^-" else char
+    return f"\\x{{{code_point:X}}}"
+
+
+def _literal_char(char: str) -> str:
+    special = char in r"\.^$*+?{}[]()|"
+    return f"\\{char}" if special else char if char == "-" else _char(ord(char))

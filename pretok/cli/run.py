@@ -1,0 +1,127 @@
+"""Running a group of commands, with errors as one line, and what such groups have in common.
+
+Every error is one line on standard error and exit status 2, whatever raised it; `run` sees to it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import click
+
+from pretok.cli.input import shown_path
+from pretok.cli.output import abandon_output, one_line
+from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
+from pretok.machine.backend import choose_backend
+
+TROUBLE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""128 and the number of the signal, as a shell has it."""
+OUT_OF_MEMORY = "there is not enough memory; give smaller inputs, or fewer threads"
+
+
+def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
+    """Run the command of `commands` that `arguments` name; return its exit status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _showing(warnings.showwarning)
+        return _run(commands, given)
+
+
+def _showing(others: Callable[..., None]) -> Callable[..., None]:
+    """Return what shows a PresetWarning in one line, and `others` for other warnings."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, PresetWarning):
+            others(message, category, *place)
+        elif sys.stderr is not None:
+            click.echo(f"pretok: warning: {one_line(str(message))}", err=True)
+
+    return show
+
+
+def _run(commands: click.Group, given: list[str]) -> int:
+    try:
+        with commands.make_context("pretok", given or ["--help"]) as context:
+            return commands.invoke(context) or 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except KeyboardInterrupt:
+        abandon_output()
+        return INTERRUPTED
+    except BrokenPipeError:
+        abandon_output()
+        return BROKEN_PIPE
+    except MemoryError:
+        abandon_output()
+        if sys.stderr is not None:
+            click.echo(f"pretok: error: {OUT_OF_MEMORY}", err=True)
+        return TROUBLE
+    except (click.ClickException, PretokError, OSError, UnicodeError) as error:
+        if isinstance(error, OSError):
+            abandon_output()
+        if sys.stderr is not None:
+            click.echo(f"pretok: error: {one_line(_message(error))}", err=True)
+        return TROUBLE
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, click.UsageError):
+        message = error.format_message().rstrip(".")
+        message = message[:1].lower() + message[1:]
+        if error.ctx is not None:
+            message += " " if message.endswith("?") else "; "
+            message += f"see '{error.ctx.command_path} --help'"
+        return message
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, UnknownPresetError):
+        near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
+        return f"unknown preset {shortened(error.name)}; {near}'pretok presets' lists them all"
+    if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
+        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}"
+    return str(error)
+
+
+class Later(click.Command):
+    """A command that is imported when it is run, so that the others start faster."""
+
+    def __init__(self, name: str, where: str, short_help: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self._where = where
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Return a context of the command itself."""
+        module, _, attribute = self._where.partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command.make_context(info_name, args, parent, **extra)
+
+
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
+        context.exit()
+
+
+version_option = click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and the backend, and exit.",
+)
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}

@@ -1,0 +1,1 @@
+"""File formats that name a split."""

@@ -1,0 +1,287 @@
+"""The pre_tokenizer of a tokenizer.json as stages, and stages as a pre_tokenizer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pretok import json_text
+from pretok.behaviors import BEHAVIORS, Behavior
+from pretok.errors import (
+    InvalidRuleError,
+    UnknownPatternError,
+    UnreadableFileError,
+    UnsupportedPreTokenizerError,
+    short_path,
+)
+from pretok.files import naming
+from pretok.files import read as read_file
+from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
+from pretok.patterns.recognize import unknown_pattern
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.pre_tokenizers import Block, ByteLevel, from_dict
+from pretok.preset import Preset
+from pretok.presets import GPT2
+from pretok.stage import MOST_STAGES, Stage
+
+JSON_NAMES: dict[Behavior, str] = {
+    behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
+}
+DEEPEST = 100
+MOST_PARTS = 256
+"""The number of parts of a pre_tokenizer, Sequences among them; published ones have ten at most."""
+
+
+def from_huggingface(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    unicode: str | None = None,
+    backend: BackendName | None = None,
+) -> PreTokenizer:
+    r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
+
+    `source` is the file or the folder it is in, the object that it holds, or its pre_tokenizer
+    object alone. Any stack of blocks and published patterns is understood; its preset is the known
+    one that splits alike, or else one made of its stages. `unicode` and `backend` are as in
+    `pretok.get`. Raises UnsupportedPreTokenizerError, which names the place in the JSON, for what
+    is malformed, puts a space before the text or is no published pattern; OSError.
+
+    >>> from_huggingface({"type": "Sequence", "pretokenizers": [
+    ...     {"type": "Digits", "individual_digits": True},
+    ...     {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}]}).split("a 12")
+    ['a', ' ', '1', '2']
+    """
+    value, path = pre_tokenizer_in(source)
+    found = read(value, path)
+    if found.space_at:
+        raise UnsupportedPreTokenizerError(
+            found.space_at,
+            "it puts a space before a text that does not begin with one; put it there yourself, "
+            "and read the file with add_prefix_space set to false",
+        )
+    return PreTokenizer(preset_of(found), unicode, backend)
+
+
+class Read(NamedTuple):
+    """What a pre_tokenizer does: it may put a space before the text, as `space_at` in the JSON
+    says, and cuts it by `stages`. `kinds` are the types of its parts.
+    """
+
+    stages: tuple[Stage, ...]
+    space_at: str
+    kinds: tuple[str, ...]
+
+
+def read(value: object, path: str) -> Read:
+    """Return what the pre_tokenizer `value` does, which is at `path` in its file.
+
+    Raises UnsupportedPreTokenizerError.
+    """
+    stages: list[Stage] = []
+    space_at = ""
+    parts = _parts(value, path)
+    number = -1
+    while (number := number + 1) < len(parts):
+        part, at = parts[number]
+        if _is_regex(part):
+            known = _known_at(parts, number)
+            if known is None:
+                stages.append(_split(part, at))
+            else:
+                stages.append(known[0])
+                number += known[1] - 1
+            continue
+        block = _block(part, at)
+        if block.changes_text and number + 1 < len(parts):
+            raise UnsupportedPreTokenizerError(
+                at, f"it changes the text that {parts[number + 1][1]} then cuts"
+            )
+        if isinstance(block, ByteLevel) and block.add_prefix_space:
+            space_at = f"{at}.add_prefix_space"
+            if number:
+                raise UnsupportedPreTokenizerError(
+                    space_at, "behind another it puts a space before every part of the text"
+                )
+            block = ByteLevel(False, block.trim_offsets, block.use_regex)
+        stages += block.stages()
+    return Read(tuple(stages), space_at, tuple(str(part["type"]) for part, _ in parts))
+
+
+def preset_of(found: Read) -> Preset:
+    """Return the known preset that has these stages, or else one that is made of them."""
+    stages = found.stages or WHOLE.stages
+    if len(stages) > MOST_STAGES:
+        raise UnsupportedPreTokenizerError(
+            "pre_tokenizer", f"there are {len(stages)} stages; expected {MOST_STAGES} at most"
+        )
+    known = same_split(stages)
+    if known is not None:
+        return known
+    try:
+        return Preset("+".join(found.kinds), stages=stages, source="a tokenizer.json")
+    except InvalidRuleError as error:
+        raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
+
+
+def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
+    """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
+
+    Raises InvalidRuleError if a stage has no pattern that Hugging Face's engine is known to read
+    so, and is no block.
+    """
+    stages = list(preset.stages)
+    use_regex = stages[-1] == GPT2.stages[0]
+    if use_regex or tuple(stages) == WHOLE.stages:
+        stages.pop()
+    if add_prefix_space and stages:
+        raise InvalidRuleError(
+            "a tokenizer.json can put a space before the text only where it splits as 'gpt2' or "
+            f"'whole' do, not as {preset.name!r}"
+        )
+    byte_level = ByteLevel(add_prefix_space, use_regex=use_regex).to_dict()
+    if not stages:
+        return byte_level
+    parts = [_written(preset, stage) for stage in stages]
+    return {"type": "Sequence", "pretokenizers": [*parts, byte_level]}
+
+
+def written(preset: Preset) -> dict[str, Any]:
+    """Return a pre_tokenizer that cuts as `preset` does and leaves the bytes alone.
+
+    Raises InvalidRuleError as `write` does.
+    """
+    parts = [_written(preset, stage) for stage in preset.stages]
+    return {"type": "Sequence", "pretokenizers": parts}
+
+
+def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
+    pattern = stage_pattern_for(stage, preset.engine, "hf")
+    if pattern is None and not stage.huggingface:
+        raise InvalidRuleError(
+            f"preset {preset.name!r} has no pattern that Hugging Face's engine is known to read as "
+            "the same split, so a tokenizer.json cannot hold it; use a preset with a pattern"
+        )
+    return stage_block(stage, pattern or "")
+
+
+def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
+    """Return the pre_tokenizer that `stage` is: its own kind, or a Split with `pattern`."""
+    if stage.huggingface:
+        own: dict[str, Any] = json.loads(stage.huggingface)
+        return own
+    return {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": JSON_NAMES[stage.behavior],
+        "invert": stage.invert,
+    }
+
+
+def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
+    """Return the pre_tokenizer that `source` has, and its path in it."""
+    value = dict(source) if isinstance(source, Mapping) else _json_of(source)
+    members = _object(value)
+    if "pre_tokenizer" in members:
+        return members["pre_tokenizer"], "pre_tokenizer"
+    if "type" in members:
+        return members, "pre_tokenizer"
+    raise UnsupportedPreTokenizerError(
+        "pre_tokenizer", "it is missing; expected the object of a tokenizer.json, or its member"
+    )
+
+
+def _json_of(source: str | os.PathLike[str]) -> object:
+    """Return the JSON value of the file `source`, or of the tokenizer.json in that folder."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"expected a path or a mapping, got {type(source).__name__}")
+    file = Path(source)
+    with naming(file):
+        file = file / "tokenizer.json" if file.is_dir() else file
+    try:
+        data = read_file(file, json_text.MOST_BYTES)
+    except UnreadableFileError as error:
+        raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
+    try:
+        return json_text.parse(data)
+    except ValueError as error:
+        raise UnsupportedPreTokenizerError(short_path(file), f"it is not JSON: {error}") from None
+
+
+def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
+    """Return the parts of a Sequence, which may be nested, each with its path."""
+    if value is None:
+        return []
+    found: list[tuple[dict[str, Any], str]] = []
+    pending = [(value, path, 0)]
+    while pending:
+        value, path, depth = pending.pop()
+        part = _object(value)
+        if not isinstance(part.get("type"), str):
+            raise UnsupportedPreTokenizerError(path, 'expected an object that has a "type"')
+        if part["type"] != "Sequence":
+            found.append((part, path))
+            continue
+        inner = part.get("pretokenizers")
+        if not isinstance(inner, list) or part.keys() != {"type", "pretokenizers"}:
+            raise UnsupportedPreTokenizerError(
+                path, 'expected a Sequence with a list "pretokenizers"'
+            )
+        if depth == DEEPEST:
+            raise UnsupportedPreTokenizerError(
+                path, f"expected a Sequence in {DEEPEST} others at most"
+            )
+        if len(found) + len(pending) + len(inner) > MOST_PARTS:
+            raise UnsupportedPreTokenizerError(
+                path, f"expected {MOST_PARTS} parts at most, got {len(inner):,} here"
+            )
+        places = ((each, f"{path}.pretokenizers[{n}]", depth + 1) for n, each in enumerate(inner))
+        pending += reversed(list(places))
+    return found
+
+
+def _is_regex(part: dict[str, Any]) -> bool:
+    return part.get("type") == "Split" and "Regex" in _object(part.get("pattern"))
+
+
+def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
+    """Return the stage of a preset that is written as these parts, and how many of them it is."""
+    for stage in stages_of_json():
+        known = _parts_of(stage.huggingface)
+        if known == [part for part, _ in parts[at : at + len(known)]]:
+            return stage, len(known)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _parts_of(written: str) -> list[dict[str, Any]]:
+    return [part for part, _ in _parts(json.loads(written), "")]
+
+
+def _block(part: dict[str, Any], path: str) -> Block:
+    try:
+        return from_dict(part)
+    except InvalidRuleError as error:
+        raise UnsupportedPreTokenizerError(path, str(error)) from None
+
+
+def _split(part: dict[str, Any], path: str) -> Stage:
+    # All that a Split says beside its pattern is said of a literal one too.
+    literal = _block({**part, "pattern": {"String": "x"}}, path).stages()[0]
+    pattern = part["pattern"]
+    if list(pattern) != ["Regex"] or not isinstance(pattern["Regex"], str):
+        raise UnsupportedPreTokenizerError(f"{path}.pattern", 'expected {"Regex": text}')
+    try:
+        stage = find_stage(pattern["Regex"], "hf", literal.behavior, literal.invert)
+        if stage is None:
+            raise unknown_pattern(pattern["Regex"], "hf")
+    except UnknownPatternError as error:
+        raise UnsupportedPreTokenizerError(f"{path}.pattern.Regex", str(error)) from error
+    return stage
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,1 @@
+"""The machine that splits: programs of rules, one stage, several, and streams."""

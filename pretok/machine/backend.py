@@ -1,0 +1,101 @@
+"""The backends of PreTokenizer: what they do, which there are, and making one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Literal, Protocol, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pretok.errors import BackendError, shortened
+from pretok.machine.machine import GAP, Machine, Steps, Unit
+from pretok.machine.program import compile_rules, stage_words
+from pretok.machine.staged import StagedMachine
+from pretok.stage import Stage
+
+BackendName = Literal["native", "python"]
+
+
+class Splits(Protocol):
+    """What a backend does; those in Python and in C++ (_core.Machine) give the same results."""
+
+    def split(self, text: str) -> list[str]: ...
+    def split_bytes(self, data: bytes) -> list[bytes]: ...
+    def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]: ...
+    def count(self, data: str | bytes) -> int: ...
+    def steps(
+        self, text: str
+    ) -> Steps | tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
+    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]: ...
+
+
+class Backend(Splits, Protocol):
+    """A backend of one stage, which can take a text in parts as well."""
+
+    def advance(
+        self, chars: str, partial: bool, in_gap: bool, rule: int = GAP
+    ) -> tuple[list[int], list[int], int, bool, int, int, int, int]: ...
+    def run_length(self, chars: str, mask: int) -> int: ...
+
+
+def choose_backend(asked: str | None = None) -> BackendName:
+    """Return the backend to use: `asked`, or $PRETOK_BACKEND, or the best there is.
+
+    Raises BackendError if that is no backend, or "native" was not built.
+    """
+    source = "PRETOK_BACKEND" if asked is None else "backend"
+    name = os.environ.get("PRETOK_BACKEND") or None if asked is None else asked
+    if name is None:
+        return "native" if _native() else "python"
+    if name not in get_args(BackendName):
+        raise BackendError(f"{source}={shortened(name)}; expected one of {get_args(BackendName)}")
+    if name == "native" and not _native():
+        raise BackendError(
+            f"{source}='native', but the C++ extension pretok._core was not built; "
+            "install pretok again with a C++17 compiler at hand, or use 'python'"
+        )
+    return cast(BackendName, name)
+
+
+def backend() -> BackendName:
+    """Return the backend that `get` uses by default: "native" or "python".
+
+    $PRETOK_BACKEND forces one; raises BackendError if that one is unknown or was not built.
+    """
+    return choose_backend()
+
+
+@cache
+def _native() -> bool:
+    try:
+        import pretok._core  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "pretok._core":
+            raise
+        return False
+    return True
+
+
+@lru_cache(maxsize=64)
+def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> Splits:
+    """Return a backend that splits with `stages` in Unicode `version`."""
+    if name == "python":
+        if len(stages) == 1 and stages[0].behavior == "isolated":
+            return stage_backend(stages[0], version, name)
+        return StagedMachine(stages, version)
+    from pretok import _core
+
+    return _core.Machine(stage_words(stages), version)
+
+
+@lru_cache(maxsize=64)
+def stage_backend(stage: Stage, version: str, name: BackendName) -> Backend:
+    """Return a backend that splits as the rules of `stage` do, whatever its behavior."""
+    if name == "python":
+        return Machine(compile_rules(stage.rules), version)
+    from pretok import _core
+
+    return _core.Machine(stage_words([Stage(stage.rules)]), version)

@@ -1,0 +1,181 @@
+"""The pure Python backend: at each position the first rule that matches wins.
+
+cpp/core/machine.hpp is the same loop in C++, and cpp/bindings gives it the same methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pretok.charsets.alphabet import END
+from pretok.charsets.classified_text import OUT, UNDECIDED, UNLIMITED, Classifier, code_points_of
+from pretok.machine.program import Program
+from pretok.rules import Matcher
+
+Unit = Literal["char", "byte", "utf16"]
+GAP = -1
+"""Rule index of a pre-token that no rule matched."""
+ESCAPE = "surrogateescape"
+"""How bytes are read: one that is not UTF-8 becomes a lone surrogate, of general category C."""
+WINDOW = 1 << 20
+
+
+class Steps(NamedTuple):
+    """Pre-tokens as starts and ends in code points, and the index of the rule that made each."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    rules: NDArray[np.int32]
+
+
+class Advance(NamedTuple):
+    """What is decided of a text that may go on.
+
+    `ends` and `rules` are the ends of the decided pre-tokens, in code points, and the index of the
+    rule that made each. From `resume` on nothing is decided; with `in_gap` the text between the
+    last end and `resume` is part of a gap. While fewer than `room` code points follow, all of the
+    classes in the mask `open`, no more will be decided. `rule` is GAP, or the rule whose match from
+    `resume` on spans all text before `restart`: `advance` with that rule then finds the end of the
+    match in the text from `restart` on.
+    """
+
+    ends: list[int]
+    rules: list[int]
+    resume: int
+    in_gap: bool
+    rule: int
+    restart: int
+    room: int
+    open: int
+
+
+class Machine:
+    """Splits with a program of rules in one Unicode version. Immutable; linear time."""
+
+    def __init__(self, program: Program, version: str) -> None:
+        alphabet = program.alphabet
+        self._classifier = Classifier(alphabet, version)
+        # Only the rules that can begin with a class are tried where it stands.
+        self._candidates: list[list[tuple[int, Matcher]]] = [[] for _ in range(END + 1)]
+        self._matchers: list[Matcher] = []
+        for index, rule in enumerate(program.rules):
+            match = rule.matcher(alphabet)
+            self._matchers.append(match)
+            for class_ in range(alphabet.size):
+                if any(alphabet.mask(chars) >> class_ & 1 for chars in rule.first()):
+                    self._candidates[class_].append((index, match))
+
+    def advance(self, chars: str, partial: bool, in_gap: bool = False, rule: int = GAP) -> Advance:
+        """Split `chars` as far as it is decided; all of it unless `partial`.
+
+        `in_gap` says that `chars` goes on after text that no rule matched. Unless `rule` is GAP, no
+        other rule is tried at the start (see `Advance`).
+        """
+        text = self._classifier.text(chars, partial)
+        candidates, classes, size = self._candidates, text.classes, text.size
+        ends: list[int] = []
+        rules: list[int] = []
+        position = 0
+        first = [(rule, self._matchers[rule])] if rule != GAP else candidates[classes[0]]
+        while position < size:
+            for rule, match in candidates[classes[position]] if position else first:
+                end = match(text, position)
+                if end >= 0:
+                    if in_gap:
+                        in_gap = False
+                        ends.append(position)
+                        rules.append(GAP)
+                    ends.append(end)
+                    rules.append(rule)
+                    position = end
+                    break
+                if end == UNDECIDED:
+                    if text.restart <= position:
+                        rule, restart = GAP, position
+                    else:
+                        restart = text.restart
+                    return Advance(
+                        ends, rules, position, in_gap, rule, restart, text.room, text.open
+                    )
+            else:
+                in_gap = True
+                position += 1
+        if in_gap and not partial:
+            in_gap = False
+            ends.append(size)
+            rules.append(GAP)
+        return Advance(ends, rules, size, in_gap, GAP, size, UNLIMITED, 0)
+
+    def run_length(self, chars: str, mask: int) -> int:
+        """Return how many code points at the start of `chars` are of the classes in `mask`."""
+        return self._classifier.text(chars, partial=False).members[mask].find(OUT)
+
+    def _windows(self, chars: str) -> Iterator[tuple[int, str, Advance]]:
+        """Yield (start, part, what was decided of it) until all is, with bounded memory."""
+        start, window, in_gap = 0, WINDOW, False
+        while start < len(chars) or in_gap:
+            part = chars[start : start + window]
+            done = self.advance(part, start + window < len(chars), in_gap)
+            yield start, part, done
+            # A pre-token longer than the window: grow, so that the whole stays linear.
+            window = WINDOW if done.resume else window * 2
+            start += done.resume
+            in_gap = done.in_gap
+
+    def steps(self, text: str) -> Steps:
+        """Return the pre-tokens of `text` with their rules."""
+        bounds, rules = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+        for start, _, done in self._windows(text):
+            bounds.append(np.array(done.ends, np.int64) + start)
+            rules.append(np.array(done.rules, np.int32))
+        joined = np.concatenate(bounds)
+        return Steps(joined[:-1], joined[1:], np.concatenate(rules))
+
+    def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
+        """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
+        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        found, before = [np.zeros(1, np.int64)], 0
+        for _, part, done in self._windows(text):
+            widths = np.zeros(done.resume + 1, np.int64)
+            np.cumsum(
+                widths_of(code_points_of(part[: done.resume]), unit, isinstance(data, str)),
+                out=widths[1:],
+            )
+            found.append(widths[np.array(done.ends, np.int64)] + before)
+            before += int(widths[-1])
+        return np.concatenate(found)
+
+    def count(self, data: str | bytes) -> int:
+        """Return the number of pre-tokens."""
+        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        return sum(len(done.ends) for _, _, done in self._windows(text))
+
+    def split(self, text: str) -> list[str]:
+        """Return the pre-tokens of `text`."""
+        found = self.steps(text)
+        spans = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+        return [text[start:end] for start, end in spans]
+
+    def split_bytes(self, data: bytes) -> list[bytes]:
+        """Return the pre-tokens of `data`."""
+        return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
+
+    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
+        """Return the pre-tokens of each text; pure Python uses one thread whatever is asked."""
+        return [self.split(text) for text in texts]
+
+
+def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:
+    """Return the width of each code point in `unit`; bytes that are not UTF-8 have one of each."""
+    if unit == "char":
+        return np.ones(len(points), np.int64)
+    widths = 1 + (points >= 0x10000).astype(np.int64)
+    if unit == "byte":
+        widths += (points >= 0x80).astype(np.int64) + (points >= 0x800)
+        if not from_str:  # a byte that is not UTF-8, escaped
+            widths[(points >= 0xDC80) & (points <= 0xDCFF)] = 1
+    return widths

@@ -1,0 +1,89 @@
+"""Several stages in pure Python: each cuts every piece of the one before.
+
+cpp/core/pre_tokenizer.hpp does the same in C++.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pretok.behaviors import applied
+from pretok.charsets.classified_text import code_points_of
+from pretok.machine.machine import ESCAPE, GAP, Machine, Steps, Unit, widths_of
+from pretok.machine.program import compile_rules
+from pretok.stage import Stage
+
+
+class StagedMachine:
+    """Splits stage after stage, in one Unicode version. Immutable; linear time."""
+
+    def __init__(self, stages: Sequence[Stage], version: str) -> None:
+        self._stages: list[tuple[Machine, Stage, int]] = []
+        before = 0
+        for stage in stages:
+            self._stages.append((Machine(compile_rules(stage.rules), version), stage, before))
+            before += len(stage.rules)
+
+    def steps(self, text: str) -> Steps:
+        """Return the pre-tokens of `text` with their rules.
+
+        What no rule of a stage matched keeps the rule of the stage before.
+        """
+        pieces = [(0, len(text), GAP)] if text else []
+        for machine, stage, before in self._stages:
+            pieces = [
+                part
+                for start, end, rule in pieces
+                for part in _cut(machine, stage, before, text[start:end], start, rule)
+            ]
+        table = np.array(pieces, np.int64).reshape(-1, 3)
+        return Steps(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].astype(np.int32))
+
+    def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
+        """Return the n + 1 boundaries of the n pre-tokens in `unit`; no stage may remove text."""
+        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        widths = np.zeros(len(text) + 1, np.int64)
+        np.cumsum(widths_of(code_points_of(text), unit, isinstance(data, str)), out=widths[1:])
+        bounds: NDArray[np.int64] = widths[np.append(0, self.steps(text).ends)]
+        return bounds
+
+    def count(self, data: str | bytes) -> int:
+        """Return the number of pre-tokens."""
+        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        return len(self.steps(text).ends)
+
+    def split(self, text: str) -> list[str]:
+        """Return the pre-tokens of `text`."""
+        found = self.steps(text)
+        return [
+            text[start:end]
+            for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+        ]
+
+    def split_bytes(self, data: bytes) -> list[bytes]:
+        """Return the pre-tokens of `data`."""
+        return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
+
+    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
+        """Return the pre-tokens of each text; pure Python uses one thread whatever is asked."""
+        return [self.split(text) for text in texts]
+
+
+def _cut(
+    machine: Machine, stage: Stage, before: int, piece: str, at: int, rule: int
+) -> list[tuple[int, int, int]]:
+    """Return what `stage` makes of `piece`, which starts at `at` and is of `rule`."""
+    found = machine.steps(piece)
+    starts, ends, rules = found.starts.tolist(), found.ends.tolist(), found.rules.tolist()
+    spans = zip(starts, ends, (made_by != GAP for made_by in rules), strict=True)
+    parts = []
+    first = 0
+    for start, end, _ in applied(spans, stage.behavior, stage.invert):
+        first, last = bisect_left(starts, start, first), bisect_left(starts, end, first)
+        made_by = next((each for each in rules[first:last] if each != GAP), GAP)
+        parts.append((at + start, at + end, rule if made_by == GAP else before + made_by))
+    return parts

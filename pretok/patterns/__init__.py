@@ -1,0 +1,1 @@
+"""Regular expressions of tokenizers: reading them, and recognizing those that a preset knows."""

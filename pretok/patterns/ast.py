@@ -1,0 +1,78 @@
+"""The parts of a pattern that has been read: a tree, the same for every engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pretok.charsets.sets import CharSet
+from pretok.preset import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One code point of `known`, or of one of `names`; with `negated` one that is in neither.
+
+    `names` are properties that are no CharSet; where there are none, `negated` is False.
+    """
+
+    known: CharSet
+    names: frozenset[str] = frozenset()
+    negated: bool = False
+
+    @property
+    def charset(self) -> CharSet | None:
+        """The set, if it is a CharSet."""
+        return None if self.names else self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`what{low,high}`; `high` None is no limit."""
+
+    what: Node
+    low: int
+    high: int | None
+    mode: Literal["greedy", "lazy", "possessive"] = "greedy"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`(?:...|...)`, or `(...)`, which splits alike: no alternative refers to what it took."""
+
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """`(?=...)`; with `negative` `(?!...)`."""
+
+    alternatives: Alternatives
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """`$`: before the end of the `text`, or of each "line" of it."""
+
+    of: Literal["text", "line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The first of `texts` that stands here; a frozenset where at most one of them can."""
+
+    texts: frozenset[str] | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """`text` as `engine` reads it, which another engine may not."""
+
+    engine: Engine
+    text: str
+
+
+Node = Chars | Repeat | Group | Ahead | End | Words | Only
+Sequence = tuple[Node, ...]
+Alternatives = tuple[Sequence, ...]

@@ -1,0 +1,206 @@
+r"""Published patterns as text: which preset one is, and how another engine writes the same split.
+
+Nothing is compiled. A pattern is read as its engine does (parser.py), put into one form
+(canonical.py), and presets are compared by these: `\p{N}{1,3}+` takes three digits at most in
+fancy-regex ("tiktoken") and any number in Oniguruma ("hf"), so there it is no other preset's
+`\p{N}{1,3}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TypeVar
+
+from pretok.behaviors import Behavior
+from pretok.charsets.sets import ANY
+from pretok.patterns.ast import Alternatives, Only
+from pretok.patterns.canonical import canonical, covers
+from pretok.patterns.parser import texts_of
+from pretok.preset import Engine, Preset
+from pretok.registry import presets, registered
+from pretok.rules import Run
+from pretok.stage import Stage
+from pretok.unicode import DEFAULT_VERSION
+
+WHOLE = Preset(
+    "whole",
+    rules=(Run(ANY),),
+    source="a vocabulary that is trained without a pattern, such as minbpe's BasicTokenizer",
+    pattern=r"[\s\S]+",
+)
+"""The split that never cuts."""
+
+_Found = TypeVar("_Found")
+
+
+def find(pattern: str, engine: Engine) -> Preset | None:
+    r"""Return the preset that splits as `engine` does with `pattern`; None if no such is known.
+
+    >>> from pretok.presets import O200K
+    >>> find(O200K.pattern, "hf") == O200K
+    True
+    >>> find(r"\p{N}{1,2}|\s+", "hf") is None
+    True
+    """
+    wanted = _alternatives(pattern, engine)
+    return _first(
+        preset
+        for preset in _known()
+        if len(preset.stages) == 1
+        and _of_stage(preset.stages[0], preset.engine) == wanted
+        and _stage_behavior(preset.stages[0], wanted) == _simplest(wanted, *_OF_PATTERNS[engine])
+    )
+
+
+def find_stage(
+    pattern: str, engine: Engine, behavior: Behavior = "isolated", invert: bool = False
+) -> Stage | None:
+    """Return the stage that `engine` makes of `pattern`, with the rules of a preset's stage.
+
+    None if the pattern is that of no stage.
+    """
+    wanted = _alternatives(pattern, engine)
+    return _first(
+        Stage(stage.rules, stage.pattern, *_simplest(wanted, behavior, invert))
+        for preset in _known()
+        for stage in preset.stages
+        if stage.pattern and _of_stage(stage, preset.engine) == wanted
+    )
+
+
+def same_split(stages: tuple[Stage, ...]) -> Preset | None:
+    """Return the preset whose stages do the same as `stages`; None if no such is known."""
+    return _first(
+        preset
+        for preset in _known()
+        if len(preset.stages) == len(stages)
+        and all(
+            ours.rules == theirs.rules
+            and _stage_behavior(ours, _of_stage(ours, preset.engine))
+            == (theirs.behavior, theirs.invert)
+            for ours, theirs in zip(preset.stages, stages, strict=True)
+        )
+    )
+
+
+def stages_of_json() -> Iterator[Stage]:
+    """Yield the stages of presets that are written as a pre_tokenizer, and not as a pattern."""
+    for preset in _known():
+        yield from (stage for stage in preset.stages if stage.huggingface and not stage.pattern)
+
+
+KnownPattern = tuple[str, Engine, str]
+"""The name of a preset, its engine, and the pattern of one of its stages."""
+_patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+
+
+def known_patterns() -> tuple[KnownPattern, ...]:
+    """Return the patterns of all presets."""
+    global _patterns
+    known = presets()
+    if _patterns[0] != known:
+        _patterns = (
+            known,
+            tuple(
+                (preset.name, preset.engine, stage.pattern)
+                for preset in _of_engines(known)
+                for stage in preset.stages
+                if stage.pattern
+            ),
+        )
+    return _patterns[1]
+
+
+def pattern_for(preset: Preset, engine: Engine) -> str | None:
+    r"""Return a pattern that `engine` reads as the split of `preset`; None if none is known.
+
+    >>> pattern_for(Preset("tens", (Run(ANY, at_most=2),), engine="tiktoken",
+    ...                    pattern=r"[\s\S]{1,2}+"), "hf")
+    '[\\s\\S]{1,2}'
+    """
+    if preset.engine == engine:
+        return preset.pattern or None
+    written = stage_pattern_for(preset.stages[0], preset.engine, engine)
+    if written is None or len(preset.stages) > 1:
+        return None
+    wanted = _alternatives(written, engine)
+    same = _of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
+        preset.stages[0], wanted
+    ) == _simplest(wanted, *_OF_PATTERNS[engine])
+    return written if same else None
+
+
+def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str | None:
+    """Return a pattern that matches in `engine` what that of `stage` does in `written_for`."""
+    if written_for == engine or not stage.pattern:
+        return stage.pattern or None
+    written = "|".join(map(_unlocked, texts_of(stage.pattern)))
+    same = _of_stage(stage, written_for) == _alternatives(written, engine)
+    return written if same else None
+
+
+_OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
+    "hf": ("isolated", False),
+    "tiktoken": ("removed", True),
+}
+"""What an engine does with what a pattern matches, and whether it does that with the rest."""
+
+
+def _known() -> Iterator[Preset]:
+    # Installed packages are looked for only where no other preset is what is asked for.
+    here = registered()
+    yield from _of_engines(here)
+    yield from _of_engines(presets()[len(here) :])
+
+
+def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
+    # No engine splits by another Unicode version.
+    return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
+
+
+def _first(found: Iterator[_Found]) -> _Found | None:
+    return next(found, None)
+
+
+def _alternatives(pattern: str, engine: Engine) -> Alternatives:
+    """Return what `pattern` matches, in one form; one not understood is only itself."""
+    found = canonical(pattern, engine)
+    return ((Only(engine, pattern),),) if found is None else found
+
+
+@lru_cache(maxsize=1024)
+def _of_known(pattern: str, engine: Engine) -> Alternatives:
+    return _alternatives(pattern, engine)
+
+
+def _of_stage(stage: Stage, engine: Engine) -> Alternatives:
+    """Return what the pattern of a preset's stage matches: `_alternatives`, remembered."""
+    return _of_known(stage.pattern, engine)
+
+
+def _simplest(
+    alternatives: Alternatives, behavior: Behavior, invert: bool
+) -> tuple[Behavior, bool]:
+    """Return the simplest behavior that does the same with what `alternatives` match."""
+    if behavior == "isolated":
+        return behavior, False
+    # Where all of a text is matched, nothing is between; a pattern not understood is trusted.
+    trusted = isinstance(alternatives[0][0], Only) or covers(alternatives)
+    if (behavior, invert) == ("removed", True) and trusted:
+        return "isolated", False
+    return behavior, invert
+
+
+def _stage_behavior(stage: Stage, alternatives: Alternatives) -> tuple[Behavior, bool]:
+    return _simplest(alternatives, stage.behavior, stage.invert)
+
+
+def _unlocked(alternative: str) -> str:
+    """Return `alternative` with a counted quantifier at its end not possessive, if it was.
+
+    What stands behind an alternative is nothing, so there it need not be.
+    """
+    counts = alternative[alternative.rfind("{") + 1 : -2]
+    locked = alternative.endswith("}+") and set(counts) <= set("0123456789,")
+    return alternative[:-1] if locked else alternative

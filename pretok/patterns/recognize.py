@@ -1,0 +1,248 @@
+r"""From what a model calls its split to the pre-tokenizer: by pattern, as one engine reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+from heapq import nsmallest
+from itertools import zip_longest
+
+from pretok.errors import UnknownPatternError, shortened
+from pretok.machine.backend import BackendName
+from pretok.patterns.ast import Words
+from pretok.patterns.canonical import Part, canonical, joined, parts_of
+from pretok.patterns.likeness import Likeness, aligned
+from pretok.patterns.lookup import KnownPattern, find, known_patterns
+from pretok.patterns.parser import LONGEST, UnreadablePatternError, alternatives_of, printable, read
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import ENGINES, Engine
+from pretok.registry import find as find_preset
+
+NEAR = 0.7
+"""What patterns have in common, of 2, from which on showing the difference helps."""
+MOST_ALTERNATIVES = 256
+"""The number of alternatives up to which a pattern is compared with known ones."""
+MOST_LINES, WIDEST = 40, 160
+"""The number of lines of a difference, and the number of characters of each."""
+Texts = frozenset[str] | tuple[str, ...]
+_CUT = "..."
+ENGINE_NAMES: dict[Engine, str] = {"hf": "Hugging Face tokenizers", "tiktoken": "tiktoken"}
+
+
+def from_pattern(
+    pattern: str,
+    engine: Engine = "hf",
+    unicode: str | None = None,
+    backend: BackendName | None = None,
+) -> PreTokenizer:
+    r"""Return the pre-tokenizer that splits as `engine` does with `pattern`.
+
+    `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex), which read
+    some patterns differently. Recognised are the patterns of all presets and other spellings that
+    match the same; `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError,
+    which shows the nearest known pattern and how this one differs; ValueError for another engine.
+    A pattern of more than 8,192 characters is unknown, unless a preset has the same text.
+
+    >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
+    ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name
+    'qwen2'
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine={shortened(engine)}; expected one of {ENGINES}")
+    if not isinstance(pattern, str):
+        raise TypeError(f"expected a pattern as str, got {type(pattern).__name__}")
+    preset = find(pattern, engine)
+    if preset is None:
+        raise unknown_pattern(pattern, engine)
+    return PreTokenizer(preset, unicode, backend)
+
+
+def from_gguf_pre(
+    name: str,
+    variant: str | None = None,
+    unicode: str | None = None,
+    backend: BackendName | None = None,
+) -> PreTokenizer:
+    """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
+
+    It splits as the model's own tokenizer does; with variant="llama.cpp" as llama.cpp, where that
+    differs. `unicode` and `backend` are as in `pretok.get`. Raises UnknownPresetError, with near
+    matches.
+
+    >>> from_gguf_pre("llama-bpe").preset.name
+    'llama3'
+    """
+    preset = find_preset(name)
+    if variant is not None and not isinstance(variant, str):
+        raise TypeError(f"expected a variant as str, got {type(variant).__name__}")
+    if variant is not None:
+        preset = find_preset(f"{preset.name}@{variant}")
+    return PreTokenizer(preset, unicode, backend)
+
+
+def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
+    """Return the error that says how `pattern` differs from the nearest that is known."""
+    other: Engine = "tiktoken" if engine == "hf" else "hf"
+    message = f"no preset splits as {ENGINE_NAMES[engine]} does with this pattern"
+    if len(pattern) > LONGEST:
+        message += f": it has {len(pattern):,} characters; expected {LONGEST:,} at most"
+        return UnknownPatternError(message, pattern, engine, "", "")
+    if canonical(pattern, engine) is None:
+        message += f", in which {_why_unread(pattern, engine)} is not understood"
+    elsewhere = find(pattern, other)
+    known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
+    if known is None:
+        return UnknownPatternError(f"{message}; none is near", pattern, engine, "", "")
+    nearest, known_engine, known_pattern = known
+    difference = difference_of(known_pattern, known_engine, pattern, engine)
+    if elsewhere is None:
+        message += f"; the nearest is {nearest!r} (-), where this one (+) differs:\n"
+    elif difference:
+        message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
+    else:
+        message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
+    return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
+
+
+def _why_unread(pattern: str, engine: Engine) -> str:
+    try:
+        read(pattern, engine)
+    except UnreadablePatternError as error:
+        return str(error)
+    raise AssertionError("a pattern that is read has a canonical form")
+
+
+def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) -> str:
+    r"""Return the alternatives of two patterns, one a line, and where they differ; "" if nowhere.
+
+    Lines with "-" are only in `known`, with "+" only in `given`; below the latter a caret shows
+    the first difference. Alternatives that match the same are one, however they are spelt.
+
+    >>> print(difference_of(r"\p{L}+|\p{N}{1,3}|\s+", "hf", r"\p{L}++|\p{N}{1,2}|\s+", "hf"))
+      \p{L}++
+    - \p{N}{1,3}
+    + \p{N}{1,2}
+              ^
+      \s+
+    """
+    lines: list[str] = []
+    differs = False
+    pairs = aligned(_units(known, known_engine), _units(given, engine), key=_key)
+    for old, new in pairs:
+        if old is not None and new is not None and _key(old) == _key(new):
+            lines.append(f"  {_shortened(new[0])}")
+            continue
+        differs = True
+        if old is None or new is None:
+            lines += [
+                f"{sign} {_shortened(one[0])}" for sign, one in (("-", old), ("+", new)) if one
+            ]
+        else:
+            lines += _changed(old, known_engine, new, engine)
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [f"  ... and {len(lines) - MOST_LINES + 1:,} more lines"]
+    return "\n".join(lines) if differs else ""
+
+
+_Unit = tuple[str, Hashable]
+"""The text of an alternative, or of texts to find that follow each other; and what it matches."""
+
+
+def _units(pattern: str, engine: Engine) -> list[_Unit]:
+    found: list[_Unit] = []
+    run: list[Part] = []
+
+    def end_run() -> None:
+        if run:
+            found.append(("|".join(printable(part.text) for part in run), joined(run)))
+            run.clear()
+
+    for part in parts_of(pattern, engine):
+        if _words(part.form) is not None:
+            run.append(part)
+            continue
+        end_run()
+        key = (part.text, engine) if part.sequences is None else part.form
+        found.append((printable(part.text), key))
+    end_run()
+    return found
+
+
+def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> list[str]:
+    """Return the lines that show an alternative and the one in its place."""
+    if old[0] == new[0]:
+        text = _shortened(old[0])
+        return [
+            f"- {text}  as {ENGINE_NAMES[known_engine]} reads it",
+            f"+ {text}  as {ENGINE_NAMES[engine]} reads it",
+        ]
+    at = _first_difference(old[0], new[0])
+    # Both texts start at the same place, so that the caret is below the first difference.
+    start = max(0, at - WIDEST // 2) if max(len(old[0]), len(new[0])) > WIDEST else 0
+    caret = " " * (at - start + len(_CUT) * (start > 0))
+    return [
+        f"- {_shortened(old[0], start)}",
+        f"+ {_shortened(new[0], start)}",
+        f"  {caret}^",
+        *_words_apart(old[1], new[1]),
+    ]
+
+
+def _key(unit: _Unit) -> Hashable:
+    return unit[1]
+
+
+def _words_apart(one: object, other: object) -> list[str]:
+    ours, theirs = _words(one), _words(other)
+    if ours is None or theirs is None:
+        return []
+    return [
+        f"  only {sign} matches {', '.join(_some_of(words))}"
+        for sign, words in (("-", {*ours} - {*theirs}), ("+", {*theirs} - {*ours}))
+        if words
+    ]
+
+
+def _some_of(words: set[str]) -> list[str]:
+    return [_shortened(ascii(word), most=40) for word in nsmallest(5, words)]
+
+
+def _words(key: object) -> Texts | None:
+    """Return the texts that an alternative matches, if its form is nothing but texts."""
+    match key:
+        case ((Words(texts=texts),),):
+            return texts
+    return None
+
+
+def _first_difference(one: str, other: str) -> int:
+    pairs = zip_longest(one, other)
+    return next(at for at, (a, b) in enumerate(pairs) if a != b)
+
+
+def _shortened(text: str, start: int = 0, most: int = WIDEST) -> str:
+    """Return `most` characters of `text` from `start` on, with "..." for what is left out."""
+    end = _CUT if len(text) > start + most else ""
+    return f"{_CUT * (start > 0)}{text[start : start + most]}{end}"
+
+
+def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
+    """Return the most similar of the known patterns; None if none has much in common with it."""
+    if len(alternatives_of(pattern)) > MOST_ALTERNATIVES:
+        return None
+    units = _units(pattern, engine)
+    known = known_patterns()
+    likeness = _likeness(known).of(map(_key, units), _joined(units))
+    likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
+    likest = int(likeness.argmax())
+    return known[likest] if likeness[likest] > NEAR else None
+
+
+@lru_cache(maxsize=1)
+def _likeness(known: tuple[KnownPattern, ...]) -> Likeness:
+    units = [_units(pattern, engine) for _, engine, pattern in known]
+    return Likeness((list(map(_key, each)), _joined(each)) for each in units)
+
+
+def _joined(units: list[_Unit]) -> str:
+    return "|".join(text for text, _ in units)

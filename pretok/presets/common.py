@@ -1,0 +1,55 @@
+"""What patterns of several families are made of: rules, and the regex text that they equal."""
+
+from __future__ import annotations
+
+import json
+
+from pretok.behaviors import Behavior
+from pretok.charsets.sets import LETTER, NEWLINE, NUMBER, code_points
+from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, Contraction, Rule, Run, Spaces
+from pretok.stage import Stage
+
+ENGLISH = ("s", "t", "re", "ve", "m", "ll", "d")
+CONTRACTIONS = Contraction(*ENGLISH, ignore_case=True)
+CONTRACTIONS_REGEX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+# The same matches, in the order that tiktoken and those after it write them.
+SHORT_ENGLISH = ("s", "d", "m", "t", "ll", "ve", "re")
+
+LEAD = ~(NEWLINE | LETTER | NUMBER)
+LEAD_REGEX = r"[^\r\n\p{L}\p{N}]?"
+SPACES: tuple[Rule, ...] = (
+    Spaces(through=LAST_NEWLINE),
+    Spaces(through=ALL_BUT_LAST),
+    Spaces(through=ALL),
+)
+SPACES_REGEX = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+
+ASCII_SIGNS = code_points("!-/", ":-@", "[-`", "{-~")
+
+LLAMA_CPP = "llama.cpp, src/llama-vocab.cpp at 00ad355e; "
+UNKNOWN = LLAMA_CPP + "the model's own file was not seen, so that it may split otherwise"
+
+
+def names(listed: str) -> tuple[str, ...]:
+    """Return the names in `listed`, which white space parts."""
+    return tuple(listed.split())
+
+
+def stage(pattern: str, *rules: Rule) -> Stage:
+    """Return a stage that splits as `pattern` does, and keeps what it matches and what not."""
+    return Stage(rules, pattern)
+
+
+def block(huggingface: dict[str, object], *rules: Rule, behavior: Behavior = "isolated") -> Stage:
+    """Return a stage that splits as this pre_tokenizer of tokenizers does."""
+    return Stage(rules, behavior=behavior, huggingface=json.dumps(huggingface))
+
+
+def split(regex: str) -> dict[str, object]:
+    """Return the pre_tokenizer of tokenizers that splits by `regex` and keeps all."""
+    pattern = {"Regex": regex}
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+
+
+EACH_NUMBER = stage(r"\p{N}", Run(NUMBER, at_most=1))
+THREE_NUMBERS = stage(r"\p{N}{1,3}", Run(NUMBER, at_most=3))

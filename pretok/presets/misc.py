@@ -1,0 +1,69 @@
+"""Splits by white space or lines, and others that belong to no family."""
+
+from __future__ import annotations
+
+from pretok.charsets.sets import DIGIT, NUMBER, SPACE, WHITE_SPACE, code_points
+from pretok.preset import Preset
+from pretok.presets.cl100k import LINES
+from pretok.presets.common import EACH_NUMBER, LLAMA_CPP, UNKNOWN, block, names, split, stage
+from pretok.rules import Groups, Run
+
+_BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+_BLOOM = stage(
+    _BLOOM_REGEX,
+    # In Oniguruma the inner brackets are a class within the class.
+    Run(
+        ~(WHITE_SPACE | code_points(*"(|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)")),
+        lead=SPACE,
+    ),
+)
+
+BLOOM = Preset(
+    name="bloom",
+    aliases=names("poro-chat gpt3-finnish"),
+    engine="hf",
+    source="BLOOM tokenizer.json",
+    stages=(_BLOOM,),
+)
+
+VIKING = Preset(
+    name="viking",
+    engine="hf",
+    source=UNKNOWN,
+    exactness="unknown",
+    stages=(_BLOOM, EACH_NUMBER),
+)
+
+GEMMA4 = Preset(
+    name="gemma4",
+    aliases=names("granite-embed-multi-311m sarvam-moe"),
+    engine="hf",
+    source=UNKNOWN,
+    exactness="unknown",
+    stages=(LINES,),
+)
+
+WHITESPACE = Preset(
+    name="whitespace",
+    engine="hf",
+    source=LLAMA_CPP + "of jina-embeddings-v2-base-zh; white space is kept, unlike tokenizers does",
+    exactness="unknown",
+    pattern=r"\S+",
+    rules=(Run(~WHITE_SPACE),),
+)
+
+SUPERBPE = Preset(
+    name="superbpe",
+    engine="hf",
+    source=UNKNOWN,
+    exactness="unknown",
+    stages=(
+        stage(r"\p{N}+", Run(NUMBER)),
+        # The pattern is empty: it cuts before each group, and what follows the last stays with it.
+        block(
+            split(r"(?=(\d{3})+(?!\d))"),
+            Groups(DIGIT, at_least=3),
+            behavior="merged_with_next",
+        ),
+    ),
+)
