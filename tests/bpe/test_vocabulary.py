@@ -13,7 +13,7 @@ import pytest
 
 import bpe
 from bpe import Tokenizer, Vocabulary, VocabularyError
-from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED
+from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED, Packed
 from pretok.pretokenizer import BackendName
 from vocabularies import BYTES
 
@@ -257,3 +257,38 @@ def test_a_token_of_any_length(backend: BackendName) -> None:
         if set(token) <= set(b"xy"):
             assert tok.encode(token) == [id]
             assert tok.encode(token + b"1") == [id, 0x31]
+
+
+def test_of_ranks_is_a_vocabulary_like_any_other(backend: BackendName) -> None:
+    tokens = {**BYTES, 300: b"ab", 257: b"abc"}
+    plain = Vocabulary(tokens)
+
+    def made() -> Vocabulary:
+        return Vocabulary.of_ranks(Packed.of(tokens))
+
+    assert [made().bytes_of(id) for id in (97, 300, 256, 301, -1)] == [
+        b"a",
+        b"ab",
+        None,
+        None,
+        None,
+    ]
+    assert [plain.bytes_of(id) for id in (97, 300, 256, 301, -1)] == [b"a", b"ab", None, None, None]
+    assert made().size == plain.size == 301
+    assert made().missing_bytes == ()
+    assert repr(made()) == repr(plain)
+    assert hash(made()) == hash(plain)
+    assert made() == plain
+    assert made().token_bytes == tokens
+    assert list(made().token_bytes) == list(tokens)
+    assert made().ids == plain.ids
+    copies: list[Any] = [
+        pickle.loads(pickle.dumps(made())),
+        copy.copy(made()),
+        copy.deepcopy(made()),
+    ]
+    assert all(again == plain for again in copies)
+    tok = bpe.Tokenizer(made(), "cl100k", backend=backend)
+    assert tok == bpe.Tokenizer(plain, "cl100k", backend=backend)
+    assert tok.vocab_size == 301
+    assert tok.encode("abcab") == bpe.Tokenizer(plain, "cl100k", backend=backend).encode("abcab")

@@ -11,6 +11,7 @@ import string
 from collections.abc import Callable, Iterator
 from itertools import islice, product
 
+import numpy as np
 import pytest
 import regex
 
@@ -120,3 +121,25 @@ def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName)
         for after in ("", "l", " ")
     )
     check(in_version_of_oracle(name, backend), texts)
+
+
+def _sequences(first: int) -> bytes:
+    """Return "a" + sequence + " " for each sequence of three bytes that begins with `first`."""
+    block = np.empty((256, 256, 5), np.uint8)
+    block[..., 0] = ord("a")
+    block[..., 1] = first
+    block[..., 2] = np.arange(256)[:, None]
+    block[..., 3] = np.arange(256)
+    block[..., 4] = ord(" ")
+    return block.tobytes()
+
+
+def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: BackendName) -> None:
+    # o200k tells most classes apart. ASCII around each keeps sequences out of each other's way.
+    fast = pretok.get("o200k", backend=native)
+    plain = pretok.get("o200k", backend="python")
+    for first in range(256):
+        data = _sequences(first)
+        offsets = fast.offsets(data)
+        assert np.array_equal(offsets, plain.offsets(data)), f"first byte {first:#04x}"
+        assert offsets[-1] == len(data)

@@ -1,4 +1,7 @@
-"""Rank files: every line is checked, and only what ranks can say is written."""
+"""Rank files: every line is checked, and only what ranks can say is written.
+
+The native parser takes a file only if the one in Python reads the same.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,17 @@ import base64
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bpe
 from bpe import Vocabulary, VocabularyError
+from bpe.formats import tiktoken
 from bpe.merge import recover_merges
+from bpe.vocabulary import Packed
 from paths import shared
 from pretok.pretokenizer import BackendName
+from support import max_examples
 from vocabulary_files import TEXTS, made, made_vocabulary, tiktoken_lines, write
 
 
@@ -145,3 +153,83 @@ def test_merges_of_ranks_are_those_of_training(tmp_path: Path) -> None:
         for token, rank in map(bytes.split, path.read_bytes().splitlines())
     }
     assert tuple(recover_merges(Vocabulary(ranks))) == gpt2.vocabulary.merges
+
+
+# The native parser.
+
+PLAIN = b"".join(line + b"\n" for line in tiktoken_lines())
+
+
+def native_ranks(data: bytes) -> dict[int, bytes] | None:
+    from pretok import _core
+
+    found = _core.read_ranks(data)
+    return None if found is None else Packed(*found).unpacked()
+
+
+def python_ranks(data: bytes) -> dict[int, bytes] | None:
+    try:
+        return Vocabulary(tiktoken._parse_lines(data)).token_bytes
+    except VocabularyError:
+        return None
+
+
+def test_both_parsers_read_plain_files(native: BackendName) -> None:
+    for data in (
+        PLAIN,
+        PLAIN[:-1],
+        PLAIN.replace(b"\n", b"\r\n"),
+        PLAIN.replace(b" 9\n", b" 009\n"),
+    ):
+        found = native_ranks(data)
+        assert found is not None
+        assert found == python_ranks(data)
+        assert list(found) == list(python_ranks(data) or ())
+
+
+@given(
+    at=st.integers(0, len(PLAIN) - 1),
+    size=st.integers(0, 3),
+    put=st.one_of(st.binary(max_size=3), st.text("\r\n =AB09/+", max_size=3).map(str.encode)),
+)
+@settings(max_examples=max_examples(1000))
+def test_a_fault_anywhere_is_read_alike_or_left_to_python(
+    native: BackendName, at: int, size: int, put: bytes
+) -> None:
+    data = PLAIN[:at] + put + PLAIN[at + size :]
+    found = native_ranks(data)
+    if found is not None:
+        assert found == python_ranks(data)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"BA== 16777216", b"BA== 9999999999", b"BA== 18446744073709551620", b"BB== 4", b"BAE 4",
+     b"BAF= 4", b"=A== 4", b"A=== 4", b"==== 4", b"= 4", b" 4", b"BA==  4", b"BA== ", b"BA==",
+     b"BA== 4 ", b"BA== 3", b"Aw== 4", b"\xe9A== 4", b"BA=\xe9 4", b""],
+)  # fmt: skip
+def test_the_native_parser_leaves_bad_lines_to_python(native: BackendName, line: bytes) -> None:
+    lines = tiktoken_lines()
+    lines[4] = line
+    assert native_ranks(b"\n".join(lines)) is None
+
+
+def test_the_native_parser_leaves_files_without_all_bytes(native: BackendName) -> None:
+    for data in (b"", b"\n", b"AA== 0\n", b" ", b"AA== 0"):
+        assert native_ranks(data) is None
+
+
+def test_added_tokens_beside_a_native_file(tmp_path: Path, backend: BackendName) -> None:
+    path = write(tmp_path / "small.tiktoken", tiktoken_lines())
+    tok = bpe.load(path, "cl100k", {"ab": 256, "<|end|>": 300}, backend=backend)
+    assert tok.encode("abc<|end|>", "allow") == [256, 99, 300]
+    assert tok.vocab_size == 301
+    assert tok.decode([256, 300]) == "ab<|end|>"
+    with pytest.raises(VocabularyError, match=r"'x' has id 256, which is that of b'ab'"):
+        bpe.load(path, "cl100k", {"x": 256}, backend=backend)
+
+
+@pytest.mark.parametrize("file", ["cl100k_base.tiktoken", "o200k_base.tiktoken", "qwen.tiktoken"])
+def test_both_parsers_read_real_files(native: BackendName, file: str) -> None:
+    data = shared("vocabs", file).read_bytes()
+    assert native_ranks(data) == tiktoken._parse_plain(data)

@@ -138,7 +138,6 @@ def layer(module: str) -> int:
 
 
 def test_every_module_has_a_layer() -> None:
-    assert len(MODULES) > 20
     for module in MODULES:
         layer(module)
     for names in LAYERS:
@@ -155,7 +154,6 @@ def test_imports_run_one_way() -> None:
         and not layer(found.target) == layer(found.module) in AMONG_THEMSELVES
     ]
     assert not wrong, wrong
-    assert len(OWN_IMPORTS) > 60
 
 
 def test_imports_upwards_are_few_and_known() -> None:
@@ -200,7 +198,7 @@ def test_there_is_no_circle() -> None:
     for found in OWN_IMPORTS:
         if found.at_load:
             graph[found.module].add(found.target)
-    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_nothing_imports_a_regex_engine() -> None:

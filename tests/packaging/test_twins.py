@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from bpe import encoder, merge, special, vocabulary
+from bpe import merge, special, vocabulary
 from bpe.special import AddedToken
 from paths import CPP
-from pretok import NEWLINE, SPACE, WHITE_SPACE, machine, program, rules, staged, text
+from pretok import NEWLINE, SPACE, WHITE_SPACE, machine, program, rules, text
 from pretok.behaviors import BEHAVIORS
 from pretok.program import END, MAGIC
 from pretok.rules import (
@@ -85,12 +85,6 @@ def body_of(kind: type[Rule]) -> str:
     return found.group(1)
 
 
-def quoted(code: str) -> set[str]:
-    """Return the comments that quote a part of a regex."""
-    comments = re.findall(r"(?:#|//) (\S.*)$", code, re.M)
-    return {comment for comment in comments if re.search(r"\w[*+?]|\{1,|\(\?|\]", comment)}
-
-
 def test_the_same_kinds_in_the_same_files() -> None:
     variant = re.search(r"using Rule\s*=\s*std::variant<([\w, ]+)>;", source("rules.hpp"))
     assert variant
@@ -112,13 +106,6 @@ def test_the_same_fields(kind: type[Rule]) -> None:
     derived = DERIVED.get(kind, set())
     assert members - derived == fields
     assert members >= derived
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_same_alternatives_are_quoted(kind: type[Rule]) -> None:
-    in_python = quoted(class_of(kind).split("def matcher")[1].split("def record")[0])
-    in_cpp = quoted(body_of(kind).split("match(", 1)[1].split("  Mask first")[0])
-    assert in_python == in_cpp
 
 
 def test_the_same_numbers_for_kinds() -> None:
@@ -217,21 +204,6 @@ def test_the_same_unicode_versions(version: str) -> None:
     assert f'"{version}"' in source("unicode.cpp")
     assert f"generated/unicode_{version.replace('.', '_')}.inc" in source("unicode.cpp")
     assert len(re.findall(r'"\d+\.\d"', source("unicode.cpp"))) == len(VERSIONS)
-
-
-def test_files_name_their_twins() -> None:
-    for name, twin in (("rules.hpp", "rules"), ("machine.hpp", "machine.py"),
-                       ("text.hpp", "text.py"), ("program.hpp", "program.py"),
-                       ("behavior.hpp", "behaviors.py"), ("pre_tokenizer.hpp", "staged.py"),
-                       ):  # fmt: skip
-        assert f"pretok/{twin}" in source(name)
-    assert "cpp/core/rules" in python_source(rules)
-    assert "cpp/core/machine.hpp" in python_source(machine)
-    assert "cpp/core/pre_tokenizer.hpp" in python_source(staged)
-    for name, module in (("merge.hpp", merge), ("added.hpp", special)):
-        assert f"{module.__name__.replace('.', '/')}.py" in source(name)
-        assert f"cpp/core/{name}" in python_source(module)
-    assert "_core.Encoder" in python_source(encoder)
 
 
 def test_only_bindings_know_python() -> None:

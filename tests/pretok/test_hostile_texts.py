@@ -68,7 +68,6 @@ def check_bytes(names: list[str], sequences: list[bytes], backend: BackendName) 
 def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
     every = bytes(range(256))
     sequences = [*all_sequences(every, 1), *all_sequences(every, 2)]
-    assert len(sequences) == 256 + 65536
     check_bytes(["o200k"], sequences, backend)
     few = [*all_sequences(every, 1), *all_sequences(CRITICAL, 2)]
     check_bytes(SOME_NAMES, few, backend)
@@ -76,7 +75,6 @@ def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
 
 def test_every_sequence_of_3_critical_bytes_on_both_backends(native: BackendName) -> None:
     sequences = list(all_sequences(CRITICAL, 3))
-    assert len(CRITICAL) >= 60
     ours, theirs = (pretok.get("o200k", backend=name) for name in (native, PYTHON))
     for data in sequences:
         parts = ours.split_bytes(data)

@@ -1,29 +1,24 @@
-"""Decoding: ids of every kind of container, what is no id, and streams."""
+"""Decode ids of every kind of container; refuse what is not an id."""
 
 from __future__ import annotations
 
 import array
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe import AddedToken, DecodeStream, Tokenizer, UnknownTokenError, Vocabulary
+from bpe import AddedToken, Tokenizer, UnknownTokenError, Vocabulary
+from decoding import SPECIAL, VOCABULARY, Index, all_ids, make
 from pretok.pretokenizer import BackendName
 from support import max_examples, run_python
 from vocabularies import BYTES
+from vocabulary_files import made, made_vocabulary
 
-VOCABULARY = Vocabulary(
-    BYTES | {256: b"ab", 257: "\u4e2d".encode()[:2], 258: b"\x9f\x98", 260: " \u00e9".encode()}
-)
-SPECIAL = 300
-IDS = [*range(259), 260, SPECIAL, 301]
-all_ids = st.sampled_from(IDS) | st.sampled_from([0xF0, 0x9F, 0x98, 0x80, 257, 0xAD, 258, SPECIAL])
 INT_TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u2", ">u8", np.intp)
 Decode = Callable[[Tokenizer, Any], object]
 DECODERS: dict[str, Decode] = {
@@ -32,11 +27,6 @@ DECODERS: dict[str, Decode] = {
     "decode_stream": lambda tok, ids: tok.decode_stream().feed(ids),
 }
 each_decoder = pytest.mark.parametrize("decode", DECODERS.values(), ids=DECODERS)
-
-
-def make(backend: BackendName) -> Tokenizer:
-    added = [AddedToken("<s>", SPECIAL), AddedToken("<plain>", 301, special=False)]
-    return Tokenizer(VOCABULARY, "gpt2", added_tokens=added, backend=backend)
 
 
 def test_what_ids_become(backend: BackendName) -> None:
@@ -55,7 +45,7 @@ def test_containers(backend: BackendName, ids: list[int]) -> None:
     tok = make(backend)
     wanted = b"".join(map(tok.token_bytes, ids))
     given: list[Any] = [
-        ids, tuple(ids), iter(ids), (id for id in ids), dict.fromkeys(ids) and ids, map(int, ids),
+        ids, tuple(ids), iter(ids), (id for id in ids), map(int, ids),
         np.array(ids, np.int64), np.array(ids, np.uint32), list(np.array(ids, np.int32)),
         array.array("i", ids),
     ]  # fmt: skip
@@ -172,16 +162,6 @@ def test_an_array_of_objects_is_as_a_list(backend: BackendName) -> None:
     assert make(backend).decode(np.array([97, 256], object)) == "aab"
 
 
-class Index:
-    """What can be used as an int."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
-
-
 class Raises:
     def __index__(self) -> int:
         raise ZeroDivisionError
@@ -253,107 +233,6 @@ def test_special_tokens_can_be_left_out(backend: BackendName) -> None:
     assert [stream.feed(id) for id in ids] == ["", "ab", "<plain>", "", "!"]
 
 
-def chunks(ids: list[int], cuts: list[int]) -> Iterator[list[int]]:
-    bounds = [0, *sorted(min(cut, len(ids)) for cut in cuts), len(ids)]
-    for start, end in pairwise(bounds):
-        yield ids[start:end]
-
-
-@pytest.mark.parametrize("errors", ["replace", "ignore", "surrogateescape", "backslashreplace"])
-@given(
-    ids=st.lists(all_ids, max_size=30),
-    cuts=st.lists(st.integers(0, 30), max_size=8),
-    skip=st.booleans(),
-)
-@settings(max_examples=max_examples(300))
-def test_a_stream_is_the_whole_however_it_is_cut(
-    backend: BackendName, errors: str, ids: list[int], cuts: list[int], skip: bool
-) -> None:
-    tok = make(backend)
-    whole = tok.decode(ids, errors, skip)
-    for parts in (list(chunks(ids, cuts)), [[id] for id in ids]):
-        stream = tok.decode_stream(errors, skip)
-        fed: list[int] = []
-        out = ""
-        for part in parts:
-            out += stream.feed(part if len(part) != 1 else part[0])
-            fed += part
-            # What is behind a whole sequence is held back, and that is an incomplete one.
-            left = [id for id in fed if not (skip and id == SPECIAL)]
-            held = held_back(tok.decode_bytes(left), errors, out)
-            assert len(held) < 4
-        assert out + stream.finish() == whole
-
-
-def held_back(data: bytes, errors: str, out: str) -> bytes:
-    """Return the bytes at the end of `data` that are not in `out`."""
-    sizes = [size for size in range(5) if size <= len(data)
-             and data[: len(data) - size].decode("utf-8", errors) == out]  # fmt: skip
-    assert sizes, "more is held back than an incomplete sequence"
-    held = data[len(data) - sizes[0] :]
-    # Python's own decoder waits for the third byte of what would be a surrogate.
-    if held and not (held[0] == 0xED and len(held) == 2):
-        with pytest.raises(UnicodeDecodeError, match="unexpected end of data"):
-            held.decode()
-    return held
-
-
-def test_a_stream_gives_what_is_whole_at_once(backend: BackendName) -> None:
-    stream = make(backend).decode_stream()
-    assert isinstance(stream, DecodeStream)
-    assert stream.feed([0x68, 0xC3]) == "h"
-    assert stream.feed(0xA9) == "\u00e9"
-    assert [stream.feed(byte) for byte in "\U0001f600".encode()] == ["", "", "", "\U0001f600"]
-    assert stream.feed([0xE4, 0x41]) == "\ufffdA"
-    assert stream.feed([0xFF]) == "\ufffd"
-    assert stream.feed([]) == ""
-    assert stream.feed(0xE4) == ""
-    assert stream.finish() == "\ufffd"
-
-
-@pytest.mark.parametrize("kind", [int, np.int64, np.uint32, np.int8, Index])
-def test_a_stream_takes_one_id_of_any_type_of_int(backend: BackendName, kind: Any) -> None:
-    assert make(backend).decode_stream().feed(kind(97)) == "a"
-
-
-def test_a_stream_is_finished_once(backend: BackendName) -> None:
-    stream = make(backend).decode_stream()
-    assert stream.finish() == ""
-    message = r"the stream is finished; get another with decode_stream\(\)"
-    with pytest.raises(ValueError, match=message):
-        stream.feed(97)
-    with pytest.raises(ValueError, match=message):
-        stream.finish()
-
-
-@pytest.mark.parametrize("wrong", [259, [97, 259], [97, -1], np.array([98, 259]), [97, None],
-                                   [98, "x"], [97, 1 << 70]])  # fmt: skip
-def test_a_stream_is_as_before_what_it_refused(backend: BackendName, wrong: Any) -> None:
-    stream = make(backend).decode_stream()
-    assert stream.feed([0xF0, 0x9F]) == ""
-    with pytest.raises((UnknownTokenError, TypeError)):
-        stream.feed(wrong)
-    assert stream.feed([0x98, 0x80]) == "\U0001f600"
-
-
-def test_a_strict_stream_is_as_before_what_it_refused(backend: BackendName) -> None:
-    stream = make(backend).decode_stream("strict")
-    assert stream.feed(0xE4) == ""
-    with pytest.raises(UnicodeDecodeError):
-        stream.feed(0x41)
-    assert stream.feed([0xB8, 0xAD]) == "\u4e2d"
-    assert stream.feed(0xE4) == ""
-    with pytest.raises(UnicodeDecodeError):
-        stream.finish()
-
-
-def test_streams_do_not_share_anything(backend: BackendName) -> None:
-    tok = make(backend)
-    first, second = tok.decode_stream(), tok.decode_stream()
-    assert (first.feed(0xC3), second.feed(0x41)) == ("", "A")
-    assert (first.feed(0xA9), second.finish()) == ("\u00e9", "")
-
-
 def test_token_bytes_and_token_id(backend: BackendName) -> None:
     tok = make(backend)
     for id, token in VOCABULARY.token_bytes.items():
@@ -386,3 +265,85 @@ def test_decoding_much(backend: BackendName) -> None:
     ids = [256, 33] * count
     assert tok.decode(ids) == "ab!" * count
     assert tok.decode_bytes(np.array(ids)) == b"ab!" * count
+
+
+PARTS = st.sampled_from(
+    [
+        *(b"a", b"some ascii text", b"x" * 130),
+        *(text.encode() for text in ("é", "а" * 5, "中" * 4, "中" * 50, "\U0001f600", "\x80", "Ā")),
+        *(b"\xef\xbf\xbf", b"\xf4\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xed\xa0\x80"),
+        *(b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xc1\xbf"),
+        *(b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\x80", b"\xff"),
+    ]
+)
+
+
+def outcome(decode: Callable[[], str]) -> object:
+    """Return the text, or what is said of the bytes."""
+    try:
+        return decode()
+    except UnicodeDecodeError as error:
+        return error.args
+
+
+@given(parts=st.lists(PARTS, max_size=12))
+@example([b"\xe4", b"a" * 200])
+@settings(max_examples=max_examples(400))
+def test_bytes_that_may_be_no_utf8(native: BackendName, parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    ours = made(native, Vocabulary(BYTES, []), special=())
+    for errors in ("replace", "ignore", "backslashreplace", "surrogateescape"):
+        assert ours.decode(list(data), errors) == data.decode("utf-8", errors)
+    assert ours.decode_bytes(list(data)) == data
+    assert outcome(lambda: ours.decode(list(data), "strict")) == outcome(data.decode)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        list, tuple, iter, np.array,
+        *(lambda ids, dtype=dtype: np.array(ids, dtype)
+          for dtype in ("u2", "i4", "u4", "i8", "u8", ">i4", ">u8")),
+        lambda ids: np.repeat(np.array(ids), 2)[::2],
+        lambda ids: np.frombuffer(b"x" + np.array(ids, "u4").tobytes(), "u4", offset=1),
+        lambda ids: [np.int64(id) for id in ids],
+        lambda ids: [*ids[:-1], np.uint32(ids[-1])],
+    ],
+)  # fmt: skip
+def test_containers_of_thousands_of_ids(backend: BackendName, kind: Any) -> None:
+    ours = made(backend, special=(("<|end|>", 300), ("<pad>", 70000)))
+    ids = [256, 300, 99, 300, 262, 257] * 900
+    text = "ab<|end|>c<|end|>é t" * 900
+    assert ours.decode(kind(ids)) == text
+    assert ours.decode(kind(ids), skip_special=True) == text.replace("<|end|>", "")
+    assert ours.decode_bytes(kind(ids)) == text.encode()
+
+
+@pytest.mark.parametrize("wrong", [-1, 299, 70000, 2**31, 2**63, -(2**70)])
+def test_the_position_of_a_wrong_id_in_every_container(backend: BackendName, wrong: int) -> None:
+    ours = made(backend)
+    for ids in ([97, wrong], (97, wrong), iter([97, wrong]), [97] * 5000 + [wrong]):
+        with pytest.raises(UnknownTokenError, match=f"is {wrong}, which is no token's id"):
+            ours.decode(ids)
+    if -(2**63) <= wrong < 2**63:
+        with pytest.raises(UnknownTokenError, match=r"ids\[1\] is"):
+            ours.decode(np.array([97, wrong], np.int64), skip_special=True)
+
+
+def test_long_tokens(backend: BackendName) -> None:
+    tokens = {**BYTES, **{256 + size: bytes([97 + size % 26]) * size for size in range(2, 80)}}
+    added = [AddedToken("long " * 1000, 1000)]
+    ours = made(backend, Vocabulary(tokens, []), special=(), added_tokens=added)
+    ids = [*range(258, 336), 1000, 120] * 3
+    want = b"".join(tokens.get(id, b"long " * 1000) for id in ids)
+    assert ours.decode_bytes(ids) == want
+    assert ours.decode(np.array(ids, np.uint32)) == want.decode()
+
+
+def test_handlers_that_do_not_exist(backend: BackendName) -> None:
+    ours = made(backend, made_vocabulary())
+    for wrong in ("no such handler", "nul\0nul", "\ud800"):
+        with pytest.raises((LookupError, ValueError)):
+            ours.decode([255], wrong)
+    with pytest.raises(TypeError):
+        ours.decode([255], None)  # type: ignore[arg-type]
