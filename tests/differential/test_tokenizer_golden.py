@@ -37,9 +37,9 @@ def test_ids_of_every_case(backend: BackendName, name: str, file: str) -> None:
     for row in cases:
         text, ids = row["text"], row["ids"][name]
         assert tok.encode(text, "text") == ids, row["id"]
-        assert tok.encode(text.encode("utf-8", "replace"), "text") == tok.encode(
-            text.encode("utf-8", "replace").decode(), "text"
-        )
+        data = text.encode("utf-8", "replace")
+        same = ids if data.decode() == text else tok.encode(data.decode(), "text")
+        assert tok.encode(data, "text") == same
         assert tok.count(text, "text") == len(ids)
     texts = [row["text"] for row in cases]
     wanted = [row["ids"][name] for row in cases]

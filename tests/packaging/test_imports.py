@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -122,8 +123,15 @@ def imports(module: str) -> Iterator[Import]:
                 yield Import(module, full if is_module else node.module, at_load)
 
 
-ALL_IMPORTS = [found for module in MODULES for found in imports(module)]
-OWN_IMPORTS = [found for found in ALL_IMPORTS if found.target.split(".")[0] in PACKAGES]
+@cache
+def all_imports() -> list[Import]:
+    return [found for module in MODULES for found in imports(module)]
+
+
+@cache
+def own_imports() -> list[Import]:
+    """Return the imports of our own modules."""
+    return [found for found in all_imports() if found.target.split(".")[0] in PACKAGES]
 
 
 def layer(module: str) -> int:
@@ -148,7 +156,7 @@ def test_every_module_has_a_layer() -> None:
 def test_imports_run_one_way() -> None:
     wrong = [
         f"{found.module} imports {found.target}"
-        for found in OWN_IMPORTS
+        for found in own_imports()
         if found.at_load
         and not layer(found.target) < layer(found.module)
         and not layer(found.target) == layer(found.module) in AMONG_THEMSELVES
@@ -159,7 +167,7 @@ def test_imports_run_one_way() -> None:
 def test_imports_upwards_are_few_and_known() -> None:
     late = {
         (found.module, found.target)
-        for found in OWN_IMPORTS
+        for found in own_imports()
         if not found.at_load
         and layer(found.module) not in AMONG_THEMSELVES
         and (found.target == "pretok._core" or layer(found.target) >= layer(found.module))
@@ -170,7 +178,7 @@ def test_imports_upwards_are_few_and_known() -> None:
 def test_pretok_does_without_bpe() -> None:
     users = {
         found.module
-        for found in OWN_IMPORTS
+        for found in own_imports()
         if found.module.startswith("pretok") and found.target.split(".")[0] == "bpe"
     }
     allowed = ("pretok.cli*", "pretok.bench*", "pretok.fuzz*")
@@ -181,7 +189,7 @@ def test_pretok_does_without_bpe() -> None:
 def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
     known = {
         (found.module, found.target)
-        for found in OWN_IMPORTS
+        for found in own_imports()
         if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge", "bpe.special",
                             "bpe.decode", "bpe.normalize", "bpe.encoder", "bpe.trainer")
         and found.target.split(".")[0] == "pretok"
@@ -195,7 +203,7 @@ def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
 
 def test_there_is_no_circle() -> None:
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
-    for found in OWN_IMPORTS:
+    for found in own_imports():
         if found.at_load:
             graph[found.module].add(found.target)
     TopologicalSorter(graph).prepare()  # raises CycleError
@@ -204,7 +212,7 @@ def test_there_is_no_circle() -> None:
 def test_nothing_imports_a_regex_engine() -> None:
     wrong = [
         found
-        for found in ALL_IMPORTS
+        for found in all_imports()
         if found.target.split(".")[0] in REGEX
         and (found.at_load or not any(fnmatch(found.module, name) for name in MAY_USE_REGEX))
     ]
@@ -215,7 +223,7 @@ def test_engines_are_only_for_fuzzing_measuring_and_generating() -> None:
     engines = {"tiktoken", "tokenizers", "regex"}
     wrong = [
         found
-        for found in ALL_IMPORTS
+        for found in all_imports()
         if found.target.split(".")[0] in engines
         and not any(fnmatch(found.module, name) for name in MAY_USE_ENGINES)
     ]
@@ -234,7 +242,7 @@ MAY_USE = {
 def test_only_the_top_uses_the_command_line_libraries() -> None:
     wrong = [
         found
-        for found in ALL_IMPORTS
+        for found in all_imports()
         if found.target.split(".")[0] in MAY_USE
         and layer(found.module) != TOP
         and found.module not in MAY_USE[found.target.split(".")[0]]

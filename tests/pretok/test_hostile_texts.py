@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise, product
 
 import pytest
@@ -46,13 +46,19 @@ def as_private_use(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("pretok-test-private-use", as_private_use)
 
 
-def check_bytes(names: list[str], sequences: list[bytes], backend: BackendName) -> None:
+def check_bytes(
+    names: Sequence[str], sequences: list[bytes], backend: BackendName, every_method: bool = True
+) -> None:
+    """Compare splits of bytes with splits of the same as str, by the fastest backend.
+
+    `every_method` says whether to compare `count` and `offsets` too.
+    """
     escaped = "surrogateescape"
     for name in names:
         tok = pretok.get(name, backend=backend)
         wanted = [
             list(accumulate(map(len, parts), initial=0))
-            for parts in tok.split_batch(
+            for parts in pretok.get(name).split_batch(
                 [data.decode("utf-8", "pretok-test-private-use") for data in sequences]
             )
         ]
@@ -61,14 +67,16 @@ def check_bytes(names: list[str], sequences: list[bytes], backend: BackendName) 
             parts = tok.split_bytes(data)
             found = [text[a:b].encode("utf-8", escaped) for a, b in pairwise(bounds)]
             assert parts == found, (name, data)
-            assert tok.count(data) == len(parts)
-            assert tok.offsets(data, "byte").tolist() == [0, *accumulate(map(len, parts))]
+            if every_method:
+                assert tok.count(data) == len(parts)
+                assert tok.offsets(data, "byte").tolist() == [0, *accumulate(map(len, parts))]
 
 
 def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
     every = bytes(range(256))
     sequences = [*all_sequences(every, 1), *all_sequences(every, 2)]
-    check_bytes(["o200k"], sequences, backend)
+    # Pure Python takes ten times as long; test_exhaustive compares its offsets of every sequence.
+    check_bytes(["o200k"], sequences, backend, every_method=backend == "native")
     few = [*all_sequences(every, 1), *all_sequences(CRITICAL, 2)]
     check_bytes(SOME_NAMES, few, backend)
 

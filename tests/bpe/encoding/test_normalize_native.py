@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,24 +15,48 @@ from bpe.normalize import left_alone, normalize
 from pretok.pretokenizer import BackendName
 from support import max_examples, seeded
 
-CODES = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-MARKS = [char for char in CODES if unicodedata2.combining(char)]
-PARTS = {
-    char: unicodedata2.normalize("NFD", char)
-    for char in CODES
-    if unicodedata2.decomposition(char)[:1] not in ("", "<") or "\uac00" <= char <= "\ud7a3"
-}
-LETTERS = [char for char in PARTS if not "\uac00" <= char <= "\ud7a3"]
-POOLS = [
-    "aeoqAK \u00e9\u1ead\u03b1\u0915\u0995\u304b\u4e00\U0001f600",
-    LETTERS,
-    MARKS,
-    sorted({mark for char in LETTERS for mark in PARTS[char]}),
-    [chr(code) for code in (*range(0x1100, 0x1200), *range(0xAC00, 0xAC40))],
-    [chr(code) for code in range(0x0300, 0x0346)],
-    [chr(code) for code in range(0x0900, 0x1000)],
-    sorted(left_alone()),
-]
+
+def is_hangul(char: str) -> bool:
+    return "\uac00" <= char <= "\ud7a3"
+
+
+@cache
+def code_points() -> list[str]:
+    return [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+
+
+@cache
+def marks() -> list[str]:
+    return [char for char in code_points() if unicodedata2.combining(char)]
+
+
+@cache
+def parts() -> dict[str, str]:
+    """Return what each character decomposes to."""
+    return {
+        char: unicodedata2.normalize("NFD", char)
+        for char in code_points()
+        if unicodedata2.decomposition(char)[:1] not in ("", "<") or is_hangul(char)
+    }
+
+
+@cache
+def letters() -> list[str]:
+    return [char for char in parts() if not is_hangul(char)]
+
+
+@cache
+def pools() -> list[str | list[str]]:
+    return [
+        "aeoqAK \u00e9\u1ead\u03b1\u0915\u0995\u304b\u4e00\U0001f600",
+        letters(),
+        marks(),
+        sorted({mark for char in letters() for mark in parts()[char]}),
+        [chr(code) for code in (*range(0x1100, 0x1200), *range(0xAC00, 0xAC40))],
+        [chr(code) for code in range(0x0300, 0x0346)],
+        [chr(code) for code in range(0x0900, 0x1000)],
+        sorted(left_alone()),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +81,20 @@ def check(core: Any, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("context", ["{}", "e{}\u0323", "\u0301{}", "{}\u0301"], ids=ascii)
 def test_every_code_point(core: Any, context: str) -> None:
-    codes = [char for char in CODES if char != "\n"]
+    codes = [char for char in code_points() if char != "\n"]
     check(core, [context.format(char) for char in codes])
 
 
 def test_every_pair_that_composes_and_is_excluded_from_it(core: Any) -> None:
-    lines = [*PARTS.values()]
-    lines += [f"{parts[0]}{more}{parts[1:]}" for parts in lines for more in "\u0327\u0301q"]
-    lines += [f"{char}{mark}" for char in LETTERS for mark in "\u0301\u0323\u0345\u3099\u09be"]
+    lines = [*parts().values()]
+    lines += [f"{nfd[0]}{more}{nfd[1:]}" for nfd in lines for more in "\u0327\u0301q"]
+    lines += [f"{char}{mark}" for char in letters() for mark in "\u0301\u0323\u0345\u3099\u09be"]
     check(core, lines)
 
 
 def test_every_mark_with_every_other_class(core: Any) -> None:
-    one_of_each = {unicodedata2.combining(mark): mark for mark in MARKS}.values()
-    check(core, [f"a{mark}{other}\u0301" for mark in MARKS for other in one_of_each])
+    one_of_each = {unicodedata2.combining(mark): mark for mark in marks()}.values()
+    check(core, [f"a{mark}{other}\u0301" for mark in marks() for other in one_of_each])
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -77,8 +102,8 @@ def test_random_texts(core: Any, seed: int) -> None:
     rng = seeded(seed)
     lines = []
     for _ in range(50_000):
-        pools = rng.choices(POOLS, k=2)
-        lines.append("".join(rng.choice(rng.choice(pools)) for _ in range(rng.randrange(9))))
+        two = rng.choices(pools(), k=2)
+        lines.append("".join(rng.choice(rng.choice(two)) for _ in range(rng.randrange(9))))
     check(core, lines)
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     text = "\n".join(lines)
