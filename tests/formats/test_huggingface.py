@@ -13,6 +13,7 @@ import pretok
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
 from bpe.formats.byte_level import to_bytes, to_text
 from paths import shared
+from pre_tokenizer_json import byte_level, sequence, split
 from pretok import LETTER, Preset, Run
 from pretok.patterns import WHOLE, pattern_for
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
@@ -23,12 +24,9 @@ from vocabulary_files import (
     PAIRS,
     TEXTS,
     added,
-    byte_level,
     huggingface,
     made,
     made_vocabulary,
-    sequence,
-    split,
     write,
 )  # fmt: skip
 

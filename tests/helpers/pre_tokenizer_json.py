@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+def byte_level(**changes: bool) -> dict[str, Any]:
+    """Return the pre-tokenizer or decoder ByteLevel."""
+    options = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return {"type": "ByteLevel", **options, **changes}
 
 
 def split(pattern: str, behavior: str = "Isolated", invert: bool = False) -> dict[str, Any]:
@@ -18,3 +22,6 @@ def literal(text: str, behavior: str = "Isolated", invert: bool = False) -> dict
 
 def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": list(parts)}
+
+
+BYTES = byte_level(use_regex=False)

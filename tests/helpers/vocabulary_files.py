@@ -11,6 +11,7 @@ from typing import Any
 import bpe
 from bpe import AddedToken, Vocabulary
 from bpe.formats.byte_level import to_text
+from pre_tokenizer_json import byte_level
 from pretok.pretokenizer import BackendName
 
 PAIRS = ((b"a", b"b"), (b" ", b"t"), (b"ab", b"c"), (b" t", b"h"), (b" th", b"e"), (b"1", b"2"),
@@ -109,23 +110,6 @@ def added(id: int, content: str, **flags: bool) -> dict[str, Any]:
         **{name: flags.get(name, False) for name in names},
         "special": flags.get("special", True),
     }
-
-
-def byte_level(**changes: bool) -> dict[str, Any]:
-    """Return the pre-tokenizer (or the decoder) ByteLevel."""
-    options = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    return {"type": "ByteLevel", **options, **changes}
-
-
-def split(pattern: str, **changes: Any) -> dict[str, Any]:
-    """Return the pre-tokenizer Split of a regular expression, as Isolated."""
-    given = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-    return {"type": "Split", **given, **changes}
-
-
-def sequence(*stages: dict[str, Any]) -> dict[str, Any]:
-    """Return the pre-tokenizer Sequence."""
-    return {"type": "Sequence", "pretokenizers": list(stages)}
 
 
 def write(path: Path, content: bytes | str | list[bytes] | dict[str, Any]) -> Path:
