@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import bpe
+from c_library import CLibrary, compiler
 from paths import CPP, ROOT, repository_module, shared
 from vocabularies import SOURCES, live
 
@@ -224,20 +225,29 @@ def amalgamation() -> dict[str, str]:
     return texts
 
 
-def test_two_files_are_all_that_is_needed(tmp_path: Path) -> None:
-    check_two_files(tmp_path, "g++")
+STRICT = ("-std=c++17", "-pthread", "-Wall", "-Wextra", "-Werror")
+
+
+def test_two_files_are_all_that_is_needed(c_library: CLibrary, tmp_path: Path) -> None:
+    built = c_library.path.parent
+    assert (built / "warnings").read_text() == ""
+    for name in ("pretok.hpp", "pretok.o"):
+        shutil.copy(built / name, tmp_path)
+    check_two_files(tmp_path, compiler() or "c++")
 
 
 @slow
-def test_two_files_with_clang(tmp_path: Path) -> None:
-    check_two_files(tmp_path, "clang++")
+@pytest.mark.parametrize("name", ["g++", "clang++"])
+def test_two_files_without_options(name: str, tmp_path: Path) -> None:
+    for file, text in amalgamation().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    ran(tool(name), *STRICT, "-c", tmp_path / "pretok.cpp", "-o", tmp_path / "pretok.o")
+    check_two_files(tmp_path, tool(name))
 
 
 def check_two_files(folder: Path, compiler: str) -> None:
-    for name, text in amalgamation().items():
-        (folder / name).write_text(text, encoding="utf-8")
-    strict = (tool(compiler), "-std=c++17", "-pthread", "-Wall", "-Wextra", "-Werror")
-    ran(*strict, "-c", folder / "pretok.cpp", "-o", folder / "pretok.o")
+    """Build the examples from the header and pretok.o in `folder`."""
+    strict = (compiler, *STRICT)
     program = (EXAMPLES / "chat.cpp").read_text(encoding="utf-8")
     (folder / "chat.cpp").write_text(program, encoding="utf-8")
     ran(*strict, folder / "chat.cpp", folder / "pretok.o", "-o", folder / "chat")
