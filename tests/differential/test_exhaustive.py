@@ -6,6 +6,7 @@ equal first pre-tokens of all strings up to a length mean equal splits of all of
 
 from __future__ import annotations
 
+import hashlib
 import os
 import string
 from collections.abc import Callable, Iterator
@@ -14,13 +15,15 @@ from itertools import islice, product
 import numpy as np
 import pytest
 import regex
+from numpy.typing import NDArray
 
 import pretok
 from pretok import Preset, PreTokenizer
 from pretok.fuzz.engines import Engine, engine
 from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
-from pretok.machine import Machine
+from pretok.machine import ESCAPE, Machine, widths_of
 from pretok.pretokenizer import BackendName
+from pretok.text import code_points_of
 from support import CORE_NAMES, REPORT
 
 FULL = os.environ.get("PRETOK_FULL") == "1"
@@ -147,8 +150,19 @@ def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: Bac
     # o200k tells most classes apart. ASCII around each keeps sequences out of each other's way.
     fast = pretok.get("o200k", backend=native)
     plain = pretok.get("o200k", backend="python")
+    machine = plain._backend
+    assert isinstance(machine, Machine)
+    expected: dict[bytes, NDArray[np.int64]] = {}
     for first in range(256):
         data = _sequences(first)
+        points = code_points_of(data.decode("utf-8", ESCAPE))
+        widths = widths_of(points, "byte", from_str=False).astype(np.uint8)
+        # The Python backend sees classes, and the letters after an apostrophe, which follow from
+        # the second and third byte. Texts that are equal in these and in widths have equal offsets.
+        seen = np.stack([machine._classifier.classes[points], points == ord("'"), widths])
+        key = hashlib.sha256(seen.tobytes()).digest()
+        if key not in expected:
+            expected[key] = plain.offsets(data)
         offsets = fast.offsets(data)
-        assert np.array_equal(offsets, plain.offsets(data)), f"first byte {first:#04x}"
+        assert np.array_equal(offsets, expected[key]), f"first byte {first:#04x}"
         assert offsets[-1] == len(data)
