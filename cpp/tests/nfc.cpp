@@ -1,4 +1,4 @@
-// NFC: known facts of Unicode, and what must hold of any text. tests/test_native_nfc.py
+// NFC: known facts of Unicode, and what must hold of any text. tests/bpe/encoding/test_native_nfc.py
 // compares it with its twin.
 #include "nfc.hpp"
 #include "utf8.hpp"

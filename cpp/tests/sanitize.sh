@@ -68,13 +68,18 @@ python)
   # Without libstdc++ there, exceptions that C++ throws are not found by AddressSanitizer. Python
   # frees nothing at its end. Stacks are short: it is recursive.
   preload="$(gcc -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so.6)"
-  tests=(added_tokens direct decode decode_calls differential format_tiktoken golden hostile kernels
-    load merge normalize pretokenizer program random_presets rank_file special stream threads
-    tokenizer tokenizer_golden tokenizer_hostile tokenizer_made train train_as_others train_process
-    trainer training_sources twins vocabulary)
+  tests=(
+    bpe/encoding/test_{added_tokens,decode,fast_calls,normalize,special_tokens}.py
+    bpe/test_{load,merge,threads,tokenizer,tokenizer_construction,tokenizer_hostile,vocabulary}.py
+    bpe/training/test_{corpus,train,train_like_peers,train_process,trainer}.py
+    differential/test_{golden,kernels,presets,random_presets,tokenizer_golden}.py
+    formats/test_tiktoken.py
+    packaging/test_twins.py
+    pretok/machine/test_{program,stream}.py
+    pretok/test_{hostile_texts,pre_tokenizer}.py
+  )
   if [ $# -eq 0 ]; then
-    set -- "${tests[@]/#/$root/tests/test_}"
-    set -- "${@/%/.py}" -k \
+    set -- "${tests[@]/#/$root/tests/}" -k \
       'not python and not linear and not lets_other and not million and not memory_beyond'
   fi
   cd "$packages" # where `python -m` looks first

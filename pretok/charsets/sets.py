@@ -209,7 +209,7 @@ def _some(chars: CharSet, *ranges: int | tuple[int, int]) -> CharSet:
 
 
 # What follows was measured over all code points from tokenizers 0.23.3 and tiktoken 0.14.0;
-# tests/test_engine_sets.py compares it with the engines that are installed.
+# tests/pretok/charsets/test_engine_sets.py compares it with the engines that are installed.
 _LETTER_NUMBERS = _some(NUMBER, (0x16EE, 0x16F0), (0x2160, 0x2182), (0x2185, 0x2188),
                         (0xA6E6, 0xA6EF), (0x10140, 0x10174), 0x10341, 0x1034A, (0x103D1, 0x103D5),
                         (0x12400, 0x12686))  # fmt: skip

@@ -1,7 +1,8 @@
 r"""One form for the alternatives of a pattern, which those that match the same text have in common.
 
 Every step is a law about what is matched at a place, not a guess about what was meant: where no
-law makes two patterns one, they count as different. tests/test_canonical.py asks the engines.
+law makes two patterns one, they count as different.
+tests/pretok/patterns/test_canonical.py asks the engines.
 """
 
 from __future__ import annotations

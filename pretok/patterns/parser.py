@@ -156,7 +156,7 @@ _OTHER_PROPERTIES = (
     | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
-"""Others that the engines give the same members; tests/test_syntax.py asks them."""
+"""Others that the engines give the same members; tests/pretok/patterns/test_parser.py asks them."""
 # Oniguruma has two tables: that of \w alone takes the numbers of Latin-1 as well.
 _WORDS: dict[tuple[Engine, bool], CharSet] = {
     ("hf", False): ONIGURUMA_WORD,

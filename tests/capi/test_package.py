@@ -1,0 +1,296 @@
+"""The C/C++ library as others take it: installed, in their build, or as two files."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import bpe
+from c_library import CLibrary, compiler
+from paths import CPP, ROOT, repository_module, shared
+from vocabularies import SOURCES, live
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+EXAMPLES = CPP / "examples"
+HEADER = (CPP / "capi" / "pretok.h").read_text(encoding="utf-8")
+LARGEST = 620_000
+"""Bytes of the stripped shared library with the tables of one Unicode version."""
+FULL = os.environ.get("PRETOK_FULL") == "1"
+BUILD = os.environ.get("PRETOK_BUILD")
+"""The folder of a build of cpp/, in which little is left to be built."""
+MAY_NEED = ("libc", "libstdc++", "libm", "libgcc_s", "libpthread", "ld-linux", "linux-vdso")
+
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.18)
+project(consumer LANGUAGES C CXX)
+if(PRETOK_SOURCE)
+  add_subdirectory(${PRETOK_SOURCE} pretok)
+else()
+  find_package(pretok 0.1 CONFIG REQUIRED)
+endif()
+foreach(source ids.c chat.cpp)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${EXAMPLES}/${source})
+  target_link_libraries(${name} PRIVATE pretok::pretok)
+endforeach()
+"""
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at ELF files"),
+    # One worker builds what several tests use.
+    pytest.mark.xdist_group("package"),
+]
+
+
+def slow(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that builds the library anew."""
+    skip = pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1")
+    marked: Callable[..., None] = pytest.mark.slow(skip(test))
+    return marked
+
+
+def tool(name: str) -> str:
+    """Return the path of a program; skip the test where there is none."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def ran(*command: str | Path, stdin: Path | None = None) -> str:
+    """Return what a command writes; fail with all that it says if it fails."""
+    with open(stdin or os.devnull, "rb") as source:
+        done = subprocess.run(
+            [str(part) for part in command], stdin=source, capture_output=True, check=False
+        )
+    said = done.stderr.decode(errors="replace")
+    assert done.returncode == 0, f"{command}\n{done.stdout.decode(errors='replace')}\n{said}"
+    return done.stdout.decode()
+
+
+def built(source: Path, folder: Path, *options: str) -> Path:
+    """Configure and build a CMake project; return `folder`."""
+    tool("c++")
+    ran(tool("cmake"), "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *options)
+    ran("cmake", "--build", folder, "--parallel", str(os.cpu_count()))
+    return folder
+
+
+def installed(at: Path, folder: Path, shared_library: bool) -> Path:
+    """Build the library in `folder`, install it below `at`, and return the prefix."""
+    kind = "ON" if shared_library else "OFF"
+    options = ("-DPRETOK_TESTS=OFF", "-DPRETOK_EXAMPLES=OFF", f"-DBUILD_SHARED_LIBS={kind}")
+    built(CPP, folder, *options, "-DPRETOK_UNICODE=16.0")
+    ran("cmake", "--install", folder, "--prefix", at / "prefix")
+    return at / "prefix"
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the shared library is installed."""
+    if BUILD is None and not FULL:
+        pytest.skip("takes a minute; set PRETOK_FULL=1, or PRETOK_BUILD to the folder of a build")
+    at = tmp_path_factory.mktemp("shared")
+    return installed(at, Path(BUILD or at / "build").resolve(), shared_library=True)
+
+
+@pytest.fixture(scope="module")
+def static_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the static library is installed."""
+    at = tmp_path_factory.mktemp("static")
+    return installed(at, at / "build", shared_library=False)
+
+
+@pytest.fixture(scope="module")
+def programs(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the examples, built by a project that finds the installed library."""
+    return consumer(tmp_path_factory.mktemp("consumer"), f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def consumer(at: Path, option: str) -> Path:
+    (at / "source").mkdir()
+    (at / "source" / "CMakeLists.txt").write_text(CONSUMER)
+    return built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
+
+
+def by_pkg_config(prefix: Path, at: Path, *options: str, source: Path | None = None) -> Path:
+    """Build the examples, or `source`, with the flags that pkg-config gives; return `at`."""
+    folder = next(prefix.glob("**/pkgconfig"))
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    command = [tool("pkg-config"), *options, "--cflags", "--libs", "pretok"]
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for path in [source] if source else [EXAMPLES / "ids.c", EXAMPLES / "chat.cpp"]:
+        compiler = ("cc", "-std=c99") if path.suffix == ".c" else ("c++", "-std=c++17")
+        rpath = f"-Wl,-rpath,{folder.parent}"
+        ran(
+            tool(compiler[0]), compiler[1], path, "-o", at / path.stem, *asked.stdout.split(), rpath
+        )
+    return at
+
+
+def check_examples(folder: Path) -> None:
+    vocabulary = (EXAMPLES / "tiny.tiktoken", "cl100k")
+    ids = ran(folder / "ids", *vocabulary, stdin=EXAMPLES / "hello.txt")
+    assert ids == (EXAMPLES / "hello.ids").read_text()
+    answers = ran(folder / "chat", *vocabulary, stdin=EXAMPLES / "messages.txt")
+    assert answers == (EXAMPLES / "answers.txt").read_text(encoding="utf-8")
+
+
+def test_the_ids_of_the_example_are_those_of_python() -> None:
+    tok = bpe.load(EXAMPLES / "tiny.tiktoken", preset="cl100k")
+    ids = tok.encode((EXAMPLES / "hello.txt").read_text(encoding="utf-8"))
+    assert "".join(f"{id}\n" for id in ids) == (EXAMPLES / "hello.ids").read_text()
+
+
+def test_the_versions_are_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    cmake = (CPP / "CMakeLists.txt").read_text(encoding="utf-8")
+    version = project["project"]["version"]
+    assert f"project(pretok VERSION {version} " in cmake
+    # What CONSUMER asks for, and README.md shows.
+    assert version.startswith("0.1.")
+
+
+def test_a_project_that_finds_the_package(programs: Path) -> None:
+    check_examples(programs)
+
+
+def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
+    check_examples(by_pkg_config(prefix, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["cl100k", "o200k"])
+def test_the_example_prints_what_tiktoken_says(programs: Path, name: str) -> None:
+    text = shared("texts", "udhr.txt")
+    source = SOURCES[name]
+    printed = ran(programs / "ids", shared("vocabs", source.file), source.preset, stdin=text)
+    ids = live(name).encode_ordinary(text.read_bytes().decode())
+    assert list(map(int, printed.split())) == ids
+
+
+def readme_block(language: str) -> str:
+    """Return the only example of cpp/README.md in `language`."""
+    text = (CPP / "README.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    return str(found)
+
+
+def test_the_program_of_the_readme(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "readme.cpp").write_text(readme_block("cpp"), encoding="utf-8")
+    folder = by_pkg_config(prefix, tmp_path, source=tmp_path / "readme.cpp")
+    assert ran(folder / "readme", EXAMPLES / "tiny.tiktoken").endswith(" ids of Hello, world!\n")
+
+
+@slow
+def test_the_commands_of_the_readme(tmp_path: Path) -> None:
+    tool("cmake")
+    shutil.copytree(CPP, tmp_path / "cpp")
+    commands = f"set -e\ncd {tmp_path}\n{readme_block('sh')}"
+    assert ran("bash", "-c", commands).endswith((EXAMPLES / "hello.ids").read_text())
+
+
+def test_what_the_shared_library_shows_and_needs(prefix: Path) -> None:
+    library = next(prefix.glob("**/libpretok.so"))
+    listed = ran(tool("nm"), "-D", "--defined-only", library)
+    functions = set(re.findall(r"\b(pretok_\w+)\(", HEADER))
+    assert {line.split()[-1] for line in listed.splitlines()} == functions
+    needed = [line.split()[0] for line in ran(tool("ldd"), library).splitlines()]
+    assert [name for name in needed if Path(name).name.split(".so")[0] == "libc"]
+    assert not [name for name in needed if not Path(name).name.startswith(MAY_NEED)]
+    abi = re.search(r"#define PRETOK_ABI_VERSION (\d+)", HEADER)
+    assert abi is not None
+    assert library.resolve().with_name(f"libpretok.so.{abi[1]}").exists()
+
+
+def test_the_shared_library_is_small(prefix: Path, tmp_path: Path) -> None:
+    ran(tool("strip"), "-o", tmp_path / "small", next(prefix.glob("**/libpretok.so")))
+    assert (tmp_path / "small").stat().st_size < LARGEST
+
+
+@cache
+def amalgamation() -> dict[str, str]:
+    texts: dict[str, str] = repository_module("cpp", "amalgamate.py").amalgamation()
+    return texts
+
+
+STRICT = ("-std=c++17", "-pthread", "-Wall", "-Wextra", "-Werror")
+
+
+def test_two_files_are_all_that_is_needed(c_library: CLibrary, tmp_path: Path) -> None:
+    built = c_library.path.parent
+    assert (built / "warnings").read_text() == ""
+    for name in ("pretok.hpp", "pretok.o"):
+        shutil.copy(built / name, tmp_path)
+    check_two_files(tmp_path, compiler() or "c++")
+
+
+@slow
+@pytest.mark.parametrize("name", ["g++", "clang++"])
+def test_two_files_without_options(name: str, tmp_path: Path) -> None:
+    for file, text in amalgamation().items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    ran(tool(name), *STRICT, "-c", tmp_path / "pretok.cpp", "-o", tmp_path / "pretok.o")
+    check_two_files(tmp_path, tool(name))
+
+
+def check_two_files(folder: Path, compiler: str) -> None:
+    """Build the examples from the header and pretok.o in `folder`."""
+    strict = (compiler, *STRICT)
+    program = (EXAMPLES / "chat.cpp").read_text(encoding="utf-8")
+    (folder / "chat.cpp").write_text(program, encoding="utf-8")
+    ran(*strict, folder / "chat.cpp", folder / "pretok.o", "-o", folder / "chat")
+    # The same header does for C.
+    program = (EXAMPLES / "ids.c").read_text(encoding="utf-8")
+    (folder / "ids.c").write_text(program.replace("pretok.h", "pretok.hpp"), encoding="utf-8")
+    ran(tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", folder / "ids.c", "-o", folder / "ids.o")
+    ran(*strict, folder / "ids.o", folder / "pretok.o", "-o", folder / "ids")
+    check_examples(folder)
+
+
+def test_names_that_source_files_share_are_kept_apart() -> None:
+    amalgamate = repository_module("cpp", "amalgamate.py")
+    lines = ["namespace {", "struct Run {", "template <typename T = int> void size(T x) {",
+             "constexpr std::size_t ROOM = 3;", "std::atomic<int> chosen{0};",
+             "} // namespace", "void outside() {"]  # fmt: skip
+    assert amalgamate.own_names(lines) == {"Run", "size", "ROOM", "chosen"}
+    names = {"Run": "Run_a", "size": "size_a"}
+    line = 'Run::Run(int n) : of(x.size(), size(n), pretok::size, p->size, "size") {} // size'
+    assert amalgamate.renamed(line, names) == (
+        'Run_a::Run_a(int n) : of(x.size(), size_a(n), pretok::size, p->size, "size") {} // size'
+    )
+
+
+@slow
+def test_a_project_that_has_it_in_a_folder(tmp_path: Path) -> None:
+    check_examples(consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}"))
+
+
+@slow
+def test_a_project_that_finds_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
+    check_examples(consumer(tmp_path, f"-DCMAKE_PREFIX_PATH={static_prefix}"))
+
+
+@slow
+def test_pkg_config_for_the_static_library(static_prefix: Path, tmp_path: Path) -> None:
+    check_examples(by_pkg_config(static_prefix, tmp_path, "--static"))
+
+
+def test_a_unicode_version_without_a_table(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [tool("cmake"), "-S", CPP, "-B", tmp_path, "-DPRETOK_UNICODE=16.0;1.1"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert "PRETOK_UNICODE has '1.1'" in done.stderr

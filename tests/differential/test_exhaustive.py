@@ -1,0 +1,168 @@
+"""All strings over a small alphabet: the first pre-token of each is that of `regex`.
+
+A split is made of first pre-tokens, each of a suffix of the text, and no pattern looks behind, so
+equal first pre-tokens of all strings up to a length mean equal splits of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import string
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+
+import numpy as np
+import pytest
+import regex
+from numpy.typing import NDArray
+
+import pretok
+from pretok import Preset, PreTokenizer
+from pretok.charsets.classified_text import code_points_of
+from pretok.fuzz.engines import Engine, engine
+from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import ESCAPE, Machine, widths_of
+from support import CORE_NAMES, REPORT
+
+FULL = os.environ.get("PRETOK_FULL") == "1"
+LIMITS = {
+    "native": {
+        core: count * ((10 if core else 50) if FULL else 1) for core, count in STRINGS.items()
+    },
+    "python": {True: 170_000, False: 4_000},
+}
+"""The greatest number of strings of one length, for the core and for others."""
+ENOUGH = {"native": 6, "python": 5}
+"""A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
+
+NAMES = [preset.name for preset in pretok.presets()]
+Letters = Callable[[PreTokenizer], str]
+
+
+def letters_of_classes(tokenizer: PreTokenizer) -> str:
+    """Return one code point of each class that the preset's rules, of all stages, tell apart."""
+    return one_of_each_class(tokenizer.preset, tokenizer.unicode)
+
+
+def letters_of_contractions(tokenizer: PreTokenizer) -> str:
+    """Return every letter that has a part of its own in a contraction, and what may be around.
+
+    t, m and d do as s does, ve as re, and a capital as its small letter: see the last test.
+    """
+    return "'srelS\u017fx "
+
+
+def check(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
+    """Compare each text, or its first pre-token if that is enough, with an engine; return how many.
+
+    That is `regex`, or the preset's own engine where that reads its patterns otherwise.
+    """
+    if tokenizer.preset.name not in CORE_NAMES:
+        return check_whole(tokenizer, texts)
+    compiled = regex.compile(tokenizer.preset.pattern)
+    count = 0
+    for batch in iter(lambda: list(islice(texts, 1 << 16)), []):
+        ours = first_ends(tokenizer, batch)
+        theirs = [match and match.end() for match in map(compiled.match, batch)]
+        if ours != theirs:
+            wrong = next(t for t, a, b in zip(batch, ours, theirs, strict=True) if a != b)
+            split, found = tokenizer.split(wrong), compiled.match(wrong)
+            raise AssertionError(f"{tokenizer!r}: {wrong!r} is {split}, regex: {found!r}")
+        count += len(batch)
+    return count
+
+
+def first_ends(tokenizer: PreTokenizer, texts: list[str]) -> list[int]:
+    """Return the end of the first pre-token of each text."""
+    machine = tokenizer._backend
+    if isinstance(machine, Machine):  # all that `split` does but the making of arrays
+        return [machine.advance(text, partial=False).ends[0] for text in texts]
+    return [len(pre_tokens[0]) for pre_tokens in map(tokenizer.split, texts)]
+
+
+def check_whole(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
+    ask = oracle_of(tokenizer.preset).comparisons(tokenizer)[0].theirs
+    count = 0
+    for batch in iter(lambda: list(islice(texts, 1 << 9)), []):
+        for text, theirs in zip(batch, ask(batch), strict=True):
+            assert tokenizer.split(text) == theirs, f"{tokenizer!r}: {text!r}"
+        count += len(batch)
+    return count
+
+
+def oracle_of(preset: Preset) -> Engine:
+    return engine(preset.engine if engine("regex").refuses(preset) else "regex")
+
+
+def in_version_of_oracle(name: str, backend: BackendName) -> PreTokenizer:
+    preset = pretok.get(name).preset
+    return pretok.get(name, unicode=oracle_of(preset).unicode(preset), backend=backend)
+
+
+@pytest.mark.parametrize("letters_for", [letters_of_classes, letters_of_contractions])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_pre_token_of_every_string(
+    name: str, letters_for: Letters, backend: BackendName, record_property: Callable[..., None]
+) -> None:
+    tokenizer = in_version_of_oracle(name, backend)
+    letters = letters_for(tokenizer)
+    length = total = 0
+    is_core = name in CORE_NAMES
+    most, enough = LIMITS[backend][is_core], ENOUGH[backend] if is_core else 2
+    if is_core and backend == "python" and not FULL:
+        most = len(letters) ** enough  # longer ones are left to the native backend
+    while len(letters) ** (length + 1) <= most:
+        length += 1
+        total += check(tokenizer, map("".join, product(letters, repeat=length)))
+    assert length >= enough
+    assert backend != "native" or length >= longest(letters, is_core)
+    assert total == sum(len(letters) ** n for n in range(1, length + 1))
+    record_property("length", length)
+    REPORT.append(f"{name} ({backend}): all {total:,} strings of up to {length} of {letters!a}")
+
+
+@pytest.mark.parametrize("name", CORE_NAMES)
+def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName) -> None:
+    letters = [*string.ascii_letters, *"\u017f\u212a\u0130\u0131\u00df\ufb06", ""]
+    texts = (
+        before + "'" + "".join(pair) + after
+        for pair in product(letters, repeat=2)
+        for before in ("", "a", "A")
+        for after in ("", "l", " ")
+    )
+    check(in_version_of_oracle(name, backend), texts)
+
+
+def _sequences(first: int) -> bytes:
+    """Return "a" + sequence + " " for each sequence of three bytes that begins with `first`."""
+    block = np.empty((256, 256, 5), np.uint8)
+    block[..., 0] = ord("a")
+    block[..., 1] = first
+    block[..., 2] = np.arange(256)[:, None]
+    block[..., 3] = np.arange(256)
+    block[..., 4] = ord(" ")
+    return block.tobytes()
+
+
+def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: BackendName) -> None:
+    # o200k tells most classes apart. ASCII around each keeps sequences out of each other's way.
+    fast = pretok.get("o200k", backend=native)
+    plain = pretok.get("o200k", backend="python")
+    machine = plain._backend
+    assert isinstance(machine, Machine)
+    expected: dict[bytes, NDArray[np.int64]] = {}
+    for first in range(256):
+        data = _sequences(first)
+        points = code_points_of(data.decode("utf-8", ESCAPE))
+        widths = widths_of(points, "byte", from_str=False).astype(np.uint8)
+        # The Python backend sees classes, and the letters after an apostrophe, which follow from
+        # the second and third byte. Texts that are equal in these and in widths have equal offsets.
+        seen = np.stack([machine._classifier.classes[points], points == ord("'"), widths])
+        key = hashlib.sha256(seen.tobytes()).digest()
+        if key not in expected:
+            expected[key] = plain.offsets(data)
+        offsets = fast.offsets(data)
+        assert np.array_equal(offsets, expected[key]), f"first byte {first:#04x}"
+        assert offsets[-1] == len(data)

@@ -1,0 +1,98 @@
+"""C++ reads in real files of tokenizers what Python reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import bpe
+from bpe.formats import pretok_file
+from native_models import reads_json, said_to_cpp, said_to_python
+from paths import shared
+from pre_tokenizer_json import BYTES, sequence, split
+from pretok.machine.backend import BackendName
+from vocabulary_files import huggingface
+
+RANK_FILES = [
+    "cl100k_base.tiktoken", "o200k_base.tiktoken", "p50k_base.tiktoken", "r50k_base.tiktoken",
+    "qwen.tiktoken", "whisper_multilingual.tiktoken", "llama3_tokenizer.model",
+]  # fmt: skip
+GGUF_FILES = ["deepseek-llm", "gpt-2", "gpt-neox", "llama-spm", "mpt", "starcoder"]
+JSON_FILES = ["gpt2_tokenizer.json", "gpt_neox.json"]
+OTHERS = ["gpt2_merges.txt", "spm/llama2.model", "PROVENANCE.md"]
+
+
+@pytest.mark.parametrize("name", RANK_FILES)
+def test_rank_files(name: str, native: BackendName) -> None:
+    data = shared("vocabs", name).read_bytes()
+    said = said_to_cpp(data)
+    assert said.unsupported is None
+    assert said == said_to_python(data)
+
+
+@pytest.mark.parametrize("name", GGUF_FILES)
+def test_gguf_files(name: str, native: BackendName) -> None:
+    data = shared("vocabs", "gguf", f"ggml-vocab-{name}.gguf").read_bytes()
+    said = said_to_cpp(data)
+    assert said.unsupported == (True if name == "llama-spm" else None)
+    assert said == said_to_python(data)
+
+
+@pytest.mark.parametrize("name", JSON_FILES)
+def test_json_files(name: str, native: BackendName) -> None:
+    data = shared("vocabs", "hf", name).read_bytes()
+    if not reads_json():
+        assert said_to_cpp(data).unsupported
+        pytest.skip("built without a JSON library")
+    assert said_to_cpp(data) == said_to_python(data)
+
+
+DIGITS = {"type": "Digits", "individual_digits": True}
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "is_good"),
+    [
+        (sequence(*[DIGITS] * 254, BYTES), True),
+        (sequence(*[DIGITS] * 255, BYTES), False),
+        (sequence(*[sequence(DIGITS)] * 127, BYTES), True),
+        (sequence(*[sequence(DIGITS)] * 128, BYTES), False),
+        (sequence(*[sequence()] * 255, BYTES), False),
+        (sequence(*[DIGITS] * 100_000, BYTES), False),
+        (sequence(split("(" * 100_000), BYTES), True),
+        (sequence(split("a{" + "9" * 5000 + "}"), {**BYTES, "add_prefix_space": True}), True),
+        ({**BYTES, "add_prefix_space": True}, True),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_hostile_pre_tokenizers(
+    pre_tokenizer: dict[str, Any], is_good: bool, native: BackendName
+) -> None:
+    if not reads_json():
+        pytest.skip("built without a JSON library")
+    data = json.dumps({**huggingface(), "pre_tokenizer": pre_tokenizer}).encode()
+    said = said_to_cpp(data)
+    assert (said.unsupported is None) == is_good
+    assert said == said_to_python(data)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(name: str, native: BackendName) -> None:
+    data = shared("vocabs", name).read_bytes()
+    said = said_to_cpp(data)
+    assert said.unsupported is not None
+    assert said == said_to_python(data)
+
+
+@pytest.mark.parametrize(
+    "name", ["cl100k_base.tiktoken", "hf/gpt_neox.json", "gguf/ggml-vocab-deepseek-llm.gguf"]
+)
+def test_compact_files(name: str, native: BackendName) -> None:
+    tokenizer = bpe.load(shared("vocabs", *name.split("/")), "cl100k" if "cl100k" in name else None)
+    data = pretok_file.dump(tokenizer)
+    said = said_to_cpp(data)
+    assert said == said_to_python(data)
+    assert said.tokens == tokenizer.vocabulary.token_bytes
+    assert said.merges == tokenizer.vocabulary.merges

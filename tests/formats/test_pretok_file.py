@@ -1,0 +1,276 @@
+"""The .pretok file: what is saved is what is loaded, in little space, and damage is an error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+import bpe
+import pretok
+from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
+from bpe.formats import pretok_file
+from bpe.types import Template
+from native_models import said_to_cpp
+from paths import shared
+from pretok import LETTER, Preset, Run
+from pretok.machine.backend import BackendName
+from vocabulary_files import TEXTS, made, made_vocabulary, write
+
+FLAGS = {"normalized": True, "lstrip": True, "rstrip": True, "single_word": True}
+TOKENIZERS: dict[str, dict[str, Any]] = {
+    "merges": {},
+    "ranks": {"vocabulary": Vocabulary(made_vocabulary().token_bytes)},
+    "looked up whole": {
+        "vocabulary": Vocabulary(made_vocabulary().token_bytes, made_vocabulary().merges, True)
+    },
+    "bytes in another order": {"vocabulary": made_vocabulary(byte_ids=reversed(range(256)))},
+    "no merges": {"vocabulary": made_vocabulary(())},
+    "normalizer": {"normalizer": "NFC", "add_prefix_space": True, "preset": "gpt2"},
+    "template": {"template": Template((300, 97), (300,))},
+    "another Unicode version": {"preset": pretok.get("llama3", "17.0")},
+    "no added tokens": {"added_tokens": []},
+    "added tokens": {
+        "added_tokens": [
+            AddedToken("<|a|>", 300),
+            AddedToken("é b", 301, special=False, **FLAGS),
+            AddedToken("ab", 256, special=False),
+            AddedToken("<|again|>", 300),
+        ]
+    },
+}
+
+
+def _load(data: bytes, backend: BackendName) -> Tokenizer:
+    """Return the tokenizer of a file, all of it made by this backend."""
+    with patch.object(pretok_file, "backend", lambda: backend):
+        contents = pretok_file.parse(data)
+    assert contents.preset is not None
+    return Tokenizer(
+        contents.vocabulary,
+        pretok.get(contents.preset, contents.unicode, backend),
+        added_tokens=contents.added_tokens,
+        normalizer=contents.normalizer,
+        add_prefix_space=contents.add_prefix_space,
+        template=contents.template,
+        backend=backend,
+    )
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_what_is_saved_is_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
+    tokenizer = made(backend, **TOKENIZERS[name])
+    path = tmp_path / "small.pretok"
+    tokenizer.save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["small.pretok"]
+    loaded = bpe.load(path, backend=backend)
+    assert loaded == tokenizer
+    assert _load(path.read_bytes(), backend) == tokenizer
+    assert loaded.added_tokens == tokenizer.added_tokens
+    for text in TEXTS if name != "added tokens" else ():  # what is a word takes long to find out
+        assert loaded.encode(text, "allow") == tokenizer.encode(text, "allow")
+    loaded.save(path.with_name("again.pretok"))
+    assert path.with_name("again.pretok").read_bytes() == path.read_bytes()
+
+
+def test_arguments_count_for_more_than_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "small.pretok"
+    made().save(path)
+    loaded = bpe.load(path, "gpt2", {"<|more|>": 301}, normalizer="NFC")
+    assert loaded.preset == pretok.get("gpt2").preset
+    assert loaded.special_tokens == {"<|end|>": 300, "<|more|>": 301}
+    assert loaded.normalizer == "NFC"
+
+
+def _vocabularies() -> dict[str, Vocabulary]:
+    tokens = made_vocabulary().token_bytes
+    a, b, c, ab, abc = 97, 98, 99, 256, 258
+    long = {256: b"a" * 128, 257: b"a" * 127, 258: b"a" * 255, 259: b"a" * 383}
+    single = {byte: bytes([byte]) for byte in range(256)}
+    bc = {**single, 256: b"ab", 257: b"bc", 258: b"abc"}
+    return {
+        "each way to cut": Vocabulary(bc, [(a, b, ab), (b, c, 257), (ab, c, abc), (a, 257, abc)]),
+        "the same merge twice": Vocabulary(bc, [(a, b, ab), (a, b, ab)]),
+        "used before it is made": Vocabulary(bc, [(a, 257, abc), (b, c, 257)]),
+        "two tokens alike": Vocabulary({**tokens, 300: b"abc"}, made_vocabulary().merges),
+        "long tokens": Vocabulary({**single, **long}, [(256, 257, 258), (258, 256, 259)]),
+        "long tokens of ranks": Vocabulary({**single, **long}),
+        "ranks that make nothing": Vocabulary({**single, 256: b"abc", 5000: b"zq", 4999: b"zqx"}),
+        "made of higher ranks": Vocabulary({**single, 300: b"abcd", 301: b"ab", 302: b"cd"}),
+        "without bytes that no text has": Vocabulary(
+            {id: token for id, token in tokens.items() if id != 0xFF}, made_vocabulary().merges
+        ),
+        "large ids": Vocabulary({**tokens, (1 << 24) - 1: b"abcabc"}),
+        "300 tokens of two bytes": Vocabulary(
+            {**single, **{256 + i: bytes([i // 250, i % 250]) for i in range(300)}}
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", _vocabularies())
+def test_odd_vocabularies(name: str, backend: BackendName) -> None:
+    vocabulary = _vocabularies()[name]
+    # Tables for an id of 2**24 - 1 take time.
+    asked: BackendName = "python" if name == "large ids" else backend
+    tokenizer = made(asked, vocabulary, added_tokens=[])
+    data = pretok_file.dump(tokenizer)
+    loaded = _load(data, asked)
+    assert loaded == tokenizer
+    for text in ("abcabcd", "a" * 1000, "abcd zqx"):
+        assert loaded.encode(text) == tokenizer.encode(text)
+    assert pretok_file.dump(loaded) == data
+
+
+def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> None:
+    """What a file says that tokens are made of is believed only where it is so."""
+    single = {byte: bytes([byte]) for byte in range(256)}
+    honest = Vocabulary({**single, 256: b"bc", 257: b"ab", 258: b"abc"})
+    lies = [(98, 99, 256), (97, 98, 257), (257, 99, 258)]  # "abc" is a and bc
+    rows = np.array(lies, np.uint32)
+    lying = Vocabulary.of_packed(honest.packed, rows, True, True)
+    assert lying.merges is None
+    for text in ("abc", "abcabc", "aabcc"):
+        assert made(native, lying).encode(text) == made("python", honest).encode(text)
+        assert made(native, lying).merge_ids == made("python", honest).merge_ids
+
+
+def test_in_less_than_half_of_the_space(tmp_path: Path) -> None:
+    given = shared("vocabs", "cl100k_base.tiktoken")
+    path = tmp_path / "cl100k.pretok"
+    tokenizer = bpe.load(given, "cl100k")
+    tokenizer.save(path)
+    assert path.stat().st_size < 0.4 * given.stat().st_size
+    loaded = bpe.load(path)
+    assert loaded == tokenizer
+    assert loaded.merge_ids == tokenizer.merge_ids
+    text = shared("texts", "udhr.txt").read_text(encoding="utf-8")[:100_000]
+    assert loaded.encode(text) == tokenizer.encode(text)
+    python = _load(path.read_bytes(), "python")
+    assert python.vocabulary == tokenizer.vocabulary
+
+
+def test_own_presets(tmp_path: Path) -> None:
+    path = tmp_path / "own.pretok"
+    mine = Preset("test-compact-mine", rules=(Run(LETTER), Run(~LETTER)))
+    made(preset=mine).save(path)
+    with pytest.raises(VocabularyError, match="preset 'test-compact-mine', which is none that"):
+        bpe.load(path)
+    assert bpe.load(path, mine).preset == mine
+    # Of another name, it splits the same.
+    code = (
+        "import bpe, pretok, sys\n"
+        "from pretok import LETTER, Preset, Run\n"
+        "pretok.register(Preset({!r}, rules=(Run(LETTER{}), Run(~LETTER))))\n"
+        "print(bpe.load(sys.argv[1]).preset.name)\n"
+    )
+
+    def run(name: str, more: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code.format(name, more), str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert run("test-compact-mine").stdout == "test-compact-mine\n"
+    assert run("test-compact-same").stdout == "test-compact-same\n"
+    # Of the same name, it splits otherwise.
+    assert "register it" in run("test-compact-mine", ", at_most=2").stderr
+
+
+def test_whole_texts_are_one_preset_that_is_known() -> None:
+    from pretok.patterns.lookup import WHOLE
+
+    tokenizer = made(preset=WHOLE)
+    assert _load(pretok_file.dump(tokenizer), tokenizer.backend) == tokenizer
+
+
+def test_what_cannot_be_saved(tmp_path: Path) -> None:
+    class Mine:
+        def offsets(self, text: str) -> Any:
+            return np.array([0, len(text)])
+
+    path = tmp_path / "mine.pretok"
+    with pytest.raises(VocabularyError, match=r"mine\.pretok: .*splits with Mine, an object of"):
+        made(preset=Mine()).save(path)
+    assert not path.exists()
+
+
+def _summed(body: bytes, version: int = 1) -> bytes:
+    head = pretok_file.MAGIC + version.to_bytes(4, "little")
+    return head + crc32(body).to_bytes(4, "little") + body
+
+
+_DATA = pretok_file.dump(made())
+_BODY = _DATA[16:]
+_END = b"<|end|>\xac\2\1"
+_OF_RANKS = pretok_file.dump(made(**TOKENIZERS["ranks"]))[16:]
+
+
+def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
+    assert body.count(old) == 1
+    return body.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (pretok_file.MAGIC, "has 8 bytes, fewer than its head; it is cut off"),
+        (_DATA[:-1], "does not have the CRC-32 that it says"),
+        (_DATA + b"\0", "does not have the CRC-32 that it says"),
+        (_summed(b""), "ends too early, at offset 16"),
+        (_summed(_BODY[:-1]), "ends too early"),
+        (_summed(_BODY + b"\0"), "goes on behind its end"),
+        (_summed(b"\x20" + _BODY[1:]), "has unknown flags"),
+        (_summed(b"\x80\0" + _BODY[1:]), "has a number that is not written as it is to be"),
+        (_summed(b"\1" + _OF_RANKS[1:]), "has ranks, but says that they do not count for whole"),
+        (_summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
+        (_summed(_replaced(_END, b"<|end|>\xac\2\x20")), "with unknown flags"),
+        (_summed(_replaced(_END, b"<|end|>\xff\xff\xff\xff\1\1")), "id that is too"),
+        (_summed(_replaced(_END, b"<|end|>" + b"\xff" * 5 + b"\1\1")), "number of more than 32"),
+        (_summed(_BODY[:15] + b"\xff\x7f"), "says that there are 16383 of what it has no room"),
+        (_summed(_BODY[:-4] + b"\1\0\x87\2"), "has not as many ids as tokens"),
+        (_summed(_BODY[:-4] + b"\2\0\x84\2\x84\2\4"), "has ids that are not written as they"),
+        (_summed(_BODY[:-4] + b"\2\0\x84\2\0\4"), "has two tokens with"),
+    ],
+)  # fmt: skip
+def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
+    path = write(tmp_path / "damaged.pretok", data)
+    with (
+        patch.object(pretok_file, "backend", lambda: backend),
+        pytest.raises(VocabularyError, match=rf"damaged\.pretok: the file .*({message})"),
+    ):
+        bpe.load(path, backend=backend)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (_summed(_BODY, 2), "this is version 2 of the .pretok file; 1 is read, so save"),
+        (_summed(_replaced(b"\00416.0", b"\00419.0")), "Unicode '19.0'; expected one of 15.0, "),
+    ],
+)
+def test_unsupported(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        bpe.load(write(tmp_path / "new.pretok", data))
+
+
+def test_an_unknown_preset(tmp_path: Path) -> None:
+    path = write(tmp_path / "new.pretok", _summed(_replaced(b"\6cl100k", b"\6cl1000")))
+    with pytest.raises(VocabularyError, match="preset 'cl1000', which this version of pretok does"):
+        bpe.load(path)
+    assert bpe.load(path, "cl100k") == made()
+
+
+def test_an_alias_is_not_the_name_of_a_preset(tmp_path: Path, native: BackendName) -> None:
+    data = _summed(_replaced(b"\6cl100k", b"\4qwen"))
+    assert said_to_cpp(data).preset == ""
+    with pytest.raises(VocabularyError, match="preset 'qwen', which this version of pretok does"):
+        bpe.load(write(tmp_path / "new.pretok", data))
+
+
+def test_a_lone_byte_of_a_pickle_is_no_vocabulary(tmp_path: Path) -> None:
+    with pytest.raises(VocabularyError, match="which is no vocabulary"):
+        bpe.load(write(tmp_path / "a", b"\x80"))

@@ -1,0 +1,335 @@
+"""The C library: built once for all tests, and called as a C program would."""
+
+from __future__ import annotations
+
+import ctypes as c
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from paths import CPP
+
+STATUSES = ("ok", "out of memory", "invalid argument", "too small", "unknown name", "cannot read",
+            "malformed", "unsupported", "special token", "unknown id", "removes text", "finished",
+            "no token", "internal")  # fmt: skip
+WAYS = {"raise": 0, "text": 1, "allow": 2}
+LONGEST_BUILD = 1200.0
+
+
+class CError(Exception):
+    """What a call failed with."""
+
+    def __init__(self, status: int, position: int, message: str) -> None:
+        super().__init__(f"{STATUSES[status]}: {message}")
+        self.status = STATUSES[status]
+        self.position = position
+
+
+class _Error(c.Structure):
+    _fields_ = [("status", c.c_int), ("position", c.c_size_t), ("message", c.c_char * 240)]
+
+
+class _Span(c.Structure):
+    _fields_ = [("start", c.c_size_t), ("end", c.c_size_t)]
+
+
+class _Special(c.Structure):
+    _fields_ = [("text", c.c_char_p), ("size", c.c_size_t), ("id", c.c_uint32)]
+
+
+class _LoadOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("preset", c.c_char_p),
+        ("unicode", c.c_char_p),
+        ("normalizer", c.c_char_p),
+        ("special_tokens", c.POINTER(_Special)),
+        ("special_token_count", c.c_size_t),
+        ("pre_tokenizer", c.c_void_p),
+        ("cache_bytes", c.c_size_t),
+    ]
+
+
+class _EncodeOptions(c.Structure):
+    _fields_ = [
+        ("struct_size", c.c_size_t),
+        ("special", c.c_int),
+        ("allowed", c.c_void_p),
+        ("add_special_tokens", c.c_bool),
+    ]
+
+
+class CLibrary:
+    """The functions of pretok.h; a status other than PRETOK_OK raises CError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._dll = c.CDLL(os.fspath(path))
+        self.version: bytes = self._returning("pretok_version", c.c_char_p)()
+        self.preset_count: int = self._returning("pretok_preset_count", c.c_size_t)()
+        self.preset_name = self._returning("pretok_preset_name", c.c_char_p)
+        self.vocab_size = self._returning("pretok_vocab_size", c.c_size_t)
+        self.preset_of = self._returning("pretok_tokenizer_preset", c.c_char_p)
+        self.is_special = self._returning("pretok_is_special", c.c_bool)
+        self.bound = self._returning("pretok_encode_bound", c.c_size_t)
+
+    def _returning(self, name: str, kind: Any) -> Any:
+        function = self._dll[name]
+        function.restype = kind
+        return function
+
+    def call(self, name: str, *arguments: object) -> None:
+        """Call a function that returns a status."""
+        error = _Error()
+        status = self._dll[f"pretok_{name}"](*arguments, c.byref(error))
+        if status != 0:
+            assert error.status == status
+            raise CError(status, error.position, error.message.decode())
+
+    def free(self, name: str, handle: c.c_void_p) -> None:
+        """Free a handle."""
+        self._dll[f"pretok_{name}_free"](handle)
+
+    def made(self, name: str, *arguments: object) -> c.c_void_p:
+        """Return the handle that a function makes."""
+        handle = c.c_void_p()
+        self.call(name, *arguments, c.byref(handle))
+        return handle
+
+
+class CPreTokenizer:
+    """A pretok_pre_tokenizer."""
+
+    def __init__(self, library: CLibrary, handle: c.c_void_p) -> None:
+        self.library = library
+        self.handle = handle
+
+    @classmethod
+    def named(cls, library: CLibrary, name: str, unicode: str | None = None) -> CPreTokenizer:
+        """Return that of a preset."""
+        version = None if unicode is None else unicode.encode()
+        return cls(library, library.made("pre_tokenizer_named", name.encode(), version))
+
+    @classmethod
+    def of_program(cls, library: CLibrary, words: Sequence[int], unicode: str) -> CPreTokenizer:
+        """Return that of a preset's program."""
+        array = (c.c_uint32 * len(words))(*words)
+        size = c.c_size_t(len(words))
+        made = library.made("pre_tokenizer_from_program", array, size, unicode.encode())
+        return cls(library, made)
+
+    def spans(self, data: bytes) -> list[tuple[int, int]]:
+        """Return the spans of the pre-tokens, asked for with no room, too little and enough."""
+        count = c.c_size_t()
+        given = (self.handle, data, c.c_size_t(len(data)))
+        self.library.call("spans", *given, None, c.c_size_t(0), c.byref(count))
+        room = (_Span * count.value)()
+        if count.value:
+            few = c.c_size_t(count.value - 1)
+            with pytest.raises(CError, match="too small"):
+                self.library.call("spans", *given, room, few, c.byref(count))
+        self.library.call("spans", *given, room, c.c_size_t(len(room)), c.byref(count))
+        return [(span.start, span.end) for span in room]
+
+    def __del__(self) -> None:
+        self.library.free("pre_tokenizer", self.handle)
+
+
+class CTokenizer:
+    """A pretok_tokenizer."""
+
+    def __init__(
+        self,
+        library: CLibrary,
+        source: bytes | Path,
+        preset: str | None = None,
+        special_tokens: dict[str, int] | None = None,
+        normalizer: str | None = None,
+        pre_tokenizer: CPreTokenizer | None = None,
+    ) -> None:
+        self.library = library
+        self.handle = c.c_void_p()
+        given = (special_tokens or {}).items()
+        tokens = [_Special(text.encode(), len(text.encode()), id) for text, id in given]
+        options = _LoadOptions(
+            c.sizeof(_LoadOptions),
+            preset and preset.encode(),
+            None,
+            normalizer and normalizer.encode(),
+            (_Special * len(tokens))(*tokens),
+            len(tokens),
+            pre_tokenizer and pre_tokenizer.handle,
+            0,
+        )
+        if isinstance(source, bytes):
+            size = c.c_size_t(len(source))
+            self.handle = library.made("tokenizer_from_memory", source, size, c.byref(options))
+        else:
+            path = os.fsencode(source)
+            self.handle = library.made("tokenizer_from_file", path, c.byref(options))
+        self._sets: list[c.c_void_p] = []
+
+    def __del__(self) -> None:
+        for made in getattr(self, "_sets", ()):
+            self.library.free("special_set", made)
+        self.library.free("tokenizer", self.handle)
+
+    def _options(self, special: str | Collection[str], add_special_tokens: bool) -> Any:
+        options = _EncodeOptions(c.sizeof(_EncodeOptions), 0, None, add_special_tokens)
+        if isinstance(special, str):
+            options.special = WAYS[special]
+        else:
+            texts = [text.encode() for text in special]
+            array = (c.c_char_p * len(texts))(*texts)
+            sizes = (c.c_size_t * len(texts))(*map(len, texts))
+            count = c.c_size_t(len(texts))
+            made = self.library.made("special_set_new", self.handle, array, sizes, count)
+            self._sets.append(made)
+            options.allowed = made.value
+        return c.byref(options)
+
+    def encode(
+        self, data: bytes, special: str | Collection[str] = "raise", template: bool = False
+    ) -> list[int]:
+        """Return the ids of a text: of `pretok_encode` with much room and with just enough."""
+        count = c.c_size_t()
+        given = (self.handle, data, c.c_size_t(len(data)), self._options(special, template))
+        bound = self.library.bound(self.handle, c.c_size_t(len(data)))
+        room = (c.c_uint32 * bound)()
+        self.library.call("encode", *given, room, c.c_size_t(bound), c.byref(count))
+        found: list[int] = room[: count.value]
+        self.library.call("count", *given, c.byref(count))
+        assert count.value == len(found)
+        exact = (c.c_uint32 * len(found))()
+        self.library.call("encode", *given, exact, count, c.byref(count))
+        assert list(exact) == found
+        return found
+
+    def encode_array(self, data: bytes) -> NDArray[np.uint32]:
+        """Return the ids of a long text: of one call of `pretok_encode`."""
+        count = c.c_size_t()
+        room = np.empty(self.library.bound(self.handle, c.c_size_t(len(data))), np.uint32)
+        given = (self.handle, data, c.c_size_t(len(data)), None)
+        ids = c.c_void_p(room.ctypes.data)
+        self.library.call("encode", *given, ids, c.c_size_t(len(room)), c.byref(count))
+        return room[: count.value]
+
+    def stream(
+        self,
+        chunks: Iterable[bytes],
+        special: str | Collection[str] = "raise",
+        template: bool = False,
+    ) -> list[int]:
+        """Return the ids of a text that comes in chunks."""
+        options = self._options(special, template)
+        stream = self.library.made("encode_stream_new", self.handle, options)
+        ids, count = c.POINTER(c.c_uint32)(), c.c_size_t()
+        found: list[int] = []
+        try:
+            for chunk in chunks:
+                given = (stream, chunk, c.c_size_t(len(chunk)))
+                self.library.call("encode_stream_feed", *given, c.byref(ids), c.byref(count))
+                found += ids[: count.value]
+            self.library.call("encode_stream_finish", stream, c.byref(ids), c.byref(count))
+            return found + ids[: count.value]
+        finally:
+            self.library.free("encode_stream", stream)
+
+    def decode(self, ids: Sequence[int], skip_special: bool = False) -> bytes:
+        """Return the bytes of ids."""
+        size = c.c_size_t()
+        array = (c.c_uint32 * len(ids))(*ids)
+        given = (self.handle, array, c.c_size_t(len(ids)), c.c_bool(skip_special))
+        self.library.call("decode", *given, None, c.c_size_t(0), c.byref(size))
+        room = c.create_string_buffer(size.value)
+        self.library.call("decode", *given, room, size, c.byref(size))
+        return room.raw
+
+    def decode_stream(self, chunks: Iterable[Sequence[int]], skip_special: bool) -> list[str]:
+        """Return what each of some ids, and then the end, completes."""
+        made = self.library.made("decode_stream_new", self.handle, c.c_bool(skip_special))
+        text, size = c.c_void_p(), c.c_size_t()
+        found: list[str] = []
+        try:
+            for ids in chunks:
+                given = (made, (c.c_uint32 * len(ids))(*ids), c.c_size_t(len(ids)))
+                self.library.call("decode_stream_feed", *given, c.byref(text), c.byref(size))
+                found.append(_bytes(text, size).decode())
+            self.library.call("decode_stream_finish", made, c.byref(text), c.byref(size))
+            return [*found, _bytes(text, size).decode()]
+        finally:
+            self.library.free("decode_stream", made)
+
+    def token_id(self, data: bytes) -> int:
+        """Return the id of a token."""
+        id = c.c_uint32()
+        self.library.call("token_id", self.handle, data, c.c_size_t(len(data)), c.byref(id))
+        return id.value
+
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of a token."""
+        data, size = c.c_void_p(), c.c_size_t()
+        given = (self.handle, c.c_uint32(id))
+        self.library.call("token_bytes", *given, c.byref(data), c.byref(size))
+        return _bytes(data, size)
+
+
+def _bytes(at: c.c_void_p, size: c.c_size_t) -> bytes:
+    return c.string_at(at, size.value) if size.value else b""
+
+
+def build(folder: Path) -> Path:
+    """Return the path of the shared library, which is built in `folder`, once for all processes.
+
+    It is built from the two files that cpp/amalgamate.py writes; `folder` keeps them, the object
+    file pretok.o, and the compiler's warnings. Skips the test if a tool is missing.
+    """
+    script = CPP / "amalgamate.py"
+    if not script.exists():
+        pytest.skip("the C++ sources are not here")
+    if sys.platform == "win32" or compiler() is None:
+        pytest.skip("building the C library needs a C++ compiler and a Unix")
+    folder.mkdir(parents=True, exist_ok=True)
+    library, done = folder / "libpretok.so", folder / "done"
+    try:
+        (folder / "begun").mkdir()
+    except FileExistsError:  # by another process of pytest-xdist
+        end = time.monotonic() + LONGEST_BUILD
+        while not done.exists() and time.monotonic() < end:
+            time.sleep(0.2)
+    else:
+        done.write_text(_build_failure(folder, library), encoding="utf-8")
+    failure = done.read_text(encoding="utf-8") if done.exists() else "the build takes too long"
+    assert failure == "", failure
+    return library
+
+
+def _build_failure(folder: Path, library: Path) -> str:
+    """Build; return the output of the command that failed, or ""."""
+    amalgamate = [sys.executable, CPP / "amalgamate.py", folder]
+    # -O1 is fast enough here, and twice as fast to compile as -O2.
+    compile_ = [compiler(), "-std=c++17", "-O1", "-Wall", "-Wextra", "-pthread", "-fPIC",
+                "-fvisibility=hidden", "-DPRETOK_SHARED", "-DPRETOK_BUILDING",
+                "-c", folder / "pretok.cpp", "-o", folder / "pretok.o"]  # fmt: skip
+    link = [compiler(), "-shared", "-pthread", folder / "pretok.o", "-o", library]
+    for command in (amalgamate, compile_, link):
+        run = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            return run.stdout[-4000:] + run.stderr[-4000:] or "the build failed"
+        if command is compile_:
+            (folder / "warnings").write_text(run.stderr, encoding="utf-8")
+    return ""
+
+
+def compiler() -> str | None:
+    """Return the C++ compiler, if there is one."""
+    return next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++"))), None)

@@ -1,0 +1,217 @@
+"""Backends, engines to compare with, random seeds, and measurements, for all tests."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import regex
+from numpy.typing import NDArray
+
+import pretok
+from pretok.charsets.sets import CharSet
+from pretok.fuzz import exhaustive
+from pretok.fuzz.engines import Ask, engine
+from pretok.preset import Preset
+from pretok.rules import Rule
+from pretok.unicode import CODE_POINTS, VERSIONS, table
+
+BACKENDS = ("python", "native")
+PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.removes]
+"""Those that keep all of the text."""
+CORE_NAMES = list(exhaustive.CORE_NAMES)
+"""Those that stand for their families: each has one stage, whose rules leave no gap."""
+SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
+"""These, and some of several stages or with gaps."""
+
+
+REPORT: list[str] = []
+"""Lines that the run prints at its end: how far a test that has no natural end went."""
+
+
+def _seed() -> int | None:
+    value = os.environ.get("PRETOK_SEED") or None
+    if value == "random":
+        value = os.environ["PRETOK_SEED"] = str(random.SystemRandom().randrange(1 << 32))
+    return None if value is None else int(value)
+
+
+SEED: int | None = _seed()
+"""None: random tests try the same examples in each run. PRETOK_SEED changes that: a number, or
+"random" for a new one, which the run prints at its end. Workers of pytest-xdist inherit it."""
+
+
+MOST_FIXED = 200
+
+
+def seeded(key: str | int) -> random.Random:
+    """Return a generator that depends on `key` and SEED alone."""
+    return random.Random(key if SEED is None else f"{SEED} {key}")
+
+
+def max_examples(default: int) -> int:
+    """Return how many examples hypothesis tries: PRETOK_MAX_EXAMPLES, or `default`.
+
+    At most MOST_FIXED by default: more of the same examples in each run find little. A night tries
+    new ones, and ten times as many.
+    """
+    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or min(default, MOST_FIXED))
+
+
+def native_missing() -> str:
+    """Return why the native backend cannot be tested here, or "" if it can."""
+    try:
+        import pretok._core  # noqa: F401
+    except ImportError as error:
+        return f"the native backend is not built: {error}"
+    return ""
+
+
+def need_native() -> None:
+    """Skip the test where the extension is missing; fail it if PRETOK_REQUIRE_NATIVE=1."""
+    missing = native_missing()
+    if not missing:
+        return
+    if os.environ.get("PRETOK_REQUIRE_NATIVE") == "1":
+        pytest.fail(f"PRETOK_REQUIRE_NATIVE=1, but {missing}")
+    pytest.skip(missing)
+
+
+@cache
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern)
+
+
+def regex_split(pattern: str, text: str) -> list[str]:
+    """Return what `regex` makes of `text`: each match, and each stretch that none covers."""
+    found: list[str] = []
+    end = 0
+    for match in _compiled(pattern).finditer(text):
+        found += [text[end : match.start()], match.group()]
+        end = match.end()
+    return [part for part in [*found, text[end:]] if part]
+
+
+def changed(
+    preset: Preset, rules: Iterable[Rule] | None = None, pattern: str | None = None
+) -> Preset:
+    """Return `preset`, of one stage, with other rules or another pattern."""
+    return Preset(
+        preset.name,
+        preset.rules if rules is None else rules,
+        preset.aliases,
+        preset.engine,
+        preset.source,
+        preset.pattern if pattern is None else pattern,
+        preset.unicode,
+    )
+
+
+@lru_cache(100)
+def _ask_engine_of(preset: Preset) -> Ask:
+    pytest.importorskip(
+        "tokenizers" if preset.engine == "hf" else "tiktoken", reason="the engine is not installed"
+    )
+    return engine(preset.engine).comparisons(pretok.get(preset))[0].theirs
+
+
+def engine_splits(preset: Preset, texts: Sequence[str]) -> list[list[str]]:
+    """Return what the engine that `preset` names makes of each text; skip where it is missing.
+
+    tiktoken gets a vocabulary for each call, so that one call with many texts is faster.
+    """
+    return _ask_engine_of(preset)(texts)
+
+
+def engine_split(preset: Preset, text: str) -> list[str]:
+    """Return what the engine that `preset` names makes of `text`; skip where it is missing."""
+    return engine_splits(preset, [text])[0]
+
+
+def atoms_by_code_point(version: str) -> NDArray[np.uint8]:
+    """Return the atom of each code point, in order."""
+    firsts, atoms = table(version)
+    return np.repeat(atoms, np.diff(firsts, append=CODE_POINTS))
+
+
+def members(chars: CharSet, version: str = "16.0") -> NDArray[np.bool_]:
+    """Return, for each code point, whether it belongs to `chars`: the definition of a CharSet."""
+    masks = np.zeros(CODE_POINTS, np.int64)
+    for first, mask in chars.segments:
+        masks[first:] = mask
+    return ((masks >> atoms_by_code_point(version)) & 1).astype(bool)
+
+
+@cache
+def _unstable() -> frozenset[int]:
+    rows = np.stack([atoms_by_code_point(version) for version in VERSIONS])
+    return frozenset(np.flatnonzero(np.any(rows != rows[0], axis=0)).tolist())
+
+
+def stable(text: str) -> bool:
+    """Return whether every code point of `text` has one class in all of pretok's versions.
+
+    Only then may an engine of whatever Unicode version be asked about `text`.
+    """
+    return _unstable().isdisjoint(map(ord, text))
+
+
+def run_python(
+    code: str, *arguments: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a process of its own, with the same pretok as in this one."""
+    # Where -c finds modules first is the current folder, which may hold another pretok.
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=Path(pretok.__file__).parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+
+
+TIMES = 16
+TOO_MUCH = 60.0
+"""A bound for `growth`: linear work reaches 16 (a few times more if caches overflow), quadratic
+work 256."""
+MEASURABLE = 0.2 if sys.platform == "win32" else 0.002
+"""Seconds of processor time that a measurement lasts at least, far above the clock's resolution
+(15.6 ms on Windows)."""
+
+
+def growth(work: Callable[[int], object], size: int) -> float:
+    """Return the ratio of the processor times of work(TIMES * size) and work(size).
+
+    Takes the least times of up to four rounds, and stops after a round with a ratio below TOO_MUCH:
+    other processes can only make a measurement slower.
+    """
+    small = large = ratio = float("inf")
+    for _ in range(4):
+        small = min(small, processor_time(work, size), processor_time(work, size))
+        large = min(large, processor_time(work, TIMES * size))
+        ratio = large / small
+        if ratio < TOO_MUCH:
+            break
+    return ratio
+
+
+def processor_time(work: Callable[[int], object], size: int) -> float:
+    """Return the seconds of processor time that work(size) takes: the mean of enough calls to last
+    MEASURABLE, hence never 0.
+    """
+    calls = 0
+    begin = time.process_time()
+    while (elapsed := time.process_time() - begin) < MEASURABLE:
+        work(size)
+        calls += 1
+    return elapsed / calls

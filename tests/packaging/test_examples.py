@@ -1,0 +1,251 @@
+"""The programs of examples/ do what they say, and what the libraries do whose place they take."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import asyncio_server
+import bpe
+import tiktoken_style
+import transformers_style
+from asyncio_server import PromptServer
+from command_line import LONGEST, environment
+from paths import EXAMPLES
+from pretok.machine.backend import BackendName
+from tiktoken_pairs import live, ours
+
+SPECIAL = ["<pad>", "<|user|>", "<|end|>", "<|assistant|>"]
+TEXTS = ["hello there", "", "hello <|end|> hello", "naïve café 日本\n", "there, there, there"]
+
+
+@pytest.fixture(scope="session")
+def tok() -> bpe.Tokenizer:
+    source = ["hello there, hello café 日本 日本\n"] * 3
+    return bpe.train(source, vocab_size=280, preset="llama3", special_tokens=SPECIAL)
+
+
+@pytest.fixture(scope="session")
+def json_file(tok: bpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tokenizer.json that puts <|user|> before and <|end|> behind a text."""
+    path = tmp_path_factory.mktemp("examples") / "tokenizer.json"
+    tok.save(path)
+    file = json.loads(path.read_text())
+    pieces = "<|user|>", "<|end|>"
+    file["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": pieces[0], "type_id": 0}},
+            {"Sequence": {"id": "A", "type_id": 0}},
+            {"SpecialToken": {"id": pieces[1], "type_id": 0}},
+        ],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {
+            piece: {"id": piece, "ids": [tok.token_id(piece)], "tokens": [piece]}
+            for piece in pieces
+        },
+    }
+    path.write_text(json.dumps(file))
+    return path
+
+
+async def ask(stream: tuple[asyncio.StreamReader, asyncio.StreamWriter], text: bytes) -> Any:
+    """Return the ids of a prompt, or what the server says against it."""
+    reader, writer = stream
+    writer.write(struct.pack(">I", len(text)) + text)
+    await writer.drain()
+    kind = await reader.readexactly(1)
+    (size,) = struct.unpack(">I", await reader.readexactly(4))
+    data = await reader.readexactly(size)
+    return np.frombuffer(data, "<u4").tolist() if kind == b"i" else data.decode()
+
+
+async def asked(server: PromptServer, *texts: bytes) -> list[Any]:
+    """Return the answers to prompts that one client sends."""
+    async with await asyncio.start_server(server.handle, "127.0.0.1", 0) as listening:
+        stream = await asyncio.open_connection(*listening.sockets[0].getsockname()[:2])
+        try:
+            return [await ask(stream, text) for text in texts]
+        finally:
+            stream[1].close()
+            await stream[1].wait_closed()
+
+
+def test_the_server_allows_special_tokens_in_its_template_only(tok: bpe.Tokenizer) -> None:
+    server = PromptServer(tok, "<|user|>", "<|end|><|assistant|>")
+    prompts = [text.encode() for text in TEXTS]
+    for text, answer in zip(TEXTS, asyncio.run(asked(server, *prompts)), strict=True):
+        if "<|" in text:
+            assert answer == "special token '<|end|>' at byte 6"
+        else:
+            assert answer == tok.encode(f"<|user|>{text}<|end|><|assistant|>", "allow")
+
+
+def test_the_server_refuses_what_is_too_long_and_hangs_up(tok: bpe.Tokenizer) -> None:
+    server = PromptServer(tok, limit=10)
+    assert asyncio.run(asked(server, b"x" * 10, b"x" * 11)) == [
+        tok.encode("x" * 10),
+        "a prompt of 11 bytes; at most 10",
+    ]
+    with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+        asyncio.run(asked(server, b"x" * 11, b"x"))
+
+
+@pytest.fixture
+def never_interrupted() -> Iterator[None]:
+    """Threads take turns only where one gives up the GIL, as native work and waiting do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_the_loop_goes_on_during_a_long_prompt(
+    tok: bpe.Tokenizer, native: BackendName, never_interrupted: None
+) -> None:
+    beats = 0
+
+    async def heart() -> None:
+        nonlocal beats
+        while True:
+            beats += 1
+            await asyncio.sleep(0)
+
+    class Watched(PromptServer):
+        def encode(self, prompt: bytes) -> bytes:
+            # On a busy machine the loop's thread may get no turn during some of them.
+            for _ in range(100):
+                before = beats
+                answer = super().encode(prompt)
+                if beats > before:
+                    return answer
+            return asyncio_server.refusal("the loop stood still")
+
+    async def run() -> list[Any]:
+        beating = asyncio.create_task(heart())
+        try:
+            return await asked(Watched(tok), "hello there, café 日本 ".encode() * 100_000)
+        finally:
+            beating.cancel()
+
+    assert asyncio.run(run()) == [tok.encode("hello there, café 日本 " * 100_000)]
+
+
+def test_the_server_is_a_program(json_file: Path, tok: bpe.Tokenizer) -> None:
+    program = EXAMPLES / "asyncio_server.py"
+    arguments = [sys.executable, str(program), str(json_file), "--before", "<|user|>"]
+
+    async def run(port: int) -> Any:
+        stream = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            return await ask(stream, b"hello there")
+        finally:
+            stream[1].close()
+            await stream[1].wait_closed()
+
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, env=environment()) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline().split()[-1])
+            assert asyncio.run(run(port)) == tok.encode("<|user|>hello there", "allow")
+        finally:
+            process.terminate()
+            process.wait(LONGEST)
+
+
+@pytest.mark.parametrize("max_length", [None, 2, 3, 7, 100])
+def test_arrays_are_those_of_tokenizers(
+    json_file: Path, max_length: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    theirs = tokenizers.Tokenizer.from_file(str(json_file))
+    pad = theirs.token_to_id("<pad>")
+    theirs.enable_padding(pad_id=pad, pad_token="<pad>")
+    if max_length is not None:
+        theirs.enable_truncation(max_length)
+    texts = [text.strip() for text in TEXTS]
+    lines, arrays = tmp_path / "lines.txt", tmp_path / "arrays.npz"
+    lines.write_text("\n".join(texts), encoding="utf-8")
+    options = [] if max_length is None else ["--max-length", str(max_length)]
+    transformers_style.main([str(json_file), str(lines), str(arrays), "--pad", "<pad>", *options])
+    wanted = theirs.encode_batch(texts)
+    with np.load(arrays) as found:
+        batch = {name: found[name] for name in found.files}
+    assert batch["input_ids"].tolist() == [one.ids for one in wanted]
+    assert batch["attention_mask"].tolist() == [one.attention_mask for one in wanted]
+    count = int(batch["attention_mask"].sum())
+    assert capsys.readouterr().out.startswith(f"{len(texts)} texts, {count} ids, at most ")
+    ours = transformers_style.decode_batch(bpe.load(json_file), **batch)
+    assert ours == theirs.decode_batch([one.ids for one in wanted])
+    if max_length in (None, 100):
+        assert ours == [text.replace("<|end|>", "") for text in texts]
+
+
+def test_arrays_of_nothing_and_of_too_little_room(tok: bpe.Tokenizer, json_file: Path) -> None:
+    batch = transformers_style.encode_batch(tok, [], 0)
+    assert {name: array.shape for name, array in batch.items()} == {
+        "input_ids": (0, 0),
+        "attention_mask": (0, 0),
+    }
+    with pytest.raises(ValueError, match="max_length=1 has no room"):
+        transformers_style.encode_batch(bpe.load(json_file), ["a"], 0, 1)
+
+
+CHAT = [
+    {"role": "system", "content": "You say <|endoftext|> and nothing else."},
+    {"role": "user", "name": "Ana", "content": "Hello, 日本! 👍🏽👍🏽👍🏽👍🏽"},
+    {"role": "assistant", "content": "naïve café, don't you think?\n\n"},
+    {"role": "user", "content": ""},
+]
+
+
+def same_chat(mine: Any, theirs: Any) -> None:
+    total = tiktoken_style.count_chat(mine, CHAT)
+    assert total == tiktoken_style.count_chat(theirs, CHAT)
+    kept = [tiktoken_style.fitting(mine, CHAT, most) for most in range(total + 2)]
+    assert kept == [tiktoken_style.fitting(theirs, CHAT, most) for most in range(total + 2)]
+    assert [len(messages) for messages in kept][-2:] == [4, 4]
+    assert CHAT[0] in kept[0]
+    assert len(kept[0]) == 1
+    for message in CHAT:
+        text = message["content"]
+        cuts = [tiktoken_style.first_tokens(mine, text, most) for most in range(40)]
+        assert cuts == [tiktoken_style.first_tokens(theirs, text, most) for most in range(40)]
+        assert all(text.startswith(cut) for cut in cuts)
+
+
+def test_a_chat_is_counted_as_with_tiktoken(
+    tok: bpe.Tokenizer, json_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    mine = tiktoken_style.encoding_of(str(json_file))
+    theirs = tiktoken.Encoding(
+        "small",
+        pat_str=tok.preset.pattern,  # type: ignore[union-attr]
+        mergeable_ranks={token: id for id, token in tok.vocabulary.token_bytes.items()},
+        special_tokens=tok.special_tokens,
+    )
+    same_chat(mine, theirs)
+    chat = tmp_path / "chat.json"
+    chat.write_text(json.dumps(CHAT), encoding="utf-8")
+    total = tiktoken_style.count_chat(theirs, CHAT)
+    tiktoken_style.main([str(json_file), str(chat), "--most", str(total - 1)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"{total} tokens in 4 messages", f"3 messages fit into {total - 1}"]
+    assert len(lines) == 2 + len(CHAT)
+
+
+@pytest.mark.parametrize("name", ["cl100k", "o200k"])
+def test_a_chat_is_counted_as_with_tiktoken_in_real_vocabularies(
+    name: str, backend: BackendName
+) -> None:
+    same_chat(ours(name, backend), live(name))

@@ -1,0 +1,83 @@
+"""What is generated from Python for C++, and for people, is what the generators write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import pretok
+from paths import CPP, ROOT, generator
+from pretok.machine.backend import BackendName
+from pretok.machine.program import stage_words
+
+CORE = CPP / "core" / "generated"
+FILES = generator("files")
+FORMATS = CPP / "formats" / "generated"
+
+
+def _check_fresh(module: ModuleType, *wanted: Path) -> None:
+    files: dict[Path, str] = module.files()
+    assert list(files) == list(wanted)
+    for path, text in files.items():
+        committed = path.read_text(encoding="utf-8")
+        assert committed == text, f"{path.name} is stale: run `{module.COMMAND}`"
+
+
+def test_the_committed_files_are_what_the_generator_writes() -> None:
+    _check_fresh(
+        generator("presets"),
+        CORE / "presets.inc",
+        FORMATS / "pre_tokenizers.inc",
+        ROOT / "pretok" / "presets" / "README.md",
+    )
+
+
+def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
+    _check_fresh(
+        generator("bpe_tables"),
+        CORE / "nfc.inc",
+        CORE / "words.inc",
+        FORMATS / "gguf_types.inc",
+    )
+
+
+def test_files_are_written_or_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {tmp_path / "a.inc": "one\n", tmp_path / "b.md": "zwei: ü\n"}
+    assert not FILES.parser("generate", "What it does.\n\nMore.").parse_args([]).check
+    assert FILES.write_or_check("generate", files, check=True) == 1
+    assert capsys.readouterr().err.count("is not what `generate` writes; run that command") == 2
+    assert FILES.write_or_check("generate", files, check=False) == 0
+    assert [path.read_text(encoding="utf-8") for path in files] == list(files.values())
+    assert FILES.write_or_check("generate", files, check=True) == 0
+    (tmp_path / "b.md").write_text("drei\n")
+    assert FILES.write_or_check("generate", files, check=True) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"{tmp_path / 'b.md'} is not what `generate` writes; run that command"
+    ]
+
+
+def test_literals_of_cpp_have_the_bytes_of_the_text() -> None:
+    assert FILES.literal("a b") == '"a b"'
+    assert FILES.literal('"\\?1\nü') == r'"\042\134\0771\012\303\274"'
+
+
+def test_the_page_lists_every_preset_with_every_name() -> None:
+    lines = generator("presets").page().splitlines()
+    for preset in pretok.presets():
+        (row,) = (line for line in lines if line.startswith(f"| `{preset.name}` |"))
+        assert all(f"`{alias}`" in row for alias in preset.aliases)
+        assert ("unknown" in row) == (preset.exactness == "unknown")
+
+
+def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:
+    from pretok import _core
+    from pretok.presets import BUILT_IN
+
+    for preset in BUILT_IN:
+        wanted = (preset.unicode, stage_words(preset.stages))
+        for name in (preset.name, *preset.aliases):
+            assert _core.built_in_program(name) == wanted
+    for name in ("", " ", "gpt", "gpt2 gpt-2", "GPT2", pretok.presets()[0].name + " "):
+        assert _core.built_in_program(name) is None

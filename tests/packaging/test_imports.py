@@ -1,0 +1,309 @@
+"""Imports run one way, from the command line down to the tables; none is of a regex engine."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from paths import ROOT
+from pretok.machine.backend import BackendName
+from support import SOME_NAMES, run_python
+
+PACKAGES = ("pretok", "bpe")
+
+# From the bottom up: a module imports what is below it. The command line, fuzzing and measuring are
+# on top of each package, and may import their like.
+LAYERS = (
+    ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*", "pretok.formats",
+     "pretok.machine", "pretok.patterns"),
+    ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
+     "pretok.unicode"),
+    ("pretok.charsets.sets",),
+    ("pretok.charsets", "pretok.charsets.alphabet", "pretok.charsets.notation"),
+    ("pretok.charsets.classified_text",),
+    ("pretok.rules*",),
+    ("pretok.stage",),
+    ("pretok.preset", "pretok.machine.program"),
+    ("pretok.patterns.ast", "pretok.machine.machine"),
+    ("pretok.machine.staged",),
+    ("pretok.machine.backend",),
+    ("pretok.machine.stream",),
+    ("pretok.presets*",),
+    ("pretok.pre_tokenizer", "pretok.plugins"),
+    ("pretok.registry", "pretok.patterns.parser"),
+    ("pretok.patterns.canonical", "pretok.patterns.likeness"),
+    ("pretok.pre_tokenizers*",),
+    ("pretok.patterns.lookup",),
+    ("pretok.patterns.recognize",),
+    ("pretok.formats.huggingface",),
+    ("pretok",),
+    ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
+    ("bpe.encoding", "bpe.encoding.fast_calls", "bpe.errors", "bpe.hub", "bpe.once",
+     "bpe.training", "bpe.types"),
+    ("bpe.training.limits", "bpe.vocabulary"),
+    ("bpe.encoding.matcher", "bpe.merge", "bpe.encoding.normalize"),
+    ("bpe.encoding.added_tokens",),
+    ("bpe.encoding.python_backend",),
+    ("bpe.encoding.decode", "bpe.encoding.offsets"),
+    ("bpe.encoding.normalized_segments",),
+    ("bpe.encoding.backends",),
+    ("bpe.encoding.policies",),
+    ("bpe.encoding.pipeline", "bpe.encoding.arguments"),
+    ("bpe.tokenizer",),
+    ("bpe.formats*",),
+    ("bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
+    ("bpe.training.counting", "bpe.hub.locate"),
+    ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
+    ("bpe",),
+    ("bpe.compat*",),
+    ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
+)  # fmt: skip
+COMMAND_LINE = {LAYERS.index(names) for names in LAYERS if names[0].endswith(".cli*")}
+# Formats, as well as the parts of a drop-in, may import each other; but there is no circle.
+AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]}
+# Upwards, and therefore not when the module is loaded: for a repr, and for types.
+LATE = {
+    ("pretok.charsets.sets", "pretok.charsets.notation"),
+    ("pretok.machine.backend", "pretok._core"),
+    ("bpe.encoding.backends", "pretok._core"),
+    ("bpe.training.counting", "pretok._core"),
+    ("bpe.encoding.fast_calls", "pretok._core"),
+    ("bpe.training.train", "pretok._core"),
+    ("bpe.tokenizer", "bpe.formats"),
+}
+REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
+MAY_USE_REGEX = ("pretok.fuzz*", "bpe.bench*")
+
+
+class Import(NamedTuple):
+    module: str
+    target: str
+    at_load: bool
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of the package, by its name."""
+    found = {}
+    for path in sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(module: str) -> Iterator[Import]:
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    late = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        at_load = id(node) not in late
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module, alias.name, at_load)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            assert node.module is not None
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                is_module = full in MODULES or full == "pretok._core"
+                yield Import(module, full if is_module else node.module, at_load)
+
+
+@cache
+def all_imports() -> list[Import]:
+    return [found for module in MODULES for found in imports(module)]
+
+
+@cache
+def own_imports() -> list[Import]:
+    """Return the imports of our own modules."""
+    return [found for found in all_imports() if found.target.split(".")[0] in PACKAGES]
+
+
+def layer(module: str) -> int:
+    """Return the number of the layer of `module`; an exact name goes before a pattern."""
+    for number, names in enumerate(LAYERS):
+        if module in names:
+            return number
+    for number, names in enumerate(LAYERS):
+        if any(fnmatch(module, name) for name in names):
+            return number
+    raise AssertionError(f"{module} is in no layer; say in LAYERS where it belongs")
+
+
+def test_every_module_has_a_layer() -> None:
+    for module in MODULES:
+        layer(module)
+    for names in LAYERS:
+        for name in names:
+            assert any(fnmatch(module, name) for module in MODULES), f"no module is {name}"
+
+
+def test_imports_run_one_way() -> None:
+    wrong = [
+        f"{found.module} imports {found.target}"
+        for found in own_imports()
+        if found.at_load
+        and not layer(found.target) < layer(found.module)
+        and not layer(found.target) == layer(found.module) in AMONG_THEMSELVES
+    ]
+    assert not wrong, wrong
+
+
+def test_imports_upwards_are_few_and_known() -> None:
+    late = {
+        (found.module, found.target)
+        for found in own_imports()
+        if not found.at_load
+        and layer(found.module) not in AMONG_THEMSELVES
+        and (found.target == "pretok._core" or layer(found.target) >= layer(found.module))
+    }
+    assert late == LATE
+
+
+def test_pretok_does_without_bpe() -> None:
+    """Nothing in pretok names a module of bpe, not even in a string or a comment."""
+    for module, path in MODULES.items():
+        if module.split(".")[0] == "pretok":
+            named = re.search(r"\bbpe\.[a-z_]|\b(import|from) bpe\b", path.read_text("utf-8"))
+            assert not named, module
+
+
+def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
+    known = {
+        (found.module, found.target)
+        for found in own_imports()
+        if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge",
+                            "bpe.encoding.added_tokens", "bpe.encoding.decode",
+                            "bpe.encoding.normalize", "bpe.encoding.python_backend",
+                            "bpe.training.trainer")
+        and found.target.split(".")[0] == "pretok"
+    }  # fmt: skip
+    assert known == {
+        ("bpe.errors", "pretok.errors"),
+        ("bpe.encoding.added_tokens", "pretok.unicode.atoms"),
+        ("bpe.encoding.added_tokens", "pretok.unicode"),
+    }
+
+
+def test_there_is_no_circle() -> None:
+    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+    for found in own_imports():
+        if found.at_load:
+            graph[found.module].add(found.target)
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_nothing_imports_a_regex_engine() -> None:
+    wrong = [
+        found
+        for found in all_imports()
+        if found.target.split(".")[0] in REGEX
+        and (found.at_load or not any(fnmatch(found.module, name) for name in MAY_USE_REGEX))
+    ]
+    assert not wrong
+
+
+def test_engines_are_only_for_fuzzing_and_measuring() -> None:
+    engines = {"tiktoken", "tokenizers", "regex"}
+    wrong = [
+        found
+        for found in all_imports()
+        if found.target.split(".")[0] in engines
+        and not any(fnmatch(found.module, name) for name in MAY_USE_REGEX)
+    ]
+    assert not wrong
+
+
+# What a library may use beside the top: progress bars of what takes long, and NFC.
+MAY_USE = {
+    "click": (),
+    "tqdm": ("bpe.training.train", "bpe.hub.fetch"),
+    "unicodedata": ("bpe.encoding.normalize",),
+    "unicodedata2": ("bpe.encoding.normalize", "bpe.encoding.added_tokens"),
+}
+
+
+def test_only_the_top_uses_the_command_line_libraries() -> None:
+    wrong = [
+        found
+        for found in all_imports()
+        if found.target.split(".")[0] in MAY_USE
+        and layer(found.module) not in COMMAND_LINE
+        and found.module not in MAY_USE[found.target.split(".")[0]]
+    ]
+    assert not wrong
+
+
+NO_REGEX = """
+import sys
+import pretok
+tok = pretok.get(sys.argv[1], backend=sys.argv[2])
+text = "I'm 12345 \\n\\n \\u4e2d\\u6587! HTTPServer\\u0301\\u3000x"
+assert "".join(tok.split(text)) == text
+assert tok.explain(text) and tok.offsets(text, "utf16").any() and list(tok.spans(text))
+stream = tok.stream()
+assert "".join(stream.feed(text.encode()) + stream.finish()) == text
+assert b"".join(tok.split_bytes(text.encode())) == text.encode()
+repr(tok.preset), [rule.pattern for rule in tok.preset.rules]
+assert "regex" not in sys.modules, "regex was imported"
+import re
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] == "pretok":
+        held = [key for key, value in vars(module).items()
+                if value is re or isinstance(value, re.Pattern)
+                or getattr(value, "__module__", "") in ("re", "regex")]
+        assert not held, f"{name} holds {held}"
+print(len(tok.split(text)))
+"""
+
+
+@pytest.mark.parametrize("name", SOME_NAMES)
+def test_splitting_uses_no_regex_engine(name: str, backend: BackendName) -> None:
+    done = run_python(NO_REGEX, name, backend)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 2
+
+
+NO_REGEX_IN_BPE = """
+import sys
+import pretok, bpe
+from bpe import AddedToken, Tokenizer, Vocabulary
+tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"he"}
+added = [AddedToken("<s>", 300, single_word=True, lstrip=True, rstrip=True)]
+tok = Tokenizer(Vocabulary(tokens), "o200k", added_tokens=added, normalizer="NFC",
+                backend=sys.argv[1])
+text = "he 12 <s> e\\u0301 <s>"
+ids = tok.encode(text, "allow")
+assert tok.decode(ids) and tok.tokens(text, "allow") and tok.merges
+assert "regex" not in sys.modules, "regex was imported"
+import re
+for name, module in list(sys.modules.items()):
+    if name.split(".")[0] in ("pretok", "bpe"):
+        held = [key for key, value in vars(module).items()
+                if value is re or isinstance(value, re.Pattern)
+                or getattr(value, "__module__", "") in ("re", "regex")]
+        assert not held, f"{name} holds {held}"
+print(len(ids))
+"""
+
+
+def test_encoding_uses_no_regex_engine(backend: BackendName) -> None:
+    done = run_python(NO_REGEX_IN_BPE, backend)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 2

@@ -1,0 +1,73 @@
+"""UnicodeScripts and its table: every code point has the script that tokenizers gives it."""
+
+from __future__ import annotations
+
+import pytest
+
+import pretok
+from paths import ROOT, generator
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizers import UnicodeScripts, scripts
+from pretok.unicode import CODE_POINTS
+
+tokenizers = pytest.importorskip("tokenizers")
+GENERATOR = generator("script_table")
+PRESET = pretok.Preset("scripts", stages=(UnicodeScripts(),))
+needs_the_release = pytest.mark.skipif(
+    tokenizers.__version__ != GENERATOR.RELEASE,
+    reason=f"the table is that of tokenizers {GENERATOR.RELEASE}",
+)
+
+
+@needs_the_release
+def test_the_table_is_what_tokenizers_has() -> None:
+    assert GENERATOR.TABLE.relative_to(ROOT).as_posix() == ("pretok/pre_tokenizers/script_table.py")
+    assert GENERATOR.main(["--check"]) == 0
+
+
+def every_code_point(step: int) -> str:
+    """Return all code points but surrogates, `step` by `step`."""
+    every = [chr(c) for c in range(CODE_POINTS) if not 0xD800 <= c < 0xE000]
+    text = "".join(every[i * step % len(every)] for i in range(len(every)))
+    assert len(set(text)) == len(every)
+    return text
+
+
+# In the order of their numbers, and in two others.
+STEPS = (1, 617, 99_991)
+
+
+@needs_the_release
+@pytest.mark.parametrize("step", STEPS)
+def test_every_code_point_beside_another(step: int) -> None:
+    text = every_code_point(step)
+    wanted = tokenizers.pre_tokenizers.UnicodeScripts().pre_tokenize_str(text)
+    assert UnicodeScripts().pre_tokenize_str(text) == wanted
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_stages_cut_every_code_point_alike(step: int, backend: BackendName) -> None:
+    text = every_code_point(step)
+    found = pretok.PreTokenizer(PRESET, backend=backend).spans(text)
+    assert list(found) == [span for _, span in UnicodeScripts().pre_tokenize_str(text)]
+
+
+def test_no_two_scripts_are_in_the_same_groups() -> None:
+    _, *stages = UnicodeScripts().stages()
+    first: dict[int, int] = {}
+    for code_point in range(CODE_POINTS):
+        first.setdefault(int(scripts._scripts()[code_point]), code_point)
+    assert sorted(first) == list(range(136))
+    groups = [
+        [number for stage in stages for number, rule in enumerate(stage.rules)
+         if rule.sets()[0].mask_at(code_point)]
+        for script, code_point in first.items() if script != scripts.JOINER
+    ]  # fmt: skip
+    assert all(len(of_one) == 2 for of_one in groups)
+    assert len({tuple(of_one) for of_one in groups}) == 135
+
+
+def test_a_lone_surrogate_has_no_script() -> None:
+    text = "\ud800a\udfffα"
+    assert UnicodeScripts().pre_tokenize_str(text) == [("a\udfff", (1, 3)), ("α", (3, 4))]
+    assert pretok.PreTokenizer(PRESET, backend="python").split(text) == ["a\udfff", "α"]

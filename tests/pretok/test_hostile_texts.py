@@ -1,0 +1,285 @@
+"""Inputs that break splitters: bytes that are not UTF-8, huge runs, threads, other processes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise, product
+
+import pytest
+
+import pretok
+from pretok import PreTokenizer
+from pretok.machine.backend import BackendName
+from pretok.machine.machine import WINDOW, Unit
+from support import CORE_NAMES, SOME_NAMES, TIMES, TOO_MUCH, growth, run_python, seeded
+
+PYTHON: BackendName = "python"
+UNITS: tuple[Unit, ...] = ("char", "byte", "utf16")
+# First and last bytes of every kind that UTF-8 knows and forbids, ASCII of several classes, and
+# continuation bytes on both sides of what E0, ED, F0 and F4 allow.
+CRITICAL = bytes.fromhex(
+    "00 09 0a 0d 20 27 2f 30 41 53 5a 61 73 74 7a 7f"
+    "80 81 85 8f 90 9f a0 a5 ad b0 b8 bd be bf"
+    "c0 c1 c2 c3 c5 cc cd d9 df"
+    "e0 e1 e2 e3 e4 e8 ec ed ee ef"
+    "f0 f1 f2 f3 f4 f5 f8 fb fc fe ff"
+)
+FEW = bytes.fromhex("0a 20 27 31 41 73 80 85 a0 b8 bf c2 cc e0 e2 e4 ed ef f0 f4 ff")
+
+
+def all_sequences(of: bytes, length: int) -> Iterator[bytes]:
+    return map(bytes, product(of, repeat=length))
+
+
+def as_private_use(error: UnicodeError) -> tuple[str, int]:
+    """An error handler: a byte that is not UTF-8 becomes U+E000, of general category C."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "\ue000" * (error.end - error.start), error.end
+
+
+codecs.register_error("pretok-test-private-use", as_private_use)
+
+
+def check_bytes(
+    names: Sequence[str], sequences: list[bytes], backend: BackendName, every_method: bool = True
+) -> None:
+    """Compare splits of bytes with splits of the same as str, by the fastest backend.
+
+    `every_method` says whether to compare `count` and `offsets` too.
+    """
+    escaped = "surrogateescape"
+    for name in names:
+        tok = pretok.get(name, backend=backend)
+        wanted = [
+            list(accumulate(map(len, parts), initial=0))
+            for parts in pretok.get(name).split_batch(
+                [data.decode("utf-8", "pretok-test-private-use") for data in sequences]
+            )
+        ]
+        for data, bounds in zip(sequences, wanted, strict=True):
+            text = data.decode("utf-8", escaped)
+            parts = tok.split_bytes(data)
+            found = [text[a:b].encode("utf-8", escaped) for a, b in pairwise(bounds)]
+            assert parts == found, (name, data)
+            if every_method:
+                assert tok.count(data) == len(parts)
+                assert tok.offsets(data, "byte").tolist() == [0, *accumulate(map(len, parts))]
+
+
+def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
+    every = bytes(range(256))
+    sequences = [*all_sequences(every, 1), *all_sequences(every, 2)]
+    # Pure Python takes ten times as long; test_exhaustive compares its offsets of every sequence.
+    check_bytes(["o200k"], sequences, backend, every_method=backend == "native")
+    few = [*all_sequences(every, 1), *all_sequences(CRITICAL, 2)]
+    check_bytes(SOME_NAMES, few, backend)
+
+
+def test_every_sequence_of_3_critical_bytes_on_both_backends(native: BackendName) -> None:
+    sequences = list(all_sequences(CRITICAL, 3))
+    ours, theirs = (pretok.get("o200k", backend=name) for name in (native, PYTHON))
+    for data in sequences:
+        parts = ours.split_bytes(data)
+        assert parts == theirs.split_bytes(data), data
+        assert b"".join(parts) == data
+
+
+def test_sequences_of_3_bytes_among_letters(backend: BackendName) -> None:
+    check_bytes(
+        ["gpt2", "cl100k", "o200k"],
+        [b"a" + data + b"'s" for data in all_sequences(FEW, 3)],
+        backend,
+    )
+
+
+# One code point of each class, in each width of UTF-8, and what alternates between classes.
+CODE_POINTS = ("a", "A", "\u00e9", "\u4e2d", "\U00020000", "\u02b0", "\u0301", "1", "\u00bd",
+               "\u216b", "\n", "\r", " ", "\t", "\u3000", "!", "'", "+", "\U0001f600", "\x00",
+               "\u200b", "\ue000", "\U0010ffff", "\ud800")  # fmt: skip
+ALTERNATIONS = ("'s", " \n", "\n ", "a\u4e2d", "\u25cc\u0301", "aA", "A\u0301", "1a", " a", "!\n",
+                "/\n", "\r\n", "''", " \u3000", "\u00bd\u4e2d")  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", [*CODE_POINTS, *ALTERNATIONS], ids=ascii)
+def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
+    names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
+    data = unit.encode("utf-8", "surrogatepass")
+    # In bytes, the larger of two sizes, and something smaller first, for what is quadratic would
+    # hardly end otherwise. Python stays within one window; test_machine counts what many take.
+    most = 20_000_000 if backend == "native" else 800_000 if len(unit) == 1 else 200_000
+    for name in names:
+        tok = pretok.get(name, backend=backend)
+        for text in (unit, data):
+
+            def work(n: int, tok: PreTokenizer = tok, text: str | bytes = text) -> None:
+                tok.count(text * (n // len(data)))
+
+            for size in (200_000, most):
+                assert growth(work, size // TIMES) < TOO_MUCH, (name, text, size)
+
+
+@pytest.mark.parametrize("name", CORE_NAMES)
+def test_long_runs_split_as_short_ones(backend: BackendName, name: str) -> None:
+    # The runs on which engines that backtrack overflow a stack.
+    tok = pretok.get(name, backend=backend)
+    n = 1_300_000
+    assert tok.split(" " * n + "x") == [" " * (n - 1), " x"]
+    assert tok.split("A" * n) == ["A" * n]
+    assert tok.split("^" * n) == ["^" * n]
+    assert tok.split("\n" * n) == ["\n" * n]
+    n = 100_000
+    pair = tok.split("'s" * 10)
+    assert tok.split("'s" * n) == pair * (n * len("'s") // len("".join(pair)))
+    assert "".join(tok.split("\u0301" * n + " '")) == "\u0301" * n + " '"
+
+
+def mixed_text(size: int) -> str:
+    rng = seeded(size)
+    parts: list[str] = []
+    length = 0
+    while length < size:
+        unit = rng.choice(("word ", "\u4e2d\u6587", " \n", "it's ", "12345", "!?", "A\u0301b",
+                           "\U0001f600", "\t", "\x00", "\ud800"))  # fmt: skip
+        parts.append(unit * rng.choice((1, 1, 2, 5, 30)))
+        length += len(parts[-1])
+    return "".join(parts)[:size]
+
+
+def test_texts_longer_than_the_python_window(native: BackendName) -> None:
+    text = mixed_text(WINDOW - 100) + "x" * 200 + mixed_text(WINDOW - 150) + " " * 300 + "y!" * 99
+    for name in ("o200k", "r50k"):
+        ours, theirs = (pretok.get(name, backend=each) for each in (native, PYTHON))
+        for unit in UNITS:
+            assert (ours.offsets(text, unit) == theirs.offsets(text, unit)).all()
+        assert ours.count(text) == theirs.count(text)
+    data = text.encode("utf-8", "surrogatepass")
+    assert (ours.offsets(data) == theirs.offsets(data)).all()
+
+
+def test_eight_threads_share_a_pre_tokenizer(backend: BackendName) -> None:
+    tok = pretok.get("o200k", unicode="17.0", backend=backend)
+    texts = [mixed_text(2000 + i) for i in range(8)]
+    wanted = [tok.split(text) for text in texts]
+    wrong: list[int] = []
+    barrier = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        barrier.wait()
+        for turn in range(40):
+            i = (number + turn) % 8
+            same = tok.split(texts[i]) == wanted[i] and tok.count(texts[i]) == len(wanted[i])
+            if not same or sum(map(len, tok.split_batch(texts, threads=2))) != sum(
+                map(len, wanted)
+            ):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_native_work_lets_other_threads_run(native: BackendName) -> None:
+    tok = pretok.get("o200k", backend=native)
+    text = "It's 2026, HTTPServer! " * 1_000_000
+    shares = []
+    for _ in range(50):  # on a busy machine this thread may get no turn for other reasons
+        longest = 0.0
+        thread = threading.Thread(target=tok.count, args=(text,))
+        begin = before = time.perf_counter()
+        thread.start()
+        while thread.is_alive():
+            time.sleep(0.0005)
+            now = time.perf_counter()
+            longest, before = max(longest, now - before), now
+        shares.append(longest / (before - begin))
+        if min(shares) < 0.5:
+            return
+    pytest.fail(f"this thread waited for {min(shares):.0%} of the time")
+
+
+# Methods of a pre-tokenizer are pickled with it, so the pool needs nothing from this script.
+POOL = """
+import multiprocessing, sys
+import pretok
+if __name__ == "__main__":
+    tok = pretok.get("o200k", backend=sys.argv[2])
+    texts = ["It's 12345 \\u4e2d\\u6587\\n\\n " * i for i in range(50)]
+    wanted = tok.split_batch(texts, threads=4)
+    with multiprocessing.get_context(sys.argv[1]).Pool(3) as pool:
+        assert pool.map(tok.split, texts) == wanted
+        assert pool.map(tok.count, texts) == list(map(len, wanted))
+        assert pool.apply(tok.split_batch, (texts,), {"threads": 4}) == wanted
+        assert pool.apply(repr, (tok,)) == repr(tok)
+    print(len(wanted))
+"""
+
+
+@pytest.mark.parametrize(
+    "method", ["spawn"] if sys.platform in ("win32", "darwin") else ["fork", "spawn", "forkserver"]
+)
+def test_other_processes(backend: BackendName, method: str) -> None:
+    done = run_python(POOL, method, backend)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["50"]
+
+
+ENVIRONMENT = "import pretok; print(pretok.backend(), pretok.get('gpt2').backend)"
+EXPLICIT = "import pretok; print(pretok.get('gpt2', backend='python').backend)"
+
+
+def with_environment(code: str, value: str | None) -> subprocess.CompletedProcess[str]:
+    environment = {key: text for key, text in os.environ.items() if key != "PRETOK_BACKEND"}
+    if value is not None:
+        environment["PRETOK_BACKEND"] = value
+    return run_python(code, environment=environment)
+
+
+def test_the_environment_forces_a_backend(backend: BackendName) -> None:
+    assert with_environment(ENVIRONMENT, backend).stdout.split() == [backend, backend]
+    assert with_environment(EXPLICIT, backend).stdout.split() == ["python"]
+
+
+def test_native_is_the_default_where_it_is_built(native: BackendName) -> None:
+    for value in (None, ""):
+        assert with_environment(ENVIRONMENT, value).stdout.split() == [native, native]
+
+
+@pytest.mark.parametrize("value", ["rust", "NATIVE", " python"])
+def test_the_environment_names_no_backend(value: str) -> None:
+    done = with_environment(ENVIRONMENT, value)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith(
+        f"BackendError: PRETOK_BACKEND={value!r}; expected one of ('native', 'python')"
+    )
+    assert with_environment(EXPLICIT, value).stdout.split() == ["python"]
+
+
+# As where the extension was not built: its import fails, whatever lies in the folder.
+WITHOUT = """
+import sys
+sys.modules["pretok._core"] = None
+import pretok
+assert pretok.backend() == "python" == pretok.get("gpt2").backend
+assert pretok.get("gpt2").split("a b") == ["a", " b"]
+pretok.get("gpt2", backend="native")
+"""
+
+
+def test_without_the_extension() -> None:
+    done = with_environment(WITHOUT, None)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert (
+        "BackendError: backend='native', but the C++ extension pretok._core was not built" in last
+    )
+    assert "install pretok again with a C++17 compiler at hand, or use 'python'" in last
