@@ -39,7 +39,7 @@ ONE = frozenset(
 def set_name(chars: CharSet) -> str:
     """Return a Python expression of pretok's names that makes `chars`.
 
-    >>> set_name(~(classes.NEWLINE | classes.LETTER | classes.NUMBER))
+    >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
     '~(LETTER | NUMBER | NEWLINE)'
     """
     if chars == sets.OTHER:
@@ -57,7 +57,7 @@ def set_name(chars: CharSet) -> str:
 def set_regex(chars: CharSet) -> str:
     r"""Return a regex for one code point of `chars`, for people to read.
 
-    >>> print(set_regex(classes.OTHER))
+    >>> print(set_regex(sets.OTHER))
     [^\s\p{L}\p{N}]
     """
     written = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
