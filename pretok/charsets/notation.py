@@ -57,7 +57,7 @@ def set_name(chars: CharSet) -> str:
 def set_regex(chars: CharSet) -> str:
     r"""Return a regex for one code point of `chars`, for people to read.
 
-    >>> print(set_regex(classes.OTHER))
+    >>> print(set_regex(sets.OTHER))
     [^\s\p{L}\p{N}]
     """
     written = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
