@@ -13,7 +13,7 @@ from pretok.pretokenizer import BackendName
 from pretok.program import stage_words
 from support import REPOSITORY, repository_module
 
-CORE = REPOSITORY / "cpp" / "core" / "generated"
+CORE = REPOSITORY / "cpp" / "core"
 FORMATS = REPOSITORY / "cpp" / "formats" / "generated"
 
 
@@ -28,7 +28,7 @@ def _check_fresh(generator: ModuleType, *wanted: Path) -> None:
 def test_the_committed_files_are_what_the_generator_writes() -> None:
     _check_fresh(
         repository_module("pretok", "generate.py"),
-        CORE / "presets.inc",
+        CORE / "split" / "generated" / "presets.inc",
         FORMATS / "pre_tokenizers.inc",
         REPOSITORY / "pretok" / "presets" / "README.md",
     )
@@ -37,8 +37,8 @@ def test_the_committed_files_are_what_the_generator_writes() -> None:
 def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
     _check_fresh(
         repository_module("bpe", "generate.py"),
-        CORE / "nfc.inc",
-        CORE / "words.inc",
+        CORE / "unicode" / "generated" / "nfc.inc",
+        CORE / "unicode" / "generated" / "word_characters.inc",
         FORMATS / "gguf_types.inc",
     )
 

@@ -18,7 +18,7 @@ from pretok.unicode.atoms import ATOMS, Atom
 from support import REPOSITORY, repository_module, run_python
 
 FOLDER = REPOSITORY / "pretok" / "unicode"
-GENERATED = REPOSITORY / "cpp" / "core" / "generated"
+GENERATED = REPOSITORY / "cpp" / "core" / "unicode" / "generated"
 INSTALLED = ".".join(unicodedata2.unidata_version.split(".")[:2])
 each_version = pytest.mark.parametrize("version", VERSIONS)
 

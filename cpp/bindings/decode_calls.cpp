@@ -1,9 +1,9 @@
-#include "decode_calls.hpp"
+#include "bindings/decode_calls.hpp"
 
-#include "convert.hpp"
-#include "fast_method.hpp"
-#include "new_text.hpp"
-#include "prefetch.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
+#include "bindings/new_text.hpp"
+#include "core/base/prefetch.hpp"
 
 #include <pybind11/numpy.h>
 #if PY_VERSION_HEX < 0x030B0000

@@ -1,9 +1,9 @@
-#include "direct_calls.hpp"
+#include "bindings/direct_calls.hpp"
 
-#include "convert.hpp"
-#include "fast_method.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
 
-#include "nfc.hpp"
+#include "core/unicode/nfc.hpp"
 
 #include <pybind11/numpy.h>
 

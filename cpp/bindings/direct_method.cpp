@@ -1,4 +1,4 @@
-#include "direct_method.hpp"
+#include "bindings/direct_method.hpp"
 
 #include <array>
 #include <cstddef>

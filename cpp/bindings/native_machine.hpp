@@ -1,13 +1,13 @@
 // The native backend of pretok.PreTokenizer.
 #pragma once
 
-#include "convert.hpp"
+#include "bindings/convert.hpp"
 
-#include "batch.hpp"
-#include "huge_pages.hpp"
-#include "pre_tokenizer.hpp"
-#include "str_cache.hpp"
-#include "units.hpp"
+#include "bindings/str_cache.hpp"
+#include "bindings/units.hpp"
+#include "core/base/huge_pages.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/threads/batch.hpp"
 
 #include <pybind11/stl.h>
 

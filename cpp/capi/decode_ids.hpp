@@ -1,9 +1,9 @@
 // Ids to bytes.
 #pragma once
 
-#include "handles.hpp"
-#include "sizes.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+#include "core/base/sizes.hpp"
 
 #include <cstddef>
 #include <cstdint>

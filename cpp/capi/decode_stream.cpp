@@ -1,5 +1,5 @@
 // Decoding ids as they come to UTF-8.
-#include "decode_ids.hpp"
+#include "capi/decode_ids.hpp"
 
 #include <string>
 

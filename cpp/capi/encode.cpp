@@ -1,5 +1,5 @@
 // Encoding and counting.
-#include "encode_call.hpp"
+#include "capi/encode_call.hpp"
 
 #include <cstdlib>
 #include <cstring>

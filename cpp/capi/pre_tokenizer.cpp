@@ -1,11 +1,11 @@
 // Pre-tokens: presets by name, those of users, and the spans of a text.
-#include "find_pre_tokenizer.hpp"
-#include "handles.hpp"
-#include "status.hpp"
+#include "capi/find_pre_tokenizer.hpp"
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
 
-#include "presets.hpp"
-#include "program.hpp"
-#include "unicode.hpp"
+#include "core/split/presets.hpp"
+#include "core/split/program.hpp"
+#include "core/unicode/unicode.hpp"
 
 #include <memory>
 

@@ -1,10 +1,10 @@
 // Tokenizers: from files and memory, and what they are asked about their tokens.
-#include "handles.hpp"
-#include "input_file.hpp"
-#include "load_tokenizer.hpp"
-#include "options.hpp"
-#include "read_model.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/input_file.hpp"
+#include "capi/load_tokenizer.hpp"
+#include "capi/options.hpp"
+#include "capi/status.hpp"
+#include "formats/read_model.hpp"
 
 #include <cstring>
 #include <memory>

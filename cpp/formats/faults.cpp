@@ -1,6 +1,6 @@
-#include "faults.hpp"
+#include "formats/faults.hpp"
 
-#include "utf8.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <cstdint>
 

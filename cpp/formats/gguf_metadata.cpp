@@ -1,7 +1,7 @@
-#include "gguf_metadata.hpp"
+#include "formats/gguf_metadata.hpp"
 
-#include "faults.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "formats/faults.hpp"
 
 #include <algorithm>
 #include <array>

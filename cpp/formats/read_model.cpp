@@ -1,10 +1,10 @@
-#include "read_model.hpp"
+#include "formats/read_model.hpp"
 
-#include "compact.hpp"
-#include "faults.hpp"
-#include "gguf.hpp"
-#include "tiktoken.hpp"
-#include "tokenizer_json.hpp"
+#include "formats/faults.hpp"
+#include "formats/gguf.hpp"
+#include "formats/pretok_file.hpp"
+#include "formats/tiktoken.hpp"
+#include "formats/tokenizer_json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "text_model.hpp"
+#include "formats/text_model.hpp"
 
-#include "byte_level.hpp"
-#include "faults.hpp"
-#include "token_table.hpp"
+#include "core/bpe/token_table.hpp"
+#include "formats/byte_level.hpp"
+#include "formats/faults.hpp"
 
 #include <algorithm>
 

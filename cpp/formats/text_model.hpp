@@ -2,8 +2,8 @@
 // vocabulary. bpe/formats/bpe_model.py is the twin.
 #pragma once
 
-#include "hash.hpp"
-#include "model.hpp"
+#include "core/base/hash.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <cstdint>

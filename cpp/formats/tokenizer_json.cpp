@@ -1,10 +1,10 @@
-#include "tokenizer_json.hpp"
+#include "formats/tokenizer_json.hpp"
 
-#include "json_part.hpp"
-#include "json_split.hpp"
-#include "json_template.hpp"
-#include "text_model.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "formats/json_part.hpp"
+#include "formats/json_split.hpp"
+#include "formats/json_template.hpp"
+#include "formats/text_model.hpp"
 
 #include <algorithm>
 #include <string>

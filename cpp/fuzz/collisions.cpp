@@ -1,14 +1,14 @@
 // Tables of keys that collide: what they give, and how much memory they take, against maps.
 //
 // The hash key is known here, or so bad that everything collides, which no attacker can have.
-#include "input.hpp"
-#include "long_cache.hpp"
-#include "ordered_merges.hpp"
-#include "pair_counts.hpp"
-#include "pair_table.hpp"
-#include "short_cache.hpp"
-#include "token_table.hpp"
-#include "word_counts.hpp"
+#include "core/bpe/ordered_merges.hpp"
+#include "core/bpe/pair_table.hpp"
+#include "core/bpe/token_table.hpp"
+#include "core/cache/long_cache.hpp"
+#include "core/cache/short_cache.hpp"
+#include "core/train/pair_counts.hpp"
+#include "core/train/word_counts.hpp"
+#include "fuzz/input.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,10 +1,10 @@
 // Programs of presets that nobody has checked: what the reader accepts can be run, ends, and
 // covers the text, in linear time; the fast path is that of its rules, and streams and safe
 // cuts change nothing.
-#include "program.hpp"
-#include "../tests/counted_text.hpp"
-#include "presets.hpp"
-#include "splitting.hpp"
+#include "core/split/program.hpp"
+#include "core/split/presets.hpp"
+#include "fuzz/splitting.hpp"
+#include "tests/counted_text.hpp"
 
 #include <algorithm>
 

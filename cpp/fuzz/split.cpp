@@ -1,6 +1,6 @@
 // Text, by a preset that is built in: the fast path against the machine of rules, and cuts.
-#include "presets.hpp"
-#include "splitting.hpp"
+#include "core/split/presets.hpp"
+#include "fuzz/splitting.hpp"
 
 #include <map>
 #include <memory>

@@ -1,10 +1,10 @@
 // Compares the caches of pre-tokens with maps: what they give is what was kept, and as long as
 // there is room next to nothing is lost.
-#include "kernels.hpp"
-#include "long_cache.hpp"
-#include "look_up.hpp"
-#include "pre_token_cache.hpp"
-#include "short_cache.hpp"
+#include "core/cache/long_cache.hpp"
+#include "core/cache/look_up.hpp"
+#include "core/cache/pre_token_cache.hpp"
+#include "core/cache/short_cache.hpp"
+#include "core/simd/kernels.hpp"
 
 #include <cstdio>
 #include <map>
@@ -153,9 +153,9 @@ bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
 // Every set of kernels says of each pre-token what is so.
 bool look_up_agrees(const Kernels &use, const PreTokens &given, const ShortCache &cache) {
   LookUp expected;
-  look_up_one_by_one(given, cache, expected);
+  look_up(InstructionSet::PLAIN, given, cache, expected);
   LookUp found;
-  use.look_up(given, cache, found);
+  look_up(use.instruction_set, given, cache, found);
   std::size_t others = 0;
   for (std::size_t i = 0; i < given.count; ++i) {
     const bool is_other = found.keys[i].is_none() || !(found.kept[i]->key == found.keys[i]);
@@ -197,7 +197,7 @@ bool look_ups_agree() {
       if (!look_up_agrees(*use, given, cache))
         return false;
     LookUp found;
-    look_up_one_by_one(given, cache, found);
+    look_up(InstructionSet::PLAIN, given, cache, found);
     unknown += found.other_count;
     known += given.count - found.other_count;
   }

@@ -1,7 +1,7 @@
 // Compares the fast path with the plain machine, by each set of kernels that the
 // processor can run, on random texts, for every built-in preset and for random programs.
-#include "pre_tokenizer.hpp"
-#include "presets.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/split/presets.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Compares encoding with the definition of it, on random vocabularies and texts.
-#include "encoder.hpp"
-#include "presets.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/split/presets.hpp"
 
 #include <algorithm>
 #include <cstdio>

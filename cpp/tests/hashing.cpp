@@ -1,13 +1,13 @@
 // Checks that chosen keys make no table slow or large, and that sizes do not wrap around.
-#include "hash.hpp"
-#include "id_buffer.hpp"
-#include "made_tokens.hpp"
-#include "ordered_merges.hpp"
-#include "pair_counts.hpp"
-#include "pair_table.hpp"
-#include "sizes.hpp"
-#include "vocabulary.hpp"
-#include "word_counts.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/id_buffer.hpp"
+#include "core/base/sizes.hpp"
+#include "core/bpe/ordered_merges.hpp"
+#include "core/bpe/pair_table.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/train/made_tokens.hpp"
+#include "core/train/pair_counts.hpp"
+#include "core/train/word_counts.hpp"
 
 #include <algorithm>
 #include <array>

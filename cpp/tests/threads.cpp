@@ -1,8 +1,8 @@
 // Compares encoding and counting on several threads, in tiny tasks, with one call for the
 // whole.
-#include "encode_texts.hpp"
-#include "presets.hpp"
-#include "word_counts.hpp"
+#include "core/split/presets.hpp"
+#include "core/threads/encode_texts.hpp"
+#include "core/train/word_counts.hpp"
 
 #include <cstdio>
 #include <map>

@@ -26,7 +26,7 @@ from pretok.unicode import VERSIONS, table_module
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS, Atom
 
 HERE = Path(__file__).parent
-CPP = HERE.parent.parent / "cpp" / "core" / "generated"
+CPP = HERE.parent.parent / "cpp" / "core" / "unicode" / "generated"
 COMMAND = "python -m pretok.unicode.generate"
 
 PLAIN = {
