@@ -11,6 +11,7 @@
 #include "bindings/results.hpp"
 #include "bindings/texts.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/threads/encode_texts.hpp"

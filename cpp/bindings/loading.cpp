@@ -3,6 +3,7 @@
 #include "bindings/convert.hpp"
 
 #include "bindings/utf8_texts.hpp"
+#include "core/base/ids.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/read_model.hpp"

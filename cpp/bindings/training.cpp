@@ -51,7 +51,7 @@ public:
   py::list take() {
     WordTable table = this->table();
     py::list result;
-    for (const WordTable::Word &word : table.finish())
+    for (const Word &word : table.finish())
       result.append(py::make_tuple(
           py::bytes(reinterpret_cast<const char *>(word.data), word.size), word.count));
     return result;

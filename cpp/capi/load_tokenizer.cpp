@@ -3,6 +3,7 @@
 #include "capi/find_pre_tokenizer.hpp"
 #include "capi/options.hpp"
 #include "capi/policy.hpp"
+#include "core/base/ids.hpp"
 #include "formats/faults.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "formats/gguf_metadata.hpp"
 
-#include "core/bpe/vocabulary.hpp"
+#include "core/base/ids.hpp"
 #include "formats/faults.hpp"
 
 #include <algorithm>

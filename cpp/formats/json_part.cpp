@@ -1,6 +1,6 @@
 #include "formats/json_part.hpp"
 
-#include "core/bpe/vocabulary.hpp"
+#include "core/base/ids.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // Numbers and texts out of a .pretok file.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/faults.hpp"
 

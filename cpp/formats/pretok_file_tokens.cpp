@@ -1,5 +1,6 @@
 #include "formats/pretok_file_tokens.hpp"
 
+#include "core/base/ids.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 

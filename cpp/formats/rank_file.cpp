@@ -1,7 +1,7 @@
 #include "formats/rank_file.hpp"
 
-#include "core/bpe/token_table.hpp"
-#include "core/bpe/vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/short_key.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,6 @@
 #include "formats/read_model.hpp"
 
+#include "core/base/ids.hpp"
 #include "formats/faults.hpp"
 #include "formats/gguf.hpp"
 #include "formats/pretok_file.hpp"

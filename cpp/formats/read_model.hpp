@@ -1,6 +1,7 @@
 // Reading a file of a tokenizer, whatever its format.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/model.hpp"
 

@@ -1,6 +1,6 @@
 #include "formats/text_model.hpp"
 
-#include "core/bpe/token_table.hpp"
+#include "core/base/short_key.hpp"
 #include "formats/byte_level.hpp"
 #include "formats/faults.hpp"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/hash.hpp"
+#include "core/base/ids.hpp"
 #include "formats/model.hpp"
 
 #include <cstddef>

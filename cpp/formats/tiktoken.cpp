@@ -1,5 +1,6 @@
 #include "formats/tiktoken.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/faults.hpp"
 #include "formats/rank_file.hpp"

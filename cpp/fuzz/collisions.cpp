@@ -1,13 +1,15 @@
 // Tables of keys that collide: what they give, and how much memory they take, against maps.
 //
 // The hash key is known here, or so bad that everything collides, which no attacker can have.
+#include "core/base/ids.hpp"
+#include "core/base/short_key.hpp"
 #include "core/bpe/ordered_merges.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/token_table.hpp"
 #include "core/cache/long_cache.hpp"
 #include "core/cache/short_cache.hpp"
 #include "core/train/pair_counts.hpp"
-#include "core/train/word_counts.hpp"
+#include "core/train/word_table.hpp"
 #include "fuzz/input.hpp"
 
 #include <algorithm>

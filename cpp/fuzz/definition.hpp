@@ -1,6 +1,7 @@
 // Encoding as it is defined, slowly: what the fast way has to give. And small vocabularies.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
 #include "core/split/pre_tokenizer.hpp"

@@ -1,6 +1,7 @@
 // What has to hold of encoding, with any vocabulary, added tokens, and text.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/encode/safe_cut_between.hpp"
 #include "core/split/presets.hpp"

@@ -1,6 +1,7 @@
 // Files of tokenizers, right ones, and what damages them.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/read_model.hpp"

@@ -1,4 +1,5 @@
 // Compares encoding with the definition of it, on random vocabularies and texts.
+#include "core/base/ids.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/split/presets.hpp"
 

@@ -117,7 +117,7 @@ Counts counts_of(const PreTokenizer &tokenizer, const std::vector<Bytes> &texts,
     counts.add(tokenizer, texts, threads, [] {});
   WordTable table = counts.take(threads);
   Counts result;
-  for (const WordTable::Word &word : table.finish())
+  for (const Word &word : table.finish())
     result.emplace_back(std::string(reinterpret_cast<const char *>(word.data), word.size),
                         word.count);
   return result;

@@ -1,4 +1,4 @@
-// Bits, and whether there is SSE2.
+// Bits, the order of bytes, and whether there is SSE2.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,12 @@
 #endif
 
 namespace pretok {
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline constexpr bool LITTLE_ENDIAN_BYTES = true;
+#else
+inline constexpr bool LITTLE_ENDIAN_BYTES = false;
+#endif
 
 // Position of the lowest bit that is set; `word` must not be 0.
 inline unsigned lowest_bit(std::uint64_t word) {

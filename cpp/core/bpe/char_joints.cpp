@@ -1,4 +1,5 @@
 #include "core/bpe/char_joints.hpp"
+#include "core/base/ids.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,8 +9,8 @@
 // neighbours.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/bpe/ordered_merges.hpp"
-#include "core/bpe/token_table.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/bits.hpp"
+#include "core/base/ids.hpp"
 #include "core/bpe/pair_table.hpp"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 // merge into the two.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/base/sizes.hpp"
 #include "core/bpe/merge.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/prefetch.hpp"
-#include "core/bpe/token_table.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/hash.hpp"
-#include "core/bpe/token_table.hpp"
+#include "core/base/ids.hpp"
 
 #include <cstddef>
 #include <cstdint>

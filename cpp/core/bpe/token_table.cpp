@@ -1,18 +1,11 @@
 #include "core/bpe/token_table.hpp"
+#include "core/base/ids.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace pretok {
-
-ShortBytes ShortBytes::load_no_more(const std::uint8_t *bytes, std::size_t size) {
-  std::uint64_t both[2] = {0, 0};
-  std::memcpy(both, bytes, size);
-  ShortBytes key;
-  key.low = both[0];
-  key.high = both[1];
-  return key;
-}
 
 void TokenTable::reset(std::size_t count, const HashKey &key) {
   key_ = key;

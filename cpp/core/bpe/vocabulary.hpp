@@ -1,13 +1,15 @@
 // The tokens of a vocabulary, what merges them, and pre-tokens to ids.
 #pragma once
 
-#include "core/bpe/build/token_cuts.hpp"
+#include "core/base/ids.hpp"
 #include "core/bpe/char_joints.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/ordered_merges.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/short_merge.hpp"
 #include "core/bpe/token_table.hpp"
+#include "core/bpe/token_view.hpp"
+#include "core/bpe/vocabulary_data.hpp"
 
 #include <array>
 #include <cstddef>
@@ -15,29 +17,6 @@
 #include <vector>
 
 namespace pretok {
-
-// Ids are below this: tables have room for each id up to the largest.
-inline constexpr std::uint32_t ID_LIMIT = 1 << 24;
-
-struct Merge {
-  std::uint32_t left;
-  std::uint32_t right;
-  std::uint32_t id; // of the result
-};
-
-// What a vocabulary is made from. The first `mergeable` tokens take part in merging, the others
-// are for decoding only.
-struct VocabularyData {
-  std::vector<std::uint8_t> bytes;    // of all tokens, one behind the other
-  std::vector<std::uint32_t> lengths; // of each
-  std::vector<std::uint32_t> ids;     // of each
-  std::size_t mergeable = 0;
-  bool from_ranks = true; // a merge's rank is the id of its result; else its place in `merges`
-  // With ranks, what likely follows from them, in order, or nothing: that it does follow takes
-  // less time to see than to find out.
-  std::vector<Merge> merges;
-  bool ignore_merges = true; // a pre-token that is a token as a whole is not merged
-};
 
 // Immutable once built, until it is built again.
 class Vocabulary {
@@ -92,20 +71,10 @@ public:
   std::vector<Merge> merges() const;
 
 private:
+  class Builder; // build/vocabulary_builder.hpp
   class Ordered; // engines of merge_windows.hpp
   class AnyOrder;
 
-  const char *place_tokens(const VocabularyData &data);
-  void place_whole(const std::vector<std::uint32_t> &ids);
-  const char *check(const std::vector<Merge> &merges) const;
-  // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
-  bool order_ranks(const std::vector<std::uint32_t> &ids);
-  bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);
-  bool merges_fit() const;
-  bool order_merges(const std::vector<Merge> &merges);
-  void pairs_from_ranks(const std::vector<std::uint32_t> &ids);
-  void pairs_from_merges(const std::vector<Merge> &merges);
-  bool makes_from_higher(std::uint32_t id, Merge &merge) const;
   std::size_t merge_ordered(const std::uint8_t *bytes, std::size_t size,
                             std::uint32_t *to) const;
   std::size_t merge_in_any_order(const std::uint8_t *bytes, std::size_t size,

@@ -3,8 +3,8 @@
 // cannot grow is begun anew.
 #pragma once
 
+#include "core/base/hash.hpp"
 #include "core/base/prefetch.hpp"
-#include "core/bpe/token_table.hpp"
 #include "core/cache/cache_memory.hpp"
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 #include "core/base/bits.hpp"
 #include "core/base/prefetch.hpp"
-#include "core/bpe/token_table.hpp"
+#include "core/base/short_key.hpp"
 #include "core/cache/cache_memory.hpp"
 
 #include <algorithm>

@@ -3,13 +3,11 @@
 
 #include "core/base/id_buffer.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "core/cache/look_up.hpp"
 #include "core/cache/pre_token_cache.hpp"
 #include "core/encode/added.hpp"
-#include "core/simd/kernels.hpp"
+#include "core/encode/batch_encoder.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,10 +20,7 @@ public:
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
           bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
-        add_prefix_space_(add_prefix_space),
-        lowest_apart_(vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3
-                                                                                       : 0x100),
-        caches_(cache_limit) {}
+        add_prefix_space_(add_prefix_space), pre_tokens_(vocabulary), caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
@@ -45,8 +40,6 @@ public:
                        std::vector<std::int64_t> &ends) const;
 
 private:
-  struct Missing;
-
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
   // Calls filled() now and then, when `ids` holds all so far. There is at least one byte.
@@ -56,30 +49,11 @@ private:
   template <typename Filled>
   void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                     IdBuffer &ids, Filled filled) const;
-  void encode_batch(InstructionSet instructions, const PreTokens &given, PreTokenCache &cache,
-                    IdBuffer &ids) const;
-  void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                      const std::uint8_t *limit, PreTokenCache &cache) const;
-  bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const;
-  // These return how many ids they write to `to`, where there must be room for one a byte and
-  // ShortCache::SLACK more.
-  std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
-                          const std::uint8_t *limit, PreTokenCache &cache,
-                          std::uint32_t *to) const;
-  std::size_t encode_units(const std::uint8_t *bytes, std::size_t size,
-                           const std::uint8_t *limit, PreTokenCache &cache,
-                           std::uint32_t *to) const;
-  std::size_t encode_unit(const std::uint8_t *bytes, std::size_t size,
-                          const std::uint8_t *limit, PreTokenCache &cache,
-                          std::uint32_t *to) const;
-  std::size_t merge_long_unit(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
-                              PreTokenCache &cache, std::uint32_t *to) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
-  // The lead bytes of U+3000 to U+9FFF begin with this one; 0x100 if there are no units.
-  unsigned lowest_apart_;
+  BatchEncoder pre_tokens_;
   mutable CachePool caches_;
 };
 

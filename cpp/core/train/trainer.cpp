@@ -60,7 +60,7 @@ bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   return a.bucket > b.bucket;
 }
 
-Trainer::Trainer(const std::vector<WordTable::Word> &words, const TrainerOptions &options,
+Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  const std::function<void()> &pulse)
     : options_(options), tokens_(byte_order()) {
   Pulse beating(pulse);
@@ -68,9 +68,9 @@ Trainer::Trainer(const std::vector<WordTable::Word> &words, const TrainerOptions
   count_pairs(beating);
 }
 
-void Trainer::load(const std::vector<WordTable::Word> &words, Pulse &pulse) {
+void Trainer::load(const std::vector<Word> &words, Pulse &pulse) {
   std::size_t size = 1;
-  for (const WordTable::Word &word : words)
+  for (const Word &word : words)
     size += word.size + std::size_t{1};
   if (size >= NONE)
     throw std::length_error("4 GiB of distinct pre-tokens");
@@ -83,7 +83,7 @@ void Trainer::load(const std::vector<WordTable::Word> &words, Pulse &pulse) {
   const std::uint8_t between = 0;
   bytes_start_ = tokens_.keep(&between, 1);
   slots_.push_back({BETWEEN, 0});
-  for (const WordTable::Word &word : words) {
+  for (const Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
     tokens_.keep(word.data, word.size);

@@ -10,7 +10,7 @@
 
 #include "core/train/made_tokens.hpp"
 #include "core/train/pair_counts.hpp"
-#include "core/train/word_counts.hpp"
+#include "core/train/word.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,7 @@ public:
   // `pulse` is called every few milliseconds, here and in `step`; what it throws goes to the
   // caller, and the trainer is of no use any more. Throws std::length_error for 4 GiB of
   // distinct pre-tokens.
-  Trainer(const std::vector<WordTable::Word> &words, const TrainerOptions &options,
+  Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           const std::function<void()> &pulse);
 
   // Merges until `tokens` have been made in all. Returns false if no pair is left for that.
@@ -90,7 +90,7 @@ private:
   struct Less {
     bool operator()(const Entry &a, const Entry &b) const;
   };
-  void load(const std::vector<WordTable::Word> &words, Pulse &pulse);
+  void load(const std::vector<Word> &words, Pulse &pulse);
   void count_pairs(Pulse &pulse);
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   void gain(Change &change, std::int64_t count, Place place);

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/base/hash.hpp"
-#include "core/bpe/token_table.hpp"
+#include "core/base/prefetch.hpp"
+#include "core/bpe/token_view.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,11 +11,6 @@
 #include <vector>
 
 namespace pretok {
-
-struct TokenView {
-  const std::uint8_t *bytes = nullptr; // nullptr: there is no such token
-  std::uint32_t size = 0;
-};
 
 // Tokens are named by their places in a list.
 class TokenCuts {
