@@ -110,12 +110,12 @@ inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t 
 }
 inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint32_t *&to) {
-  constexpr std::ptrdiff_t MOST = 512;
-  std::array<std::uint16_t, MOST + 64> some;
+  constexpr std::ptrdiff_t MAX_WIDENED = 512;
+  std::array<std::uint16_t, MAX_WIDENED + 64> some;
   std::uint16_t *filled;
   do {
     filled = some.data();
-    widen(at, at + std::min(MOST, end - at), end, filled);
+    widen(at, at + std::min(MAX_WIDENED, end - at), end, filled);
     to = std::copy(some.data(), filled, to);
   } while (filled != some.data());
 }

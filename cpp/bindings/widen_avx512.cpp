@@ -5,6 +5,7 @@
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
+namespace avx512 {
 namespace {
 
 // The code points that start in 32 of the bytes, each of which has two behind it in `second`
@@ -30,9 +31,11 @@ PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m25
 }
 
 } // namespace
+} // namespace avx512
 
 PRETOK_AVX512 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *stop,
                                 const std::uint8_t *end, std::uint16_t *&to) {
+  using namespace avx512;
   const __m512i next = _mm512_add_epi8(counting(), _mm512_set1_epi8(1));
   const __m512i one_further = _mm512_add_epi8(counting(), _mm512_set1_epi8(2));
   while (at < stop && end - at >= 64) {

@@ -12,7 +12,7 @@
 namespace pretok {
 
 // Beyond one id a byte, what encoding writes behind the ids.
-inline constexpr std::size_t ID_SLACK = ShortCache::SLACK;
+inline constexpr std::size_t ID_PADDING = ShortCache::PADDING;
 
 struct EncodeCall {
   const pretok_tokenizer *tokenizer = nullptr;

@@ -49,7 +49,7 @@ bool read_ids(CompactReader &reader, std::vector<std::uint32_t> &ids) {
   return std::all_of(ids.begin(), ids.end(), [&](std::uint32_t &id) { return reader.id(id); });
 }
 
-bool read_program(CompactReader &reader, Model &model) {
+bool read_own_program(CompactReader &reader, Model &model) {
   std::uint32_t count = 0;
   if (!reader.count(1, count))
     return false;
@@ -62,7 +62,7 @@ bool read_program(CompactReader &reader, Model &model) {
   return wrong == nullptr || reader.wrong(std::string("has a split of its own: ") + wrong);
 }
 
-bool read_split(CompactReader &reader, bool is_own, Model &model) {
+bool read_stored_split(CompactReader &reader, bool is_own, Model &model) {
   std::string_view name;
   std::string_view unicode;
   if (!reader.text(name) || !reader.text(unicode))
@@ -74,7 +74,7 @@ bool read_split(CompactReader &reader, bool is_own, Model &model) {
   }
   model.unicode = unicode;
   if (is_own)
-    return read_program(reader, model);
+    return read_own_program(reader, model);
   const Preset *found = find_preset(name);
   // By its name, not by an alias.
   if (found != nullptr && name == found->name)
@@ -108,7 +108,7 @@ bool read_added(CompactReader &reader, Model &model) {
   return true;
 }
 
-bool read_all(CompactReader &reader, Model &model) {
+bool read_contents(CompactReader &reader, Model &model) {
   std::uint32_t flags = 0;
   if (!reader.number(flags))
     return false;
@@ -120,7 +120,7 @@ bool read_all(CompactReader &reader, Model &model) {
   model.vocabulary.ignore_merges = (flags & CompactFlag::IGNORE_MERGES) != 0;
   if (model.vocabulary.from_ranks && !model.vocabulary.ignore_merges)
     return reader.wrong("has ranks, but says that they do not count for whole tokens");
-  return read_split(reader, (flags & CompactFlag::OWN_PRESET) != 0, model) &&
+  return read_stored_split(reader, (flags & CompactFlag::OWN_PRESET) != 0, model) &&
          read_ids(reader, model.before) && read_ids(reader, model.after) &&
          read_added(reader, model) && read_tokens(reader, model.vocabulary);
 }
@@ -144,7 +144,7 @@ Fault read_compact(const std::uint8_t *data, std::size_t size, Model &model) {
     return malformed("the file does not have the CRC-32 that it says; it is damaged or cut "
                      "off, so get it again");
   CompactReader reader(data, size, COMPACT_HEAD);
-  read_all(reader, model);
+  read_contents(reader, model);
   return std::move(reader.fault());
 }
 

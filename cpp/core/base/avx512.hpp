@@ -18,7 +18,7 @@
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
 namespace pretok {
-
+namespace avx512 {
 namespace {
 
 PRETOK_AVX512 inline __mmask64 first_64(std::size_t count) {
@@ -82,5 +82,6 @@ struct Utf8Block {
 };
 
 } // namespace
+} // namespace avx512
 } // namespace pretok
 #endif

@@ -52,7 +52,7 @@ public:
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_)
       return;
-    if (capacity > MOST)
+    if (capacity > MAX_IDS)
       throw std::bad_alloc();
     // What realloc can do without copying, a vector cannot.
     void *larger =
@@ -87,11 +87,11 @@ public:
   }
 
 private:
-  static constexpr std::size_t MOST = MOST_VALUES<std::uint32_t>;
+  static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
   // Makes room for `needed` ids, and for half as many again as there are, if that is possible.
   void grow(std::size_t needed) {
-    reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MOST)));
+    reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }
 
   std::uint32_t *ids_ = nullptr;

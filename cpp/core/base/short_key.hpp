@@ -13,24 +13,24 @@ namespace pretok {
 
 // Up to 16 bytes, with zeros behind.
 struct ShortBytes {
-  static constexpr std::size_t MOST = 16;
+  static constexpr std::size_t MAX_BYTES = 16;
 
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  // `size` is at most MOST. Memory up to `limit` may be read.
+  // `size` is at most MAX_BYTES. Memory up to `limit` may be read.
   static ShortBytes load(const std::uint8_t *bytes, std::size_t size,
                          const std::uint8_t *limit) {
     ShortBytes key;
-    if (!LITTLE_ENDIAN_BYTES || static_cast<std::size_t>(limit - bytes) < MOST)
+    if (!LITTLE_ENDIAN_BYTES || static_cast<std::size_t>(limit - bytes) < MAX_BYTES)
       return load_no_more(bytes, size);
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
     // Without branches: sizes are what no processor could foretell.
     std::uint64_t kept;
-    std::memcpy(&kept, KEPT.data() + MOST - size, 8);
+    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size, 8);
     key.low &= kept;
-    std::memcpy(&kept, KEPT.data() + MOST - size + 8, 8);
+    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size + 8, 8);
     key.high &= kept;
     return key;
   }
@@ -38,8 +38,9 @@ struct ShortBytes {
   // The same, and no other memory is read.
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
-  // Ones for as many bytes as are kept of MOST, if read from as many bytes before the middle.
-  static constexpr std::array<std::uint8_t, 2 * MOST> KEPT = {
+  // Ones for as many bytes as are kept of MAX_BYTES, if read from as many bytes before the
+  // middle.
+  static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> KEPT = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
@@ -47,7 +48,7 @@ struct ShortBytes {
 
 // Up to 15 bytes and how many they are.
 struct ShortKey {
-  static constexpr std::size_t MOST = ShortBytes::MOST - 1;
+  static constexpr std::size_t MAX_BYTES = ShortBytes::MAX_BYTES - 1;
   // Where in `high` the size is: behind the last byte.
   static constexpr unsigned SIZE_SHIFT = LITTLE_ENDIAN_BYTES ? 56 : 0;
 
@@ -77,8 +78,8 @@ struct ShortKey {
 // Hashes any number of bytes. Memory up to `limit` may be read.
 inline std::uint64_t hash_bytes(const std::uint8_t *bytes, std::size_t size,
                                 const std::uint8_t *limit, const HashKey &key) {
-  return size <= ShortKey::MOST ? ShortKey(bytes, size, limit).hash(key)
-                                : hash_long(bytes, size, key);
+  return size <= ShortKey::MAX_BYTES ? ShortKey(bytes, size, limit).hash(key)
+                                     : hash_long(bytes, size, key);
 }
 
 } // namespace pretok

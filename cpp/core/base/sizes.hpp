@@ -10,18 +10,18 @@
 namespace pretok {
 
 template <typename Size> constexpr Size saturating_add(Size a, Size b) {
-  constexpr Size MOST = std::numeric_limits<Size>::max();
-  return b > MOST - a ? MOST : static_cast<Size>(a + b);
+  constexpr Size MAX_SIZE = std::numeric_limits<Size>::max();
+  return b > MAX_SIZE - a ? MAX_SIZE : static_cast<Size>(a + b);
 }
 
 template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
-  constexpr Size MOST = std::numeric_limits<Size>::max();
-  return b != 0 && a > MOST / b ? MOST : static_cast<Size>(a * b);
+  constexpr Size MAX_SIZE = std::numeric_limits<Size>::max();
+  return b != 0 && a > MAX_SIZE / b ? MAX_SIZE : static_cast<Size>(a * b);
 }
 
 // How many values of a type one allocation can hold: pointers into it have to have differences.
 template <typename T>
-inline constexpr std::size_t MOST_VALUES =
+inline constexpr std::size_t MAX_VALUES =
     std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);
 
 } // namespace pretok

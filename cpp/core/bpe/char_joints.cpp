@@ -7,8 +7,6 @@
 namespace pretok {
 namespace {
 
-bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
-
 // Without a branch, whatever the compiler thinks is better.
 std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
@@ -48,7 +46,7 @@ struct Range {
   std::uint32_t end;
   std::uint32_t stride;
 };
-constexpr Range NOTHING{0, 0, 1};
+constexpr Range EMPTY_RANGE{0, 0, 1};
 
 // The characters with these last bytes, which do not begin one, by their places.
 Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
@@ -58,7 +56,7 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
     return {at, at + 1, 1};
   }
   if (size > 2)
-    return NOTHING;
+    return EMPTY_RANGE;
   // Emoji are behind the others, with the same last 12 bits as their code points have.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
@@ -79,12 +77,12 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
                             : lead == 0xF0              ? 4
                                                         : 0;
   if (width == 0 || (width == 4 && size > 1 && bytes[1] != 0x9F))
-    return NOTHING;
+    return EMPTY_RANGE;
   std::uint32_t value = width == 4 ? first_emoji >> 12 : lead & (width == 2 ? 0x1FU : 0x0FU);
   std::uint32_t count = 1;
   for (std::size_t i = width == 4 ? 2 : 1; i < width; ++i) {
     if (i < size && !is_tail(bytes[i]))
-      return NOTHING;
+      return EMPTY_RANGE;
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
@@ -110,19 +108,20 @@ void CharJoints::begin(const OrderedMerges &merges) {
   // Whether a second byte of three merges with some third one.
   std::array<bool, 64> may_end{};
   for (std::uint32_t i = 0; i < 64 * 64; ++i)
-    may_end[i >> 6] |=
-        merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
-                        static_cast<std::uint8_t>(0x80 | (i & 0x3F))) != OrderedMerges::NONE;
+    may_end[i >> 6] |= merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
+                                       static_cast<std::uint8_t>(0x80 | (i & 0x3F))) !=
+                       OrderedMerges::NO_MERGE;
   for (std::uint32_t first = 0x800; first < EMOJI; first += 0x40) {
     put_utf8(first, bytes.data());
     if (index_of(first) == NO_CHAR)
       continue;
-    if (may_end[bytes[1] & 0x3FU] || merges.of_bytes(bytes[0], bytes[1]) != OrderedMerges::NONE)
+    if (may_end[bytes[1] & 0x3FU] ||
+        merges.of_bytes(bytes[0], bytes[1]) != OrderedMerges::NO_MERGE)
       add_three(first, bytes[0], bytes[1], merges);
     else
       add_unmerged(first, bytes[0], bytes[1], merges);
   }
-  emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NONE ? 0 : EMOJI_COUNT;
+  emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NO_MERGE ? 0 : EMOJI_COUNT;
   for (std::uint32_t i = 0; i < emoji_count_; ++i) {
     put_utf8(FIRST_EMOJI + i, bytes.data());
     add_char(EMOJI + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BEHIND, merges);
@@ -146,7 +145,7 @@ void CharJoints::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_
 // processor could foretell.
 void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                            const OrderedMerges &merges) {
-  constexpr std::uint32_t NONE = OrderedMerges::NONE;
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   constexpr std::size_t COUNT = 64;
   const std::uint32_t front = merges.of_bytes(one, two);
   std::array<std::uint32_t, COUNT> lows;         // the first merges
@@ -160,17 +159,18 @@ void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t t
   }
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const auto [left, right] = pairs[i];
-    const bool are_two = lows[i] != NONE;
-    const std::uint32_t all = select(are_two, merges.find(left, right), NONE);
-    const bool is_one = all != NONE;
+    const bool are_two = lows[i] != NO_MERGE;
+    const std::uint32_t all = select(are_two, merges.find(left, right), NO_MERGE);
+    const bool is_one = all != NO_MERGE;
     const std::array<std::uint32_t, MOST_IDS> symbols = {
         select(is_one, all, select(are_two, left, one)),
-        select(is_one, NONE, select(are_two, right, two)), select(are_two, NONE, 0x80 | i)};
+        select(is_one, NO_MERGE, select(are_two, right, two)),
+        select(are_two, NO_MERGE, 0x80 | i)};
     starts_[first + i] = {symbols, NO_CHAR_BEHIND, 0};
     last_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
     Char &made = chars_[first + i];
     for (std::size_t at = 0; at < MOST_IDS; ++at) {
-      const bool is_there = symbols[at] != NONE;
+      const bool is_there = symbols[at] != NO_MERGE;
       made.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
     }
   }
@@ -182,14 +182,14 @@ CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_
   Merging state{{}, size, 0};
   std::copy(bytes, bytes + size, state.symbols.begin());
   for (;;) {
-    std::uint32_t low = OrderedMerges::NONE;
+    std::uint32_t low = OrderedMerges::NO_MERGE;
     std::size_t place = 0;
     for (std::size_t i = 0; i + 1 < state.count; ++i) {
       const std::uint32_t found = merges.find(state.symbols[i], state.symbols[i + 1]);
       place = found < low ? i : place;
       low = std::min(low, found);
     }
-    if (low == OrderedMerges::NONE)
+    if (low == OrderedMerges::NO_MERGE)
       return state;
     state.symbols[place] = state.last = low;
     for (std::size_t i = place + 1; i + 1 < state.count; ++i)
@@ -202,7 +202,8 @@ CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_
 // its own: `early_right` says so.
 void CharJoints::add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                           const OrderedMerges &merges) {
-  Start start{{merged.symbols[0], OrderedMerges::NONE, OrderedMerges::NONE}, early_right, 0};
+  Start start{
+      {merged.symbols[0], OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE}, early_right, 0};
   Char made{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
   for (std::size_t i = 1; i < merged.count; ++i) {
     start.symbols[i] = merged.symbols[i];

@@ -94,7 +94,7 @@ public:
       const Found next = end < size ? char_at(bytes + end, size - end) : Found{NO_CHAR, 0};
       const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
       const Start &start = starts_[here.index];
-      if (start.symbols[0] != OrderedMerges::NONE &&
+      if (start.symbols[0] != OrderedMerges::NO_MERGE &&
           ((before & start.early_left) | (start.early_right & behind)) == 0)
         to = std::copy_n(start.symbols.begin(), chars_[here.index].count(), to);
       else
@@ -123,7 +123,7 @@ public:
 private:
   // What a character can begin a merge as.
   struct Start {
-    std::array<std::uint32_t, MOST_IDS> symbols{OrderedMerges::NONE}; // as many as its ids
+    std::array<std::uint32_t, MOST_IDS> symbols{OrderedMerges::NO_MERGE}; // as many as its ids
     // The kinds of joints that would come before its own bytes have merged.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;

@@ -18,9 +18,9 @@
 namespace pretok {
 
 // Up to so many symbols the lowest rank is found by scanning, else with a heap.
-inline constexpr std::size_t SHORT = 64;
+inline constexpr std::size_t MAX_SCANNED = 64;
 // The same for those in order, in which all of one rank merge in one scan.
-inline constexpr std::size_t ROUNDS = 1024;
+inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
 // Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
 // read; what is behind `size` is NO_RANK.
@@ -52,12 +52,12 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place, at most SHORT and at least one, with find(left, right) for a
-// Merged; returns how many are left. O(size^2).
+// Merges `size` symbols in place, at most MAX_SCANNED and at least one, with find(left, right)
+// for a Merged; returns how many are left. O(size^2).
 template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
-  alignas(16) std::array<std::uint32_t, SHORT + 4> ranks;
-  std::array<std::uint32_t, SHORT> results;
+  alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
+  std::array<std::uint32_t, MAX_SCANNED> results;
   const auto look = [&](std::size_t at) {
     const Merged found = find(symbols[at], symbols[at + 1]);
     ranks[at] = found.rank;
@@ -87,14 +87,14 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   return size;
 }
 
-// The same for at most ROUNDS symbols with merges in order (ordered_merges.hpp): what has the
-// lowest rank merges everywhere at once, as what comes of it has higher ranks only.
+// The same for at most MAX_IN_ROUNDS symbols with merges in order (ordered_merges.hpp): what
+// has the lowest rank merges everywhere at once, as what comes of it has higher ranks only.
 // O(size * different ranks): for runs of one character, which take a heap long.
 template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
-  alignas(16) std::array<std::uint32_t, ROUNDS + 4> ranks;
+  alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
-  std::array<std::uint32_t, ROUNDS> results;
-  std::array<std::uint32_t, ROUNDS> merged; // places
+  std::array<std::uint32_t, MAX_IN_ROUNDS> results;
+  std::array<std::uint32_t, MAX_IN_ROUNDS> merged; // places
   std::size_t size = symbols.size();
   const auto look = [&](std::size_t at) {
     const Merged found =
@@ -138,7 +138,7 @@ public:
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
         before_(size_), after_(size_), found_(size_, Merged{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
-      before_[at] = at - 1; // NONE before the first
+      before_[at] = at - 1; // NO_PLACE before the first
       after_[at] = at + 1;
       if (at + 1 < size_) {
         found_[at] = find_(symbols_[at], symbols_[at + 1]);
@@ -169,7 +169,7 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+  static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
   // Orders by rank, then by place.
   std::uint64_t key(std::uint32_t at) const {
@@ -184,7 +184,7 @@ private:
     if (after_[at] < size_)
       before_[after_[at]] = at;
     look(at);
-    if (before_[at] != NONE)
+    if (before_[at] != NO_PLACE)
       look(before_[at]);
   }
 

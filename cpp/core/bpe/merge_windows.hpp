@@ -30,9 +30,9 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
   const auto find = [&engine](std::uint32_t left, std::uint32_t right) {
     return engine.find(left, right);
   };
-  if (size <= SHORT)
+  if (size <= MAX_SCANNED)
     symbols.resize(merge_short(symbols.data(), size, find));
-  else if (Engine::IN_ORDER && size <= ROUNDS)
+  else if (Engine::IN_ORDER && size <= MAX_IN_ROUNDS)
     merge_in_rounds(symbols, find);
   else
     merge_long(symbols, find);
@@ -54,7 +54,7 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   std::vector<std::uint32_t> symbols;
   std::size_t done = 0;  // bytes
   std::size_t count = 0; // symbols
-  std::size_t window = SHORT;
+  std::size_t window = MAX_SCANNED;
   std::size_t settled = 0; // up to where a larger window is needed
   // Where the window was that has `symbols`, and its size: in a long run of one character all
   // are alike.
@@ -97,7 +97,7 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
     count += kept;
     done += length;
     if (done > settled)
-      window = std::max(SHORT, saturating_multiply<std::size_t>(longest_kept, 4));
+      window = std::max(MAX_SCANNED, saturating_multiply<std::size_t>(longest_kept, 4));
   }
   for (std::size_t i = 0; i < count; ++i)
     to[i] = engine.id(to[i]);

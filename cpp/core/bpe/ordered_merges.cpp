@@ -24,7 +24,7 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   parts_.clear();
   parts_.reserve(count);
   byte_pairs_.assign(1 << 16, 0);
-  of_bytes_ = {NONE};
+  of_bytes_ = {NO_MERGE};
   key_ = hash_key();
   make_room(bits_for(count)); // of none: it succeeds
 }
@@ -32,8 +32,8 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
 std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::uint32_t id) {
   const std::uint32_t symbol = size();
   const bool of_bytes = left < BYTES && right < BYTES;
-  if (symbol >= MOST || (of_bytes && of_bytes_.size() > 0xFFFF))
-    return NONE;
+  if (symbol >= MAX_SYMBOLS || (of_bytes && of_bytes_.size() > 0xFFFF))
+    return NO_MERGE;
   ids_.push_back(id);
   ids_are_symbols_ = ids_are_symbols_ && id == symbol;
   parts_.push_back({left, right});
@@ -41,7 +41,7 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
     byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());
     of_bytes_.push_back(symbol);
   }
-  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NONE;
+  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
 // Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as

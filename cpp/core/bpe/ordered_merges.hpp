@@ -21,11 +21,11 @@ class OrderedMerges {
 public:
   static constexpr std::uint32_t BYTES = 256;
   static constexpr unsigned SYMBOL_BITS = 21;
-  // No symbol: more than each of them, which are below MOST.
-  static constexpr std::uint32_t NONE = (1U << (SYMBOL_BITS + 1)) - 1;
-  static constexpr std::uint32_t MOST = (1U << SYMBOL_BITS) - 1;
+  // No symbol: more than each of them, which are below MAX_SYMBOLS.
+  static constexpr std::uint32_t NO_MERGE = (1U << (SYMBOL_BITS + 1)) - 1;
+  static constexpr std::uint32_t MAX_SYMBOLS = (1U << SYMBOL_BITS) - 1;
   // Merges with nothing.
-  static constexpr std::uint32_t NO_SYMBOL = MOST;
+  static constexpr std::uint32_t NO_SYMBOL = MAX_SYMBOLS;
 
   struct Parts {
     std::uint32_t left;
@@ -37,11 +37,12 @@ public:
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
   // Enters the next merge, that of two symbols that stay apart until now, which makes the token
-  // with this id; returns the symbol, or NONE if there are too many, or
+  // with this id; returns the symbol, or NO_MERGE if there are too many, or
   // the table has no place for it.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
-  // What two symbols merge into, or NONE. Without branches, which no processor could foretell.
+  // What two symbols merge into, or NO_MERGE. Without branches, which no processor could
+  // foretell.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
     return find(places_of(left, right));
   }
@@ -67,7 +68,7 @@ public:
     const std::uint64_t in_one = least(places.one[0] ^ places.key, places.one[1] ^ places.key);
     const std::uint64_t in_other =
         least(places.other[0] ^ places.key, places.other[1] ^ places.key);
-    return static_cast<std::uint32_t>(least(least(in_one, in_other), NONE));
+    return static_cast<std::uint32_t>(least(least(in_one, in_other), NO_MERGE));
   }
 
   // Asks for the memory that find will look at.
@@ -95,7 +96,7 @@ public:
   // Whether the bytes of these two merge into these two: then and only then no merge crosses
   // the boundary between them. O(depth of the two).
   bool stay_apart(std::uint32_t left, std::uint32_t right) const {
-    if (find(left, right) != NONE)
+    if (find(left, right) != NO_MERGE)
       return false;
     bool apart = true;
     for_meetings(left, right, [&](std::uint32_t a, std::uint32_t b, std::uint32_t until) {

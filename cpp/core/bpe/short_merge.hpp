@@ -21,9 +21,9 @@ namespace pretok {
 // with before and behind it, so that no step has to ask whether there is a neighbour.
 class ShortMerge {
 public:
-  static constexpr std::size_t MOST = 62; // bytes
+  static constexpr std::size_t MAX_BYTES = 62; // bytes
 
-  // `size` is from 1 to MOST.
+  // `size` is from 1 to MAX_BYTES.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
              const CharJoints &joints) {
     if (is_ascii(bytes, size)) {
@@ -56,7 +56,7 @@ public:
     keys_[last_] = with_last;
     keys_[at_] = with_next;
     const std::uint32_t symbol = low >> PLACE_BITS;
-    if (symbol >= OrderedMerges::NONE)
+    if (symbol >= OrderedMerges::NO_MERGE)
       return false;
     const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
@@ -139,9 +139,9 @@ private:
   OrderedMerges::Places behind_;
 };
 
-// Merges pre-tokens of at most ShortMerge::MOST bytes: next(bytes, size) gives one, or returns
-// false if there are no more, and done(which, merge) takes each as soon as it is ready, `which`
-// counting from 0 in the order in which they were given.
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes: next(bytes, size) gives one, or
+// returns false if there are no more, and done(which, merge) takes each as soon as it is ready,
+// `which` counting from 0 in the order in which they were given.
 template <typename Next, typename Done>
 void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
                    Done done) {

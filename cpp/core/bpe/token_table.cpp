@@ -24,7 +24,7 @@ void TokenTable::reset(std::size_t count, const HashKey &key) {
 
 void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                         std::uint32_t id) {
-  if (size <= ShortKey::MOST)
+  if (size <= ShortKey::MAX_BYTES)
     return insert_short(ShortKey(bytes, size, limit), id);
   if (2 * (long_count_ + 1) > long_.size())
     grow_long();

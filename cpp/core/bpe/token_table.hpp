@@ -18,12 +18,12 @@ public:
   // Makes room for `count` tokens and removes those that were there.
   void reset(std::size_t count, const HashKey &key = hash_key());
 
-  // Keeps a view of the bytes of tokens longer than ShortKey::MOST. Of equal tokens the first
-  // stays. Memory up to `limit` may be read.
+  // Keeps a view of the bytes of tokens longer than ShortKey::MAX_BYTES. Of equal tokens the
+  // first stays. Memory up to `limit` may be read.
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
               std::uint32_t id);
 
-  // The same for at most ShortKey::MOST bytes.
+  // The same for at most ShortKey::MAX_BYTES bytes.
   void insert_short(const ShortKey &key, std::uint32_t id);
 
   // Asks for the memory that insert_short will need.
@@ -34,11 +34,11 @@ public:
   // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
                      const std::uint8_t *limit) const {
-    return size <= ShortKey::MOST ? find_short(ShortKey(bytes, size, limit))
-                                  : find_long(bytes, size);
+    return size <= ShortKey::MAX_BYTES ? find_short(ShortKey(bytes, size, limit))
+                                       : find_long(bytes, size);
   }
 
-  // The same for at most ShortKey::MOST bytes.
+  // The same for at most ShortKey::MAX_BYTES bytes.
   std::uint32_t find_short(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (!may_have(hash))
@@ -52,7 +52,7 @@ public:
     }
   }
 
-  // The same for more than ShortKey::MOST bytes.
+  // The same for more than ShortKey::MAX_BYTES bytes.
   std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
 
   // Asks for the memory that find_short will look at.

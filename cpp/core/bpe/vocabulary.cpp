@@ -17,7 +17,7 @@ public:
   std::uint32_t id(std::uint32_t symbol) const { return of_.merges_.id(symbol); }
   Merged find(std::uint32_t left, std::uint32_t right) const {
     const std::uint32_t found = of_.merges_.find(left, right);
-    return found == OrderedMerges::NONE ? Merged{NO_RANK, NO_ID} : Merged{found, found};
+    return found == OrderedMerges::NO_MERGE ? Merged{NO_RANK, NO_ID} : Merged{found, found};
   }
   std::size_t width(std::uint32_t symbol) const {
     return symbol < OrderedMerges::BYTES ? 1 : of_.tokens_[id(symbol)].size;

@@ -42,7 +42,7 @@ public:
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
     if (!in_order_)
       return merge_in_any_order(bytes, size, to);
-    if (size > ShortMerge::MOST)
+    if (size > ShortMerge::MAX_BYTES)
       return merge_ordered(bytes, size, to);
     ShortMerge state;
     state.begin(bytes, size, merges_, joints_);

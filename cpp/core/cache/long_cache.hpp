@@ -15,7 +15,7 @@ namespace pretok {
 
 class LongCache {
 public:
-  static constexpr std::size_t MOST = 512; // of more bytes, nothing is kept
+  static constexpr std::size_t MAX_BYTES = 512; // of more bytes, nothing is kept
 
   // Without memory it keeps nothing.
   explicit LongCache(CacheAccount &account) : account_(account) {}

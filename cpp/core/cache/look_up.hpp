@@ -14,13 +14,13 @@ namespace pretok {
 
 // Some pre-tokens of a text, one behind the other.
 struct PreTokens {
-  static constexpr std::size_t MOST = 256;
+  static constexpr std::size_t MAX_COUNT = 256;
 
   const std::uint8_t *text;
   const std::uint8_t *limit; // memory up to here may be read
   std::size_t start;         // of the first, in bytes of `text`, as all offsets
   const std::size_t *ends;   // of each
-  std::size_t count;         // at most MOST
+  std::size_t count;         // at most MAX_COUNT
   unsigned lowest_apart;     // see falls_apart
 
   std::size_t start_of(std::size_t i) const { return i == 0 ? start : ends[i - 1]; }
@@ -35,12 +35,13 @@ struct PreTokens {
 
 // What became of them.
 struct LookUp {
-  static constexpr std::size_t SLACK = 64;
+  static constexpr std::size_t MISS_PADDING = 64;
 
-  alignas(64) std::array<ShortKey, PreTokens::MOST> keys; // none: not for the cache
-  std::array<std::uint64_t, PreTokens::MOST> hashes;
-  std::array<const ShortCache::Entry *, PreTokens::MOST> kept;
-  std::array<std::uint8_t, PreTokens::MOST + SLACK> others; // places of those not kept
+  alignas(64) std::array<ShortKey, PreTokens::MAX_COUNT> keys; // none: not for the cache
+  std::array<std::uint64_t, PreTokens::MAX_COUNT> hashes;
+  std::array<const ShortCache::Entry *, PreTokens::MAX_COUNT> kept;
+  std::array<std::uint8_t, PreTokens::MAX_COUNT + MISS_PADDING>
+      others; // places of those not kept
   std::size_t other_count;
 
   // The steps of looking up, one by one, from the `from`th pre-token on.
@@ -49,7 +50,7 @@ struct LookUp {
     for (std::size_t i = from; i < given.count; ++i) {
       const std::uint8_t *const bytes = given.text + given.start_of(i);
       const std::size_t size = given.ends[i] - given.start_of(i);
-      keys[i] = size > ShortKey::MOST || given.falls_apart(*bytes)
+      keys[i] = size > ShortKey::MAX_BYTES || given.falls_apart(*bytes)
                     ? ShortKey::none()
                     : ShortKey(bytes, size, given.limit);
       hashes[i] = keys[i].hash(key);

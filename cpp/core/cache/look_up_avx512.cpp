@@ -5,6 +5,7 @@
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
+namespace avx512 {
 namespace {
 
 constexpr std::size_t LANES = 4;
@@ -22,7 +23,7 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
 // Makes keys as far as 16 bytes of each may be read; returns of how many.
 PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &cache,
                                     LookUp &found) {
-  std::array<std::size_t, PreTokens::MOST + 1> bounds;
+  std::array<std::size_t, PreTokens::MAX_COUNT + 1> bounds;
   bounds[0] = given.start;
   std::copy_n(given.ends, given.count, bounds.data() + 1);
   const HashKey key = cache.key();
@@ -35,7 +36,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
   const __mmask64 may_fall_apart = given.lowest_apart < 0x100 ? ~__mmask64{0} : 0;
   constexpr __mmask64 LAST_BYTES = 0x8000800080008000;
   std::size_t i = 0;
-  for (; i + LANES <= given.count && bounds[i + LANES - 1] + ShortBytes::MOST <= room;
+  for (; i + LANES <= given.count && bounds[i + LANES - 1] + ShortBytes::MAX_BYTES <= room;
        i += LANES) {
     const __m512i bytes =
         load_lanes([&](std::size_t lane) { return given.text + bounds[i + lane]; });
@@ -43,7 +44,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
         _mm256_sub_epi64(
             _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i + 1)),
             _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i))),
-        _mm256_set1_epi64x(ShortBytes::MOST));
+        _mm256_set1_epi64x(ShortBytes::MAX_BYTES));
     // In each byte of a lane.
     const __m512i size = _mm512_shuffle_epi8(
         _mm512_permutexvar_epi64(to_lanes, _mm512_castsi256_si512(sizes)), low_bytes);
@@ -52,7 +53,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
         _mm512_mask_cmplt_epu8_mask(may_fall_apart, _mm512_sub_epi8(first, lowest_apart),
                                     _mm512_set1_epi8(PreTokens::APART_COUNT));
     const __mmask64 is_key =
-        _mm512_cmple_epu8_mask(size, _mm512_set1_epi8(ShortKey::MOST)) & ~apart;
+        _mm512_cmple_epu8_mask(size, _mm512_set1_epi8(ShortKey::MAX_BYTES)) & ~apart;
     const __m512i kept =
         _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(places, size) & is_key, bytes);
     const __m512i keys = _mm512_mask_mov_epi8(kept, is_key & LAST_BYTES, size);
@@ -70,8 +71,8 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokens &given, const ShortCache &ca
 PRETOK_AVX512 std::size_t look(const PreTokens &given, const ShortCache &cache, LookUp &found) {
   const __m512i to_lanes = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
   const __m512i from_lanes = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6);
-  const __m512i tag_bits = _mm512_set1_epi32(static_cast<int>(~(ShortCache::MOST - 1)));
-  const __m512i most = _mm512_set1_epi32(static_cast<int>(ShortCache::MOST));
+  const __m512i tag_bits = _mm512_set1_epi32(static_cast<int>(~(ShortCache::MAX_ENTRIES - 1)));
+  const __m512i most = _mm512_set1_epi32(static_cast<int>(ShortCache::MAX_ENTRIES));
   const __m256i entries = _mm256_set1_epi64x(
       static_cast<long long>(reinterpret_cast<std::uintptr_t>(cache.entries())));
   std::size_t i = 0;
@@ -127,9 +128,11 @@ PRETOK_AVX512 std::size_t list_others(const PreTokens &given, LookUp &found) {
 }
 
 } // namespace
+} // namespace avx512
 
 PRETOK_AVX512 void look_up_avx512(const PreTokens &given, const ShortCache &cache,
                                   LookUp &found) {
+  using namespace avx512;
   found.other_count = 0;
   found.make_keys(given, make_keys(given, cache, found), cache);
   found.look(given, look(given, cache, found), cache);

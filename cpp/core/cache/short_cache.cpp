@@ -43,7 +43,7 @@ const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
   const std::uint32_t tag = tag_of(hash);
   for (std::size_t i = 0; i < LINE; ++i) {
     const std::uint32_t found = slots_[home ^ i] ^ tag;
-    if (found < MOST && entries_[found].key == key)
+    if (found < MAX_ENTRIES && entries_[found].key == key)
       return entries_ + found;
   }
   return nullptr;

@@ -19,9 +19,9 @@ namespace pretok {
 
 class ShortCache {
 public:
-  static constexpr std::size_t MOST_IDS = ShortKey::MOST;
+  static constexpr std::size_t MOST_IDS = ShortKey::MAX_BYTES;
   // How much is written behind the ids that are copied, at most.
-  static constexpr std::size_t SLACK = 3;
+  static constexpr std::size_t PADDING = 3;
 
   struct Entry {
     ShortKey key;
@@ -62,7 +62,7 @@ public:
 #else
     const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
                                          std::min(slots[2] ^ tag, slots[3] ^ tag));
-    return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MOST)));
+    return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MAX_ENTRIES)));
 #endif
   }
 
@@ -78,7 +78,7 @@ public:
     return bucket(hash)[BUCKET - 1] == 0 ? nullptr : find_in_line(key, hash);
   }
 
-  // Writes the ids of `entry` to `to`, where there must be room for SLACK more; returns how
+  // Writes the ids of `entry` to `to`, where there must be room for PADDING more; returns how
   // many they are.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
 #if PRETOK_SSE2
@@ -99,7 +99,7 @@ public:
 
   // What look does, for those who do it for several at a time.
   static constexpr unsigned PLACE_BITS = 20;
-  static constexpr std::uint32_t MOST = 1U << PLACE_BITS; // entries
+  static constexpr std::uint32_t MAX_ENTRIES = 1U << PLACE_BITS; // entries
   const Entry *entries() const { return entries_; }
   // The slots where a hash belongs; the others of their line have what finds no room there.
   std::uint32_t *bucket(std::uint64_t hash) const {
@@ -128,7 +128,7 @@ private:
 
   // Other bits of the hash than those that tell the bucket, where a slot has them.
   static std::uint32_t tag_of(std::uint64_t hash) {
-    return static_cast<std::uint32_t>(hash) & ~(MOST - 1);
+    return static_cast<std::uint32_t>(hash) & ~(MAX_ENTRIES - 1);
   }
   std::size_t slot_count() const { return bucket_mask_ + BUCKET; }
 

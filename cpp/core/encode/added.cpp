@@ -9,28 +9,28 @@
 namespace pretok {
 namespace {
 
-constexpr std::uint32_t NOTHING = 0xFFFFFFFF;
+constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// The code point that ends at `at`; NOTHING at `start`, or where there is no UTF-8.
-std::uint32_t before(const std::uint8_t *data, std::size_t start, std::size_t at) {
+// The code point that ends at `at`; NO_CHARACTER at `start`, or where there is no UTF-8.
+std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
   count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
     if ((data[at - size] & 0xC0) == 0x80)
       continue;
     const Decoded decoded = decode_utf8(data + at - size, size);
     const bool whole = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
-    return whole ? decoded.code_point : NOTHING;
+    return whole ? decoded.code_point : NO_CHARACTER;
   }
-  return NOTHING;
+  return NO_CHARACTER;
 }
 
-// The code point at `at`; NOTHING at `end`, or where there is no UTF-8.
-std::uint32_t behind(const std::uint8_t *data, std::size_t at, std::size_t end) {
+// The code point at `at`; NO_CHARACTER at `end`, or where there is no UTF-8.
+std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
-    return NOTHING;
+    return NO_CHARACTER;
   const Decoded decoded = decode_utf8(data + at, end - at);
-  return decoded.width > 1 || data[at] < 0x80 ? decoded.code_point : NOTHING;
+  return decoded.width > 1 || data[at] < 0x80 ? decoded.code_point : NO_CHARACTER;
 }
 
 std::size_t width(std::uint32_t code_point) {
@@ -46,8 +46,6 @@ bool is_white_space(std::uint32_t code_point) {
          code_point == 0x2029 || code_point == 0x202F || code_point == 0x205F ||
          code_point == 0x3000;
 }
-
-bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 std::string as_nfc(const std::string &text) {
   std::vector<std::uint8_t> normal;
@@ -141,28 +139,28 @@ ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from
 
 bool AddedTokens::is_white_space_before(const std::uint8_t *data, std::size_t start,
                                         std::size_t at) {
-  return is_white_space(before(data, start, at));
+  return is_white_space(character_before(data, start, at));
 }
 
 bool AddedTokens::is_word_before(const std::uint8_t *data, std::size_t start,
                                  std::size_t at) const {
-  return is_word(before(data, start, at));
+  return is_word(character_before(data, start, at));
 }
 
 bool AddedTokens::is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-  return is_word(behind(data, at, end));
+  return is_word(character_at(data, at, end));
 }
 
 bool AddedTokens::is_word(std::uint32_t code_point) const {
-  const auto next =
-      std::upper_bound(words_->begin(), words_->end(), std::make_pair(code_point, NOTHING));
+  const auto next = std::upper_bound(words_->begin(), words_->end(),
+                                     std::make_pair(code_point, NO_CHARACTER));
   return next != words_->begin() && code_point <= std::prev(next)->second;
 }
 
 std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
                                    std::size_t done, std::size_t at) {
   while (at > done) {
-    const std::uint32_t code_point = before(data, start, at);
+    const std::uint32_t code_point = character_before(data, start, at);
     if (!is_white_space(code_point))
       return at;
     at -= width(code_point);
@@ -175,8 +173,8 @@ std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::siz
   if (at >= spaces.start && at < spaces.end)
     return is_tail(data[at]) ? at : spaces.end;
   spaces = {at, at};
-  for (std::uint32_t code_point = behind(data, at, end); is_white_space(code_point);
-       code_point = behind(data, spaces.end, end))
+  for (std::uint32_t code_point = character_at(data, at, end); is_white_space(code_point);
+       code_point = character_at(data, spaces.end, end))
     spaces.end += width(code_point);
   return spaces.end;
 }

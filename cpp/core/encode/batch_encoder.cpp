@@ -16,18 +16,18 @@ struct BatchEncoder::Missing {
   std::size_t size;
   std::uint64_t hash; // if it is long
   std::size_t count;  // of ids; if it is long, 0: it falls into units
-  std::array<std::uint32_t, ShortKey::MOST + ShortCache::SLACK> ids; // if it is short
-  std::uint8_t place;                                                // in the batch
+  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // if it is short
+  std::uint8_t place;                                                       // in the batch
   bool is_cut; // if it is short: whether it is more than one unit
 
-  bool is_long() const { return size > ShortKey::MOST; }
+  bool is_long() const { return size > ShortKey::MAX_BYTES; }
 };
 
 void BatchEncoder::encode(InstructionSet instructions, const PreTokens &given,
                           PreTokenCache &cache, IdBuffer &ids) const {
   LookUp found;
   look_up(instructions, given, cache.whole, found);
-  std::array<Missing, PreTokens::MOST> missing;
+  std::array<Missing, PreTokens::MAX_COUNT> missing;
   std::size_t missing_count = 0;
   for (std::size_t j = 0; j < found.other_count; ++j) {
     const std::size_t i = found.others[j];
@@ -57,7 +57,7 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokens &given,
     encode_missing(missing.data(), missing_count, found.keys.data(), given.limit, cache);
   // One id a byte at most, and room for what is copied in vain.
   std::uint32_t *const first =
-      ids.room(given.ends[given.count - 1] - given.start + ShortCache::SLACK);
+      ids.room(given.ends[given.count - 1] - given.start + ShortCache::PADDING);
   std::uint32_t *to = first;
   std::size_t done = 0;
   const Missing *next_missing = missing.data();
@@ -78,15 +78,15 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokens &given,
     if (one.is_long()) {
       if (one.count == 0) {
         const std::size_t n = units_.encode_units(one.bytes, one.size, given.limit, cache, to);
-        if (one.size <= LongCache::MOST)
+        if (one.size <= LongCache::MAX_BYTES)
           cache.longs.insert(one.bytes, one.size, one.hash, to, n);
         to += n;
       } else {
         to += units_.encode_long(one.bytes, one.size, one.hash, given.limit, cache, to);
       }
     } else {
-      std::memcpy(to, one.ids.data(), ShortCache::SLACK * sizeof *to);
-      if (one.count > ShortCache::SLACK)
+      std::memcpy(to, one.ids.data(), ShortCache::PADDING * sizeof *to);
+      if (one.count > ShortCache::PADDING)
         std::copy_n(one.ids.data(), one.count, to);
       to += one.count;
     }
@@ -105,7 +105,7 @@ void BatchEncoder::encode_missing(Missing *missing, std::size_t missing_count,
                                   const ShortKey *keys, const std::uint8_t *limit,
                                   PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.ordered();
-  std::array<std::uint8_t, PreTokens::MOST> to_merge;
+  std::array<std::uint8_t, PreTokens::MAX_COUNT> to_merge;
   std::size_t count = 0;
   for (std::size_t j = 0; j < missing_count; ++j) {
     Missing &one = missing[j];
@@ -116,7 +116,7 @@ void BatchEncoder::encode_missing(Missing *missing, std::size_t missing_count,
         continue;
       if (!units_.is_one_unit(one.bytes, one.size))
         one.count = vocabulary_.merging_makes_all() ? 0 : 1;
-      else if (one.size <= ShortMerge::MOST)
+      else if (one.size <= ShortMerge::MAX_BYTES)
         to_merge[count++] = static_cast<std::uint8_t>(j);
       continue;
     }
@@ -152,7 +152,7 @@ void BatchEncoder::encode_missing(Missing *missing, std::size_t missing_count,
       return;
     }
     // Where encode_long will find it.
-    std::array<std::uint32_t, ShortMerge::MOST> ids;
+    std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
     cache.longs.insert(one.bytes, one.size, one.hash, ids.data(),
                        merge.finish(*merges, ids.data()));
   };

@@ -80,7 +80,7 @@ void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenC
   split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
         [&](const std::size_t *ends, std::size_t count) {
           for (std::size_t done = 0; done < count;) {
-            const std::size_t taken = std::min(count - done, PreTokens::MOST);
+            const std::size_t taken = std::min(count - done, PreTokens::MAX_COUNT);
             pre_tokens_.encode(
                 instructions,
                 {text, text + size, start, ends + done, taken, pre_tokens_.lowest_apart()},

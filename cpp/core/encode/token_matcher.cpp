@@ -16,7 +16,7 @@ public:
     reserve();
     made_.bytes_.push_back(0);
     made_.ends_pattern_.push_back(false);
-    made_.nodes_.push_back({0, 0, ROOT, NONE, ROOT});
+    made_.nodes_.push_back({0, 0, ROOT, NO_MATCHES, ROOT});
     ranges_.push_back({0, static_cast<std::uint32_t>(patterns_.size())});
     std::vector<Range> level;
     for (std::uint32_t node = ROOT, depth = 0; !ranges_.empty(); ++depth) {
@@ -25,7 +25,7 @@ public:
       for (const Range range : level)
         add_children(node++, range, depth);
     }
-    made_.nodes_.push_back({count(), 0, ROOT, NONE, ROOT}); // the sentinel
+    made_.nodes_.push_back({count(), 0, ROOT, NO_MATCHES, ROOT}); // the sentinel
   }
 
 private:
@@ -76,7 +76,7 @@ private:
 
   void add_child(std::uint32_t parent, std::uint8_t byte, Range range, std::uint32_t depth) {
     const std::uint32_t child = count();
-    Node node{0, depth, ROOT, NONE, ROOT};
+    Node node{0, depth, ROOT, NO_MATCHES, ROOT};
     if (parent == ROOT)
       made_.roots_[byte] = child;
     else
@@ -85,7 +85,7 @@ private:
     const bool is_pattern = patterns_[range.low].size() == depth;
     made_.ends_pattern_.push_back(is_pattern || made_.ends_pattern_[node.suffix]);
     if (is_pattern) {
-      node.last_match = add_found({range.low, 0, NONE});
+      node.last_match = add_found({range.low, 0, NO_MATCHES});
       ++range.low;
     } else if (parent != ROOT) {
       node.last_match = made_.nodes_[parent].last_match;
@@ -144,7 +144,7 @@ TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
 
 std::vector<TokenMatcher::Found> TokenMatcher::all_found(std::uint32_t last) const {
   std::vector<Found> all;
-  for (; last != NONE; last = found_[last].previous) {
+  for (; last != NO_MATCHES; last = found_[last].previous) {
     count_step();
     all.push_back(found_[last]);
   }

@@ -95,14 +95,14 @@ public:
 
 private:
   static constexpr std::uint32_t ROOT = 0;
-  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+  static constexpr std::uint32_t NO_MATCHES = 0xFFFFFFFF;
 
   // Nodes are in the order of their depth, and the children of a node in that of their bytes.
   struct Node {
     std::uint32_t first_child; // The last child is before the first child of the next node.
     std::uint32_t depth;
     std::uint32_t link;
-    std::uint32_t last_match; // in found_, or NONE
+    std::uint32_t last_match; // in found_, or NO_MATCHES
     std::uint32_t suffix;
   };
 
@@ -110,7 +110,7 @@ private:
   struct Found {
     std::uint32_t pattern;
     std::uint32_t first;    // from the first byte of the node
-    std::uint32_t previous; // the match before, in found_, or NONE
+    std::uint32_t previous; // the match before, in found_, or NO_MATCHES
   };
 
   class Builder;
@@ -137,14 +137,14 @@ private:
   template <typename Visit>
   bool visit_found(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
-    if (last == NONE)
+    if (last == NO_MATCHES)
       return true;
     const std::size_t start = at - nodes_[node].depth;
     const auto visit_one = [&](const Found &found) {
       const std::size_t first = start + found.first;
       return visit(found.pattern, first, first + sizes_[found.pattern]);
     };
-    if (found_[last].previous == NONE)
+    if (found_[last].previous == NO_MATCHES)
       return visit_one(found_[last]);
     const std::vector<Found> all = all_found(last);
     return std::all_of(all.begin(), all.end(), visit_one);

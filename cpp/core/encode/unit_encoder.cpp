@@ -11,7 +11,7 @@ bool UnitEncoder::is_one_unit(const std::uint8_t *bytes, std::size_t size) const
   return joints == nullptr || is_ascii(bytes, size) || joints->is_one_unit(bytes, size);
 }
 
-// A pre-token of more than ShortKey::MOST bytes.
+// A pre-token of more than ShortKey::MAX_BYTES bytes.
 std::size_t UnitEncoder::encode_long(const std::uint8_t *bytes, std::size_t size,
                                      std::uint64_t hash, const std::uint8_t *limit,
                                      PreTokenCache &cache, std::uint32_t *to) const {
@@ -47,7 +47,7 @@ std::size_t UnitEncoder::encode_units(const std::uint8_t *bytes, std::size_t siz
 std::size_t UnitEncoder::encode_unit(const std::uint8_t *bytes, std::size_t size,
                                      const std::uint8_t *limit, PreTokenCache &cache,
                                      std::uint32_t *to) const {
-  if (size <= ShortKey::MOST) {
+  if (size <= ShortKey::MAX_BYTES) {
     const ShortKey key(bytes, size, limit);
     const std::uint64_t hash = key.hash(cache.units.key());
     if (const ShortCache::Entry *kept = cache.units.find(key, hash))
@@ -65,7 +65,7 @@ std::size_t UnitEncoder::merge_long_unit(const std::uint8_t *bytes, std::size_t 
                                          std::uint64_t hash, PreTokenCache &cache,
                                          std::uint32_t *to) const {
   const std::size_t count = vocabulary_.merge(bytes, size, to);
-  if (size <= LongCache::MOST)
+  if (size <= LongCache::MAX_BYTES)
     cache.longs.insert(bytes, size, hash, to, count);
   return count;
 }

@@ -17,7 +17,7 @@ public:
 
   bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const;
   // These return how many ids they write to `to`, where there must be room for one a byte and
-  // ShortCache::SLACK more.
+  // ShortCache::PADDING more.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;

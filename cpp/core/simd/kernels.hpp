@@ -34,7 +34,7 @@ struct Kernels {
                   Bounds &bounds);
 
   // Writes the positions of the bits of `words`, of which there are `count`, to `ends`, which
-  // has room for Stretch::SLACK more: base + bit, or base + offsets[bit]. Returns how many.
+  // has room for Stretch::PADDING more: base + bit, or base + offsets[bit]. Returns how many.
   std::size_t (*list)(const std::uint64_t *words, std::size_t count, std::size_t base,
                       const std::uint16_t *offsets, std::size_t *ends);
   std::size_t (*count)(const std::uint64_t *words, std::size_t count);

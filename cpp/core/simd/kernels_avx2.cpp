@@ -8,6 +8,7 @@
 #define PRETOK_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 namespace pretok {
+namespace avx2 {
 namespace {
 
 PRETOK_TARGET inline __m256i load(const void *from) {
@@ -48,8 +49,8 @@ PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
   stretch.even = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MOST && at < size) {
-    if (size - at < 32 || filled + 32 > Stretch::MOST) {
+  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
+    if (size - at < 32 || filled + 32 > Stretch::MAX_CODE_POINTS) {
       append_utf8(table, data, size, at, size, stretch, filled);
       continue;
     }
@@ -99,7 +100,7 @@ template <typename Unit>
 PRETOK_TARGET void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
                                     Stretch &stretch) {
   const Ascii ascii = ascii_of(table);
-  const std::size_t count = std::min(size, Stretch::MOST);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
   std::size_t at = 0;
   for (; at + 32 <= count; at += 32) {
     bool all_ascii;
@@ -155,7 +156,7 @@ PRETOK_TARGET void relate(const Relations &relations, const std::uint8_t *classe
                            look_up(plane.columns.data(), index_of(classes + at))));
     for (; part != end && part->plane == number; ++part) {
       const __m256i bits = _mm256_set1_epi32(static_cast<int>(part->bits));
-      Words &words = masks[part->relation];
+      BitWords &words = masks[part->relation];
       for (std::size_t block = 0; block < blocks; ++block)
         words[block] = holds(met + block * 64, bits) | (part->more ? words[block] : 0);
     }
@@ -190,17 +191,18 @@ PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t cou
 }
 
 } // namespace
+} // namespace avx2
 
 const Kernels AVX2_KERNELS = {"avx2",
                               InstructionSet::AVX2,
-                              read_utf8,
-                              read_code_points<std::uint8_t>,
-                              read_code_points<std::uint16_t>,
-                              read_code_points<std::uint32_t>,
-                              relate,
+                              avx2::read_utf8,
+                              avx2::read_code_points<std::uint8_t>,
+                              avx2::read_code_points<std::uint16_t>,
+                              avx2::read_code_points<std::uint32_t>,
+                              avx2::relate,
                               combine_words,
-                              list,
-                              count_bits};
+                              avx2::list,
+                              avx2::count_bits};
 
 } // namespace pretok
 #endif

@@ -5,6 +5,7 @@
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
+namespace avx512 {
 namespace {
 
 // 64 offsets: those of `bytes`, and `base` more.
@@ -97,9 +98,10 @@ PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
   stretch.even = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MOST && at < size) {
-    if (size - at >= 2 * Stretch::MOST)
-      _mm_prefetch(reinterpret_cast<const char *>(data + at + Stretch::MOST), _MM_HINT_T0);
+  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 2 * Stretch::MAX_CODE_POINTS)
+      _mm_prefetch(reinterpret_cast<const char *>(data + at + Stretch::MAX_CODE_POINTS),
+                   _MM_HINT_T0);
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(size - at), data + at);
     if (_mm512_movepi8_mask(bytes) == 0) {
       _mm512_storeu_si512(stretch.classes() + filled,
@@ -123,7 +125,7 @@ PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std
   const __m512i part1 = _mm512_loadu_si512(latin1 + 64);
   const __m512i part2 = _mm512_loadu_si512(latin1 + 128);
   const __m512i part3 = _mm512_loadu_si512(latin1 + 192);
-  const std::size_t count = std::min(size, Stretch::MOST);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(count - i), data + i);
     const __m512i classes = _mm512_permutex2var_epi8(part0, bytes, part1);
@@ -173,12 +175,13 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
                              Stretch &stretch) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
-  const std::size_t count = std::min(size, Stretch::MOST);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
     // Hardware does not look ahead beyond a page, which is about a stretch.
-    if (size - i >= 5 * Stretch::MOST)
+    if (size - i >= 5 * Stretch::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
-        _mm_prefetch(reinterpret_cast<const char *>(data + i + 4 * Stretch::MOST) + 64 * line,
+        _mm_prefetch(reinterpret_cast<const char *>(data + i + 4 * Stretch::MAX_CODE_POINTS) +
+                         64 * line,
                      _MM_HINT_T1);
     const __mmask64 valid = first_64(count - i);
     const Narrowed units = narrow(data + i, valid);
@@ -219,7 +222,7 @@ PRETOK_AVX512 void relate(const Relations &relations, const std::uint8_t *classe
     }
     for (; part != end && part->plane == number; ++part) {
       const __m512i bits = _mm512_set1_epi32(static_cast<int>(part->bits));
-      Words &words = masks[part->relation];
+      BitWords &words = masks[part->relation];
       if (part->more)
         for (std::size_t block = 0; block < blocks; ++block)
           words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
@@ -337,17 +340,18 @@ PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t cou
 }
 
 } // namespace
+} // namespace avx512
 
 const Kernels AVX512_KERNELS = {"avx512",
                                 InstructionSet::AVX512,
-                                read_utf8,
-                                read_8,
-                                read_wide<std::uint16_t>,
-                                read_wide<std::uint32_t>,
-                                relate,
-                                combine,
-                                list,
-                                count_bits};
+                                avx512::read_utf8,
+                                avx512::read_8,
+                                avx512::read_wide<std::uint16_t>,
+                                avx512::read_wide<std::uint32_t>,
+                                avx512::relate,
+                                avx512::combine,
+                                avx512::list,
+                                avx512::count_bits};
 
 } // namespace pretok
 #endif

@@ -7,6 +7,7 @@
 #include <arm_neon.h>
 
 namespace pretok {
+namespace neon {
 namespace {
 
 // The classes of ASCII.
@@ -32,8 +33,8 @@ void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t si
   stretch.even = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MOST && at < size) {
-    if (size - at < 16 || filled + 16 > Stretch::MOST) {
+  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
+    if (size - at < 16 || filled + 16 > Stretch::MAX_CODE_POINTS) {
       append_utf8(table, data, size, at, size, stretch, filled);
       continue;
     }
@@ -78,7 +79,7 @@ template <typename Unit>
 void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
                       Stretch &stretch) {
   const Ascii ascii = ascii_of(table);
-  const std::size_t count = std::min(size, Stretch::MOST);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
   std::size_t at = 0;
   for (; at + 16 <= count; at += 16) {
     bool all_ascii;
@@ -121,7 +122,7 @@ void relate(const Relations &relations, const std::uint8_t *classes, std::size_t
                                   vqtbl2q_u8(columns, vld1q_u8(classes + at))));
     for (; part != end && part->plane == number; ++part) {
       const uint8x16_t bits = vreinterpretq_u8_u32(vdupq_n_u32(part->bits));
-      Words &words = masks[part->relation];
+      BitWords &words = masks[part->relation];
       for (std::size_t block = 0; block < blocks; ++block)
         words[block] = holds(met + block * 64, bits) | (part->more ? words[block] : 0);
     }
@@ -156,17 +157,18 @@ std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
 }
 
 } // namespace
+} // namespace neon
 
 const Kernels NEON_KERNELS = {"neon",
                               InstructionSet::NEON,
-                              read_utf8,
-                              read_code_points<std::uint8_t>,
-                              read_code_points<std::uint16_t>,
-                              read_code_points<std::uint32_t>,
-                              relate,
+                              neon::read_utf8,
+                              neon::read_code_points<std::uint8_t>,
+                              neon::read_code_points<std::uint16_t>,
+                              neon::read_code_points<std::uint32_t>,
+                              neon::relate,
                               combine_words,
-                              list,
-                              count_bits};
+                              neon::list,
+                              neon::count_bits};
 
 } // namespace pretok
 #endif

@@ -6,6 +6,7 @@
 #include <cstring>
 
 namespace pretok {
+namespace plain {
 namespace {
 
 bool ascii8(const std::uint8_t *data) {
@@ -21,8 +22,8 @@ void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t si
   stretch.even = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MOST && at < size) {
-    if (size - at >= 8 && filled + 8 <= Stretch::MOST && ascii8(data + at)) {
+  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 8 && filled + 8 <= Stretch::MAX_CODE_POINTS && ascii8(data + at)) {
       for (std::size_t i = 0; i < 8; ++i)
         classes[filled + i] = latin1[data[at + i]];
       if (!stretch.even)
@@ -40,7 +41,7 @@ void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t si
 template <typename Unit>
 void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
                       Stretch &stretch) {
-  const std::size_t count = std::min(size, Stretch::MOST);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
   stretch.even = true;
   append_code_points(table, data, 0, count, stretch);
   stretch.finish(count, count, count == size);
@@ -102,16 +103,17 @@ std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
 }
 
 } // namespace
+} // namespace plain
 
 const Kernels PLAIN_KERNELS = {"plain",
                                InstructionSet::PLAIN,
-                               read_utf8,
-                               read_code_points<std::uint8_t>,
-                               read_code_points<std::uint16_t>,
-                               read_code_points<std::uint32_t>,
-                               relate,
+                               plain::read_utf8,
+                               plain::read_code_points<std::uint8_t>,
+                               plain::read_code_points<std::uint16_t>,
+                               plain::read_code_points<std::uint32_t>,
+                               plain::relate,
                                combine_words,
                                list_bits,
-                               count_bits};
+                               plain::count_bits};
 
 } // namespace pretok

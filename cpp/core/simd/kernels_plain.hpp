@@ -56,12 +56,12 @@ inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::
   std::size_t here = at;
   std::size_t count = filled;
   if (stretch.even) {
-    while (here < until && count < Stretch::MOST && data[here] < 0x80)
+    while (here < until && count < Stretch::MAX_CODE_POINTS && data[here] < 0x80)
       classes[count++] = of.latin1(data[here++]);
-    if (here < until && count < Stretch::MOST)
+    if (here < until && count < Stretch::MAX_CODE_POINTS)
       stretch.uneven(count);
   }
-  while (here < until && count < Stretch::MOST) {
+  while (here < until && count < Stretch::MAX_CODE_POINTS) {
     offsets[count] = static_cast<std::uint16_t>(here);
     if (data[here] < 0x80) {
       classes[count++] = of.latin1(data[here++]);

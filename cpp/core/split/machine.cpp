@@ -35,7 +35,7 @@ void find_classes(Contraction &rule, const ClassTable &classes) {
 }
 
 // Of a text from its code point `from` on.
-Mask classes_of(const LiteralText &text, std::size_t from, const ClassTable &classes) {
+Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable &classes) {
   Mask found = 0;
   for (; from < text.size(); ++from)
     if (text[from] < CODE_POINTS)
@@ -53,10 +53,10 @@ std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classe
       find_classes(*word->suffix, classes);
     } else if (auto *literal = std::get_if<Literal>(&rule)) {
       for (const LiteralText &text : literal->texts)
-        literal->rest |= classes_of(text, 1, classes);
+        literal->rest |= literal_classes(text, 1, classes);
     } else if (auto *enclosed = std::get_if<Enclosed>(&rule)) {
-      enclosed->rest |=
-          classes_of(enclosed->before, 1, classes) | classes_of(enclosed->after, 0, classes);
+      enclosed->rest |= literal_classes(enclosed->before, 1, classes) |
+                        literal_classes(enclosed->after, 0, classes);
     }
   }
   return rules;

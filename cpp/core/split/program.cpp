@@ -17,9 +17,9 @@ constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
 // Hands out words; past the end it hands out zeros and remembers. Masks have none but
 // `classes`.
-class Words {
+class ProgramReader {
 public:
-  Words(const std::uint32_t *words, std::size_t size, Mask classes = 0)
+  ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
       : words_(words), size_(size), classes_(classes) {}
 
   std::uint32_t next() {
@@ -46,7 +46,7 @@ private:
   bool strange_ = false; // whether a mask has other classes
 };
 
-bool read_text(Words &words, LiteralText &text) {
+bool read_text(ProgramReader &words, LiteralText &text) {
   const std::uint32_t length = words.next();
   if (length == 0 || length > LONGEST_TEXT || length > words.left())
     return false;
@@ -64,7 +64,7 @@ bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
          at_most <= MAX_COUNT;
 }
 
-bool read_texts(Words &words, std::vector<LiteralText> &texts) {
+bool read_literal_texts(ProgramReader &words, std::vector<LiteralText> &texts) {
   const std::uint32_t count = words.next();
   if (count == 0 || count > MAX_LOOK_AHEAD)
     return false;
@@ -76,10 +76,10 @@ bool read_texts(Words &words, std::vector<LiteralText> &texts) {
   return true;
 }
 
-bool read_contraction(Words &words, Contraction &rule) {
+bool read_contraction(ProgramReader &words, Contraction &rule) {
   rule.apostrophe = words.mask();
   rule.ignore_case = words.next() != 0;
-  if (!read_texts(words, rule.suffixes))
+  if (!read_literal_texts(words, rule.suffixes))
     return false;
   for (const LiteralText &suffix : rule.suffixes)
     for (const std::uint32_t letter : suffix)
@@ -88,7 +88,7 @@ bool read_contraction(Words &words, Contraction &rule) {
   return true;
 }
 
-bool read_rule(Words &words, std::vector<Rule> &rules) {
+bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
   const auto kind = static_cast<Kind>(words.next());
   switch (kind) {
   case Kind::CONTRACTION: {
@@ -145,7 +145,7 @@ bool read_rule(Words &words, std::vector<Rule> &rules) {
     Literal rule;
     rule.begin = words.mask();
     rule.rest = words.mask();
-    if (!read_texts(words, rule.texts))
+    if (!read_literal_texts(words, rule.texts))
       return false;
     rules.emplace_back(rule);
     return true;
@@ -215,7 +215,7 @@ const char *check_memos(const std::vector<Rule> &rules) {
   return nullptr;
 }
 
-bool read_alphabet(Words &words, Alphabet &alphabet, std::uint32_t &class_count) {
+bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &class_count) {
   class_count = words.next();
   const std::uint32_t count = words.next();
   if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
@@ -238,7 +238,7 @@ bool read_alphabet(Words &words, Alphabet &alphabet, std::uint32_t &class_count)
 }
 
 // Adds the look-ahead of all rules to `ahead`.
-const char *read_program(Words &source, const std::uint32_t *end, Program &program,
+const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
                          std::uint32_t &ahead) {
   std::uint32_t class_count = 0;
   if (!read_alphabet(source, program.alphabet, class_count))
@@ -250,7 +250,7 @@ const char *read_program(Words &source, const std::uint32_t *end, Program &progr
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
       return "a stage is cut short";
-    Words record(end - source.left(), length, (Mask{1} << class_count) - 1);
+    ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
     if (!read_rule(record, program.rules) || !record.all_is_well())
       return "a rule of a stage is malformed";
     ahead += look_ahead(program.rules.back());
@@ -285,7 +285,7 @@ std::uint32_t look_ahead(const Rule &rule) {
 
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages) {
-  Words source(words, size);
+  ProgramReader source(words, size);
   if (source.next() != MAGIC)
     return "not pretok stages of this version";
   const std::uint32_t count = source.next();
@@ -301,7 +301,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
     if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
       return "a stage is malformed";
     const std::uint32_t *begin = words + (size - source.left());
-    Words own(begin, length);
+    ProgramReader own(begin, length);
     if (const char *wrong = read_program(own, begin + length, stage.program, ahead))
       return wrong;
     for (std::uint32_t j = 0; j < length; ++j)

@@ -13,8 +13,6 @@ namespace {
 // How many ends are tried before more text is looked at.
 constexpr std::size_t TRIES = 16;
 
-bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
-
 // The bytes at the end that may be the start of a sequence which is not there as a whole.
 std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   std::size_t tails = 0;

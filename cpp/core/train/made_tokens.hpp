@@ -16,11 +16,11 @@ namespace pretok {
 class MadeTokens {
 public:
   using Symbol = std::uint32_t;
-  static constexpr Symbol NONE = static_cast<Symbol>(-1);
+  static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
   // Starts with 256 tokens of one byte, in the order of `bytes`.
   explicit MadeTokens(const std::array<std::uint8_t, 256> &bytes)
-      : bytes_(bytes.begin(), bytes.end()), places_(4096, NONE) {
+      : bytes_(bytes.begin(), bytes.end()), places_(4096, NO_SYMBOL) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
       tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
   }
@@ -35,11 +35,11 @@ public:
   }
 
   // Returns the token made before that has the bytes of `left` and then those of `right`, or
-  // NONE.
+  // NO_SYMBOL.
   Symbol find(Symbol left, Symbol right) const {
     const Token made = joined(left, right);
     std::size_t place = place_of(made.hash);
-    while (places_[place] != NONE && !is_made_of(tokens_[places_[place]], left, right))
+    while (places_[place] != NO_SYMBOL && !is_made_of(tokens_[places_[place]], left, right))
       place = (place + 1) & (places_.size() - 1);
     return places_[place];
   }
@@ -57,12 +57,12 @@ public:
     tokens_.push_back(made);
     Symbol entered = symbol;
     if (tokens_.size() * 2 > places_.size()) {
-      places_.assign(places_.size() * 2, NONE);
+      places_.assign(places_.size() * 2, NO_SYMBOL);
       entered = 256;
     }
     for (; entered <= symbol; ++entered) {
       std::size_t place = place_of(tokens_[entered].hash);
-      while (places_[place] != NONE)
+      while (places_[place] != NO_SYMBOL)
         place = (place + 1) & (places_.size() - 1);
       places_[place] = entered;
     }

@@ -22,12 +22,12 @@ inline std::uint32_t right_of(PairKey key) { return static_cast<std::uint32_t>(k
 
 class PairCounts {
 public:
-  static constexpr std::uint32_t NONE = static_cast<std::uint32_t>(-1);
+  static constexpr std::uint32_t NO_BUCKET = static_cast<std::uint32_t>(-1);
 
   struct Pair {
     PairKey key = FREE;
     std::int64_t count = 0;
-    std::uint32_t bucket = NONE; // the last of its buckets
+    std::uint32_t bucket = NO_BUCKET; // the last of its buckets
   };
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}

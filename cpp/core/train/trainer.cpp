@@ -17,7 +17,7 @@ constexpr Symbol INSIDE = static_cast<Symbol>(-2);
 
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // How many places ahead memory is fetched.
-constexpr std::size_t AHEAD = 8;
+constexpr std::size_t PLACES_AHEAD = 8;
 
 // The bytes in the order that Hugging Face's trainer compares them in, which is that of the
 // characters GPT-2 writes them as: first those that are written as themselves.
@@ -72,7 +72,7 @@ void Trainer::load(const std::vector<Word> &words, Pulse &pulse) {
   std::size_t size = 1;
   for (const Word &word : words)
     size += word.size + std::size_t{1};
-  if (size >= NONE)
+  if (size >= NO_INDEX)
     throw std::length_error("4 GiB of distinct pre-tokens");
   slots_.reserve(size);
   word_counts_.reserve(words.size());
@@ -96,7 +96,7 @@ void Trainer::load(const std::vector<Word> &words, Pulse &pulse) {
 }
 
 void Trainer::count_pairs(Pulse &pulse) {
-  std::vector<std::uint32_t> indices(std::size_t{1} << 16, NONE);
+  std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
     const Slot left = slots_[at];
     const Slot right = slots_[at + 1];
@@ -112,9 +112,9 @@ void Trainer::count_pairs(Pulse &pulse) {
 
 // Returns the change of this index, or adds one. Good until the next call.
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
-  if (index == NONE) {
+  if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
-    changes_.push_back({gained, lost, 0, 0, 0, NONE});
+    changes_.push_back({gained, lost, 0, 0, 0, NO_INDEX});
   }
   return changes_[index];
 }
@@ -149,7 +149,7 @@ void Trainer::apply_changes(Pulse &pulse) {
     PairCounts::Pair &pair = *pairs_.find(change.gained);
     if (pair.count <= 0)
       continue;
-    if (buckets_.size() >= NONE)
+    if (buckets_.size() >= NO_INDEX)
       throw std::length_error("4 billion pairs");
     change.bucket = static_cast<std::uint32_t>(buckets_.size());
     buckets_.push_back({change.gained, end, 0, std::exchange(pair.bucket, change.bucket)});
@@ -158,7 +158,7 @@ void Trainer::apply_changes(Pulse &pulse) {
   places_.resize(end);
   for (const Found &found : found_) {
     const std::uint32_t index = changes_[found.change].bucket;
-    if (index != NONE) {
+    if (index != NO_INDEX) {
       Bucket &bucket = buckets_[index];
       places_[bucket.start + bucket.size++] = found.place;
     }
@@ -273,12 +273,12 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   };
   std::vector<Place> result = places(bucket);
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
-  if (buckets_[last].previous == NONE)
+  if (buckets_[last].previous == NO_INDEX)
     return result;
   std::vector<std::uint32_t> words; // ascending, as places are
   for (const Place place : result)
     words.push_back(slots_[place].word);
-  for (std::uint32_t i = last; i != NONE; i = buckets_[i].previous)
+  for (std::uint32_t i = last; i != NO_INDEX; i = buckets_[i].previous)
     for (const Place place : places(buckets_[i]))
       if (std::binary_search(words.begin(), words.end(), slots_[place].word))
         result.push_back(place);
@@ -293,7 +293,7 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
   const Symbol right = right_of(key);
   if (options_.tie_break == TieBreak::HUGGINGFACE) {
     const Symbol known = tokens_.find(left, right);
-    if (known != MadeTokens::NONE)
+    if (known != MadeTokens::NO_SYMBOL)
       return known;
   }
   const auto at = std::find_if(places.begin(), places.end(),
@@ -308,19 +308,19 @@ void Trainer::merge(const Bucket &bucket, Pulse &pulse) {
   const std::vector<Place> places = places_of(bucket);
   const Symbol result = token_of(bucket.key, places);
   merges_.push_back({left_of(bucket.key), right_of(bucket.key), result});
-  before_.resize(tokens_.size(), NONE);
-  after_.resize(tokens_.size(), NONE);
+  before_.resize(tokens_.size(), NO_INDEX);
+  after_.resize(tokens_.size(), NO_INDEX);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + AHEAD < places.size())
-      prefetch(&slots_[places[i + AHEAD]]);
-    if (i + AHEAD / 2 < places.size())
-      prefetch(&word_counts_[slots_[places[i + AHEAD / 2]].word]);
+    if (i + PLACES_AHEAD < places.size())
+      prefetch(&slots_[places[i + PLACES_AHEAD]]);
+    if (i + PLACES_AHEAD / 2 < places.size())
+      prefetch(&word_counts_[slots_[places[i + PLACES_AHEAD / 2]].word]);
     if (is_at(bucket.key, places[i]))
       replace(bucket.key, places[i], result);
     pulse();
   }
   for (const Change &change : changes_)
-    before_[left_of(change.gained)] = after_[right_of(change.gained)] = NONE;
+    before_[left_of(change.gained)] = after_[right_of(change.gained)] = NO_INDEX;
   apply_changes(pulse);
 }
 

@@ -53,7 +53,7 @@ public:
 
 private:
   using Place = std::uint32_t;
-  static constexpr std::uint32_t NONE = PairCounts::NONE;
+  static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
 
   struct Slot {
     Symbol symbol;
@@ -120,7 +120,7 @@ private:
   std::vector<Merge> merges_;
   std::vector<Change> changes_;
   std::vector<Found> found_;
-  // For each symbol, which of changes_ is before it, and behind it, or NONE.
+  // For each symbol, which of changes_ is before it, and behind it, or NO_INDEX.
   std::vector<std::uint32_t> before_;
   std::vector<std::uint32_t> after_;
 };

@@ -53,12 +53,12 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
     void append(Nothing &) {}
   };
   // A unit is at most 4 bytes, so that places in the texts are in order.
-  constexpr std::uint64_t MOST = 4;
+  constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
   std::uint64_t size = 0; // the same text may be there more than once
   for (const View &text : texts) {
-    positions.push_back(position_ + size * MOST);
+    positions.push_back(position_ + size * MAX_UNIT_BYTES);
     size += text.size();
   }
   const AddedTokens none({}, {});
@@ -76,7 +76,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                                   std::size_t bytes, bool) {
           std::size_t begin = 0;
-          const std::uint64_t position = positions[text] + start * MOST;
+          const std::uint64_t position = positions[text] + start * MAX_UNIT_BYTES;
           split(pre_tokenizer, Utf8(data, bytes, pre_tokenizer.classes()),
                 [&](const std::size_t *ends, std::size_t count) {
                   for (std::size_t i = 0; i < count; ++i) {
@@ -93,7 +93,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
         worker.waiting.finish();
       },
       [](const Nothing &) { return true; }, pulse);
-  position_ += size * MOST;
+  position_ += size * MAX_UNIT_BYTES;
 }
 
 } // namespace pretok

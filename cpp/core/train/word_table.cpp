@@ -14,23 +14,24 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t BLOCK = std::size_t{1} << 18;
+constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
 // Words of more bytes have a key that others may have too.
-constexpr std::size_t SHORT = 15;
-constexpr std::uint64_t LONG = 0xFF;
+constexpr std::size_t MAX_EXACT_BYTES = 15;
+constexpr std::uint64_t LONG_MARK = 0xFF;
 
-constexpr std::uint32_t NONE = static_cast<std::uint32_t>(-1);
+constexpr std::uint32_t NO_WORD = static_cast<std::uint32_t>(-1);
 
 } // namespace
 
 WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) const {
   const std::size_t size = bytes.size;
   Key key{};
-  if (size > SHORT) {
+  if (size > MAX_EXACT_BYTES) {
     key.low = hash_long(bytes.data, size, hash_key_);
-    key.high = LONG << 56;
-  } else if (LITTLE_ENDIAN_BYTES && limit - bytes.data > static_cast<std::ptrdiff_t>(SHORT)) {
+    key.high = LONG_MARK << 56;
+  } else if (LITTLE_ENDIAN_BYTES &&
+             limit - bytes.data > static_cast<std::ptrdiff_t>(MAX_EXACT_BYTES)) {
     // Without branches: sizes cannot be foretold.
     constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
     const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
@@ -53,7 +54,7 @@ WordTable::Place &WordTable::place_for(ByteView bytes, const Key &key, std::uint
     if (!(places_[at].key == key))
       continue;
     const Word &word = words_[places_[at].word - 1];
-    if (bytes.size <= SHORT ||
+    if (bytes.size <= MAX_EXACT_BYTES ||
         (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
       return places_[at];
   }
@@ -73,7 +74,7 @@ const Word *WordTable::find(ByteView bytes, const Key &key) const {
        at = (at + 1) & (places_.size() - 1))
     if (places_[at].key == key) {
       const Word &word = words_[places_[at].word - 1];
-      if (bytes.size <= SHORT ||
+      if (bytes.size <= MAX_EXACT_BYTES ||
           (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
         return &word;
     }
@@ -100,7 +101,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
         if (i + AHEAD < end)
           prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
         const Word *found = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
-        places[i] = found == nullptr ? NONE : static_cast<std::uint32_t>(found - words_.data());
+        places[i] =
+            found == nullptr ? NO_WORD : static_cast<std::uint32_t>(found - words_.data());
       }
     });
   run_all(work, threads);
@@ -110,7 +112,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   std::vector<Word> first_there;
   for (std::size_t i = 0; i < words.size(); ++i) {
     Word word = words[i];
-    if (places[i] != NONE) {
+    if (places[i] != NO_WORD) {
       Word &here = words_[places[i]];
       here.count += word.count;
       if (here.first < word.first)
@@ -131,7 +133,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
     merged.push_back(words_[i]);
   }
   merged.insert(merged.end(), next, first_there.end());
-  if (merged.size() >= NONE)
+  if (merged.size() >= NO_WORD)
     throw std::length_error("4 billion distinct pre-tokens");
   words_ = std::move(merged);
   std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
@@ -181,14 +183,14 @@ const std::uint8_t *WordTable::keep(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
   if (bytes.size > left_) {
     // What is left of the block before is given up, unless the word is large for any block.
-    if (bytes.size > BLOCK / 8) {
+    if (bytes.size > WORD_BLOCK_BYTES / 8) {
       blocks_.push_back(std::make_unique<std::uint8_t[]>(bytes.size));
       std::memcpy(blocks_.back().get(), bytes.data, bytes.size);
       return blocks_.back().get();
     }
-    blocks_.push_back(std::make_unique<std::uint8_t[]>(BLOCK));
+    blocks_.push_back(std::make_unique<std::uint8_t[]>(WORD_BLOCK_BYTES));
     free_ = blocks_.back().get();
-    left_ = BLOCK;
+    left_ = WORD_BLOCK_BYTES;
   }
   std::uint8_t *kept = free_;
   if (bytes.size != 0)

@@ -21,7 +21,7 @@ public:
   // Bytes as they are looked up: few bytes are their own key, and of others it is a hash.
   struct Key {
     std::uint64_t low;
-    std::uint64_t high; // the size in the highest byte, or LONG
+    std::uint64_t high; // the size in the highest byte, or LONG_MARK
 
     bool operator==(const Key &other) const { return low == other.low && high == other.high; }
   };

@@ -17,13 +17,13 @@ enum : std::uint8_t {
   CHANGES = 8, // is not in NFC
 };
 
-struct Kind {
+struct NfcKind {
   std::uint8_t combining_class;
   std::uint8_t flags;
 };
 
 // Code points in a row that are each another one.
-struct Run {
+struct SingleRun {
   std::uint32_t first;
   std::uint32_t at; // in SINGLES
 };
@@ -43,19 +43,19 @@ constexpr std::uint32_t VOWEL_COUNT = 21;
 constexpr std::uint32_t TRAILING_COUNT = 28;
 constexpr std::uint32_t SYLLABLE_COUNT = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
 
-constexpr std::uint32_t NONE = 0xFFFFFFFF;
+constexpr std::uint32_t NO_CODE_POINT = 0xFFFFFFFF;
 
-Kind kind_of(std::uint32_t code_point) {
-  if (code_point >= END)
+NfcKind kind_of(std::uint32_t code_point) {
+  if (code_point >= NFC_END)
     return KINDS[0];
   const unsigned block = HIGH[code_point >> 8] * 16U + (code_point >> 4 & 15);
   return KINDS[LOW[MIDDLE[block] * 16U + (code_point & 15)]];
 }
 
 // Whether it is what NFC leaves as it is, if nothing that follows composes with it.
-bool steady(Kind kind) { return (kind.flags & (BEGINS | CHANGES)) == BEGINS; }
+bool steady(NfcKind kind) { return (kind.flags & (BEGINS | CHANGES)) == BEGINS; }
 
-// What two code points compose to, or NONE.
+// What two code points compose to, or NO_CODE_POINT.
 std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
   if (first - LEADING < LEADING_COUNT && second - VOWELS < VOWEL_COUNT)
     return SYLLABLES + ((first - LEADING) * VOWEL_COUNT + second - VOWELS) * TRAILING_COUNT;
@@ -63,7 +63,7 @@ std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
       second - TRAILING - 1 < TRAILING_COUNT - 1)
     return first + second - TRAILING;
   if (first > PAIR_MASK || second > PAIR_MASK)
-    return NONE;
+    return NO_CODE_POINT;
   const std::uint64_t key = std::uint64_t{first} << PAIR_BITS | second;
   const auto compare = [](std::uint64_t pair, std::uint64_t wanted) {
     return pair >> (PAIR_BITS + 1) < wanted;
@@ -72,16 +72,16 @@ std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
       std::lower_bound(std::begin(PAIRS), std::end(PAIRS), key, compare);
   const bool composes =
       found != std::end(PAIRS) && *found >> (PAIR_BITS + 1) == key && (*found & 1) == 0;
-  return composes ? static_cast<std::uint32_t>(*found >> 1) & PAIR_MASK : NONE;
+  return composes ? static_cast<std::uint32_t>(*found >> 1) & PAIR_MASK : NO_CODE_POINT;
 }
 
-struct Parts {
+struct Decomposition {
   std::uint32_t first;
-  std::uint32_t second; // NONE for one that is only written as `first`
+  std::uint32_t second; // NO_CODE_POINT for one that is only written as `first`
 };
 
-// What a code point decomposes to by one step; itself and NONE if it does not.
-Parts parts_of(std::uint32_t code_point) {
+// What a code point decomposes to by one step; itself and NO_CODE_POINT if it does not.
+Decomposition parts_of(std::uint32_t code_point) {
   const std::uint32_t syllable = code_point - SYLLABLES;
   if (syllable < SYLLABLE_COUNT) {
     const std::uint32_t trailing = syllable % TRAILING_COUNT;
@@ -99,16 +99,16 @@ Parts parts_of(std::uint32_t code_point) {
   if (pair != std::end(BY_COMPOSITE) && of_pair(*pair) == code_point)
     return {static_cast<std::uint32_t>(PAIRS[*pair] >> (2 * PAIR_BITS + 1)),
             static_cast<std::uint32_t>(PAIRS[*pair] >> (PAIR_BITS + 1)) & PAIR_MASK};
-  const Run *behind =
-      std::upper_bound(std::begin(RUNS), std::end(RUNS), code_point,
-                       [](std::uint32_t wanted, const Run &run) { return wanted < run.first; });
+  const SingleRun *behind = std::upper_bound(
+      std::begin(RUNS), std::end(RUNS), code_point,
+      [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
   if (behind != std::begin(RUNS)) {
     const std::size_t end = behind == std::end(RUNS) ? std::size(SINGLES) : behind->at;
     const std::size_t at = behind[-1].at + (code_point - behind[-1].first);
     if (at < end)
-      return {SINGLES[at], NONE};
+      return {SINGLES[at], NO_CODE_POINT};
   }
-  return {code_point, NONE};
+  return {code_point, NO_CODE_POINT};
 }
 
 // A code point, with its combining class << CLASS_SHIFT.
@@ -116,7 +116,7 @@ using Item = std::uint32_t;
 constexpr unsigned CLASS_SHIFT = 24;
 constexpr std::uint32_t CODE_POINT = (1U << CLASS_SHIFT) - 1;
 
-Item item_of(std::uint32_t code_point, Kind kind) {
+Item item_of(std::uint32_t code_point, NfcKind kind) {
   return std::uint32_t{kind.combining_class} << CLASS_SHIFT | code_point;
 }
 
@@ -124,10 +124,10 @@ void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
   std::array<std::uint32_t, 4> behind; // what generate.py has checked to be enough
   std::size_t count = 0;
   for (;;) {
-    const Parts parts = parts_of(code_point);
+    const Decomposition parts = parts_of(code_point);
     if (parts.first == code_point)
       break;
-    if (parts.second != NONE)
+    if (parts.second != NO_CODE_POINT)
       behind[count++] = parts.second;
     code_point = parts.first;
   }
@@ -159,7 +159,7 @@ void compose(std::vector<Item> &items) {
     const std::uint32_t class_ = item >> CLASS_SHIFT;
     if (letter < kept && (last_class == 0 || last_class < class_)) {
       const std::uint32_t composed = composite(items[letter], item & CODE_POINT);
-      if (composed != NONE) {
+      if (composed != NO_CODE_POINT) {
         items[letter] = composed;
         continue;
       }
@@ -172,7 +172,7 @@ void compose(std::vector<Item> &items) {
   items.resize(kept);
 }
 
-void append_utf8(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
+void write_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
   const auto put = [&to](std::uint32_t byte) { to.push_back(static_cast<std::uint8_t>(byte)); };
   const auto tail = [&](unsigned shift) { put(0x80 | (code_point >> shift & 0x3F)); };
   if (code_point < 0x80)
@@ -199,7 +199,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
   for (std::size_t at = 0; at < size;) {
     const Decoded decoded = decode_utf8(data + at, size - at);
     at += decoded.width;
-    const Kind kind = kind_of(decoded.code_point);
+    const NfcKind kind = kind_of(decoded.code_point);
     // Whatever decomposes changes or leads.
     if ((kind.flags & (LEADS | CHANGES)) == 0)
       items.push_back(item_of(decoded.code_point, kind));
@@ -209,7 +209,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
   sort_marks(items);
   compose(items);
   for (const Item item : items)
-    append_utf8(item & CODE_POINT, to);
+    write_code_point(item & CODE_POINT, to);
 }
 
 // Whether a byte is the first of a code point that is not steady.
@@ -257,7 +257,7 @@ void each_changed(const std::uint8_t *data, std::size_t size, Changed changed) {
   std::size_t floor = 0; // where a code point begins anew, or 0
   while ((at = skip_steady(data, size, at)) < size) {
     Decoded decoded = decode_utf8(data + at, size - at);
-    Kind kind = kind_of(decoded.code_point);
+    NfcKind kind = kind_of(decoded.code_point);
     if (steady(kind)) {
       at += decoded.width;
       continue;

@@ -7,6 +7,9 @@
 
 namespace pretok {
 
+// Whether a byte continues a sequence that another one began.
+inline bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
 struct Decoded {
   std::uint32_t code_point;
   std::uint32_t width; // in bytes

@@ -12,10 +12,10 @@
 namespace pretok {
 
 using Parts = OrderedMerges::Parts;
-inline constexpr Parts NO_PARTS{OrderedMerges::NONE, OrderedMerges::NONE};
+inline constexpr Parts NO_PARTS{OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE};
 
 inline bool are_known(Parts parts) {
-  return parts.left != OrderedMerges::NONE && parts.right != OrderedMerges::NONE;
+  return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
 }
 
 // What some tokens are likely made of. To see whether it is so takes many looks: their memory
@@ -23,7 +23,7 @@ inline bool are_known(Parts parts) {
 class LikelyParts {
 public:
   explicit LikelyParts(const OrderedMerges &merges)
-      : merges_(merges), meetings_(TokenCuts::AT_ONCE * MOST) {
+      : merges_(merges), meetings_(TokenCuts::AT_ONCE * MAX_MEETINGS) {
     clear();
   }
 
@@ -35,13 +35,13 @@ public:
   // The parts of the next token, of at most AT_ONCE; or NO_PARTS.
   void add(Parts parts) {
     Meeting *to = ends_[count_];
-    const Meeting *const most = to + MOST;
+    const Meeting *const most = to + MAX_MEETINGS;
     const auto put = [&](std::uint32_t left, std::uint32_t right, std::uint32_t until) {
       merges_.prefetch(left, right);
       *to++ = {left, right, until};
       return to != most;
     };
-    if (are_known(parts) && put(parts.left, parts.right, OrderedMerges::NONE))
+    if (are_known(parts) && put(parts.left, parts.right, OrderedMerges::NO_MERGE))
       merges_.for_meetings(parts.left, parts.right, put);
     parts_[count_] = to != most ? parts : NO_PARTS;
     ends_[++count_] = to;
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t MOST = 64; // meetings of a token: few have more
+  static constexpr std::size_t MAX_MEETINGS = 64; // meetings of a token: few have more
 
   struct Meeting { // as for_meetings says
     std::uint32_t left;

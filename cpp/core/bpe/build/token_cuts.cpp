@@ -27,7 +27,7 @@ TokenCuts::TokenCuts(const std::vector<TokenView> &tokens,
 
 void TokenCuts::insert(std::uint64_t hash, std::uint32_t place) {
   std::size_t at = hash >> shift_;
-  while (entries_[at].place != NONE)
+  while (entries_[at].place != NO_TOKEN)
     at = next(at);
   entries_[at] = {tag_of(hash), place};
   const std::uint64_t bit = hash >> filter_shift_;
@@ -36,7 +36,7 @@ void TokenCuts::insert(std::uint64_t hash, std::uint32_t place) {
 
 std::uint32_t TokenCuts::find(std::uint64_t hash) const {
   std::size_t at = hash >> shift_;
-  while (entries_[at].place != NONE && entries_[at].tag != tag_of(hash))
+  while (entries_[at].place != NO_TOKEN && entries_[at].tag != tag_of(hash))
     at = next(at);
   return entries_[at].place;
 }
@@ -98,7 +98,7 @@ void TokenCuts::read_more() {
   for (std::size_t i = 0; i < count; ++i) {
     for (; at != ends[i]; ++at) {
       *to = {find(at->left), find(at->right)};
-      to += static_cast<int>(to->left != NONE) & static_cast<int>(to->right != NONE);
+      to += static_cast<int>(to->left != NO_TOKEN) & static_cast<int>(to->right != NO_TOKEN);
     }
     ends_[i + 1] = to;
   }

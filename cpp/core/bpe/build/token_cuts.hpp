@@ -15,7 +15,7 @@ namespace pretok {
 // Tokens are named by their places in a list.
 class TokenCuts {
 public:
-  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+  static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
   static constexpr std::size_t MOST_BYTES = 256; // longer tokens are left out
   static constexpr std::size_t AT_ONCE = 32;
 
@@ -36,14 +36,14 @@ public:
   const Cut *begin(std::size_t which) const { return ends_[which]; }
   const Cut *end(std::size_t which) const { return ends_[which + 1]; }
 
-  // Of the tokens read, one whose bytes are these, or have the same hash; or NONE. There are at
-  // most MOST_BYTES.
+  // Of the tokens read, one whose bytes are these, or have the same hash; or NO_TOKEN. There
+  // are at most MOST_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
   struct Entry {
     std::uint32_t tag = 0; // of the hash
-    std::uint32_t place = NONE;
+    std::uint32_t place = NO_TOKEN;
   };
   struct Hashes {
     std::uint64_t left;

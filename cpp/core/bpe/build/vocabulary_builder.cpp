@@ -119,8 +119,8 @@ void Vocabulary::Builder::place_whole(const std::vector<std::uint32_t> &ids) {
     const std::size_t count = std::min(ids.size() - first, AT_ONCE);
     for (std::size_t i = 0; i < count; ++i) {
       const TokenView token = vocabulary_.tokens_[ids[first + i]];
-      keys[i] = token.size <= ShortKey::MOST ? ShortKey(token.bytes, token.size, limit)
-                                             : ShortKey::none();
+      keys[i] = token.size <= ShortKey::MAX_BYTES ? ShortKey(token.bytes, token.size, limit)
+                                                  : ShortKey::none();
       vocabulary_.whole_.prepare(keys[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -26,11 +26,11 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 // of has merged with what is around it, so its bytes merge as they do by themselves. They are
 // not in order if a token is made of others than lower ones.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
-  constexpr std::uint32_t NONE = OrderedMerges::NONE;
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenCuts cuts(vocabulary_.tokens_, ids);
-  // Of the tokens, by their places in `ids`; NONE before it is made.
-  std::vector<std::uint32_t> symbols(ids.size(), NONE);
+  // Of the tokens, by their places in `ids`; NO_MERGE before it is made.
+  std::vector<std::uint32_t> symbols(ids.size(), NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte) {
     const auto at = std::lower_bound(ids.begin(), ids.end(), vocabulary_.byte_ids_[byte]);
     symbols[static_cast<std::size_t>(at - ids.begin())] = byte;
@@ -38,11 +38,11 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
     if (size <= TokenCuts::MOST_BYTES) {
       const std::uint32_t place = cuts.find(bytes, size);
-      return place == TokenCuts::NONE ? NONE : symbols[place];
+      return place == TokenCuts::NO_TOKEN ? NO_MERGE : symbols[place];
     }
     const std::uint32_t id = vocabulary_.whole_.find(bytes, size, bytes + size);
     const auto at = std::lower_bound(ids.begin(), ids.end(), id);
-    return at == ids.end() || *at != id ? NONE
+    return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
   };
   // Tries one after the other.
@@ -90,7 +90,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       Merge merge{};
       if (are_known(parts)) {
         symbols[first + i] = vocabulary_.merges_.add(parts.left, parts.right, id);
-        if (symbols[first + i] == NONE)
+        if (symbols[first + i] == NO_MERGE)
           return false;
       } else if (makes_from_higher(id, merge)) {
         return false;
@@ -106,14 +106,14 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
 // bytes merge into.
 bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
                                        const std::vector<Merge> &likely) {
-  constexpr std::uint32_t NONE = OrderedMerges::NONE;
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   const auto is_token = [&](std::uint32_t id) { return id < vocabulary_.tokens_.size(); };
   if (likely.empty() || !std::all_of(likely.begin(), likely.end(), [&](const Merge &merge) {
         return is_token(merge.left) && is_token(merge.right);
       }))
     return false;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
-  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), NONE); // by id
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), NO_MERGE); // by id
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     symbols[vocabulary_.byte_ids_[byte]] = byte;
   LikelyParts batch(vocabulary_.merges_);
@@ -149,7 +149,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       }
       if (are_known(parts)) {
         symbols[id] = vocabulary_.merges_.add(parts.left, parts.right, id);
-        if (symbols[id] == NONE)
+        if (symbols[id] == NO_MERGE)
           return false;
       }
     }
@@ -225,7 +225,7 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
 // are left out.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
-  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NONE);
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     if (vocabulary_.byte_ids_[byte] != NO_ID)
       symbols[vocabulary_.byte_ids_[byte]] = byte;
@@ -233,21 +233,21 @@ bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
-    if (left == OrderedMerges::NONE || right == OrderedMerges::NONE) {
-      unmade.push_back(left == OrderedMerges::NONE ? merge.left : merge.right);
+    if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
+      unmade.push_back(left == OrderedMerges::NO_MERGE ? merge.left : merge.right);
       continue;
     }
-    if (vocabulary_.merges_.find(left, right) != OrderedMerges::NONE)
+    if (vocabulary_.merges_.find(left, right) != OrderedMerges::NO_MERGE)
       return false; // the same two again
-    if (symbols[merge.id] == OrderedMerges::NONE &&
+    if (symbols[merge.id] == OrderedMerges::NO_MERGE &&
         vocabulary_.merges_.stay_apart(left, right)) {
       symbols[merge.id] = vocabulary_.merges_.add(left, right, merge.id);
-      if (symbols[merge.id] == OrderedMerges::NONE)
+      if (symbols[merge.id] == OrderedMerges::NO_MERGE)
         return false;
     }
   }
   return std::all_of(unmade.begin(), unmade.end(), [&symbols](std::uint32_t part) {
-    return symbols[part] == OrderedMerges::NONE;
+    return symbols[part] == OrderedMerges::NO_MERGE;
   });
 }
 

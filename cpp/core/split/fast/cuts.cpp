@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-Mask behind(const Rule &rule, std::uint8_t a) {
+Mask may_follow(const Rule &rule, std::uint8_t a) {
   return std::visit([a](const auto &kind) { return kind.behind(a); }, rule);
 }
 Mask within(const Rule &rule, std::uint8_t a) {
@@ -57,7 +57,7 @@ struct CutTable::Builder {
     for (std::uint8_t a = 0; a < END; ++a) {
       Mask together = has(unsure, a) ? unsure : 0;
       for (const Rule &each : rules)
-        together |= behind(each, a);
+        together |= may_follow(each, a);
       for (std::uint8_t b = 0; b < END; ++b)
         if (has(together, b))
           pair(a, b) = made_of(a, b);
@@ -132,7 +132,7 @@ struct CutTable::Builder {
     for (std::uint8_t a = 0; a < END; ++a) {
       Mask firm = has(unsure, a) ? unsure : 0;
       for (const Rule &each : rules)
-        firm |= behind(each, a) & ~within(each, a);
+        firm |= may_follow(each, a) & ~within(each, a);
       for (std::uint8_t b = 0; b < END; ++b)
         if (pair(a, b) == pair_bit(ASK) && !has(firm, b))
           pair(a, b) = pair_bit(SOFT);
@@ -148,7 +148,7 @@ struct CutTable::Builder {
         if (other == 0)
           continue;
         const Rule &made_by = rule(labels[static_cast<std::size_t>(other - 1)]);
-        const Mask allowed = behind(made_by, a) & ~(soft ? within(made_by, a) : 0);
+        const Mask allowed = may_follow(made_by, a) & ~(soft ? within(made_by, a) : 0);
         for (std::uint8_t b = 0; b < END; ++b)
           if (label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != other && has(allowed, b))
             pair(a, b) |= pair_bit(TIED);

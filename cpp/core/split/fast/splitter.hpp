@@ -55,7 +55,7 @@ public:
 private:
   Sink &sink_;
   std::size_t count_ = 0;
-  std::array<std::size_t, Stretch::MOST + Stretch::SLACK> ends_;
+  std::array<std::size_t, Stretch::MAX_CODE_POINTS + Stretch::PADDING> ends_;
 };
 
 // The same for who wants their number only.
@@ -149,7 +149,7 @@ private:
   }
 
   // The first bit from `bit` on that is set in `words`.
-  std::size_t next_in(const Words &words, std::size_t bit) const {
+  std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= stretch_.count)
       return stretch_.count;
     std::size_t block = bit / 64;
@@ -236,7 +236,7 @@ private:
 };
 
 // Calls sink(ends, count), ends being a pointer to std::size_t, with the positions of the ends
-// of all pre-tokens of `source`, in order, some at a time: Stretch::MOST at most.
+// of all pre-tokens of `source`, in order, some at a time: Stretch::MAX_CODE_POINTS at most.
 template <typename Source, typename Sink>
 void split(const Machine &machine, const Source &source, Sink sink,
            const Kernels &use = kernels()) {

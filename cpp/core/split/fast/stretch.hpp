@@ -14,17 +14,17 @@ namespace pretok {
 inline constexpr std::size_t BLOCKS = 16;
 
 // For each block a word, and in it for each code point a bit.
-using Words = std::array<std::uint64_t, BLOCKS>;
+using BitWords = std::array<std::uint64_t, BLOCKS>;
 
 // For every relation, where it holds between a code point and the one before.
-using Masks = std::array<Words, RELATIONS>;
+using Masks = std::array<BitWords, RELATIONS>;
 
 // Boundaries of a stretch, as far as labels tell them; see Boundaries.
 struct Bounds {
-  Words cuts;
-  Words all;
-  Words asks;
-  Words changed; // where labels change
+  BitWords cuts;
+  BitWords all;
+  BitWords asks;
+  BitWords changed; // where labels change
 };
 
 // What the next stretch needs of the one before: of its last block, the pairs that have a
@@ -37,15 +37,15 @@ struct Edge {
 
 struct Stretch {
   // Code points, at most; fewer only where the text ends.
-  static constexpr std::size_t MOST = 64 * BLOCKS;
+  static constexpr std::size_t MAX_CODE_POINTS = 64 * BLOCKS;
   // How much kernels may write behind that.
-  static constexpr std::size_t SLACK = 64;
+  static constexpr std::size_t PADDING = 64;
 
   std::size_t count = 0; // code points
   std::size_t units = 0; // of the text
   bool even = true;      // whether every code point takes one unit
 
-  std::uint8_t *classes() { return classes_.data() + SLACK; }
+  std::uint8_t *classes() { return classes_.data() + PADDING; }
   // Where each code point starts, in units from the start of the stretch, unless `even`.
   std::uint16_t *offsets() { return offsets_.data(); }
   std::size_t offset(std::size_t at) const { return even ? at : offsets_[at]; }
@@ -62,17 +62,17 @@ struct Stretch {
   void finish(std::size_t filled, std::size_t read, bool all) {
     count = filled;
     units = read;
-    if (filled > MOST || !all) {
-      count = MOST;
-      units = filled == MOST ? read : offset(MOST);
+    if (filled > MAX_CODE_POINTS || !all) {
+      count = MAX_CODE_POINTS;
+      units = filled == MAX_CODE_POINTS ? read : offset(MAX_CODE_POINTS);
     }
-    std::memset(classes() + filled, 0, SLACK);
+    std::memset(classes() + filled, 0, PADDING);
   }
 
 private:
   // classes()[-1] is the class before the stretch.
-  alignas(64) std::array<std::uint8_t, SLACK + MOST + 2 * SLACK> classes_;
-  alignas(64) std::array<std::uint16_t, MOST + SLACK> offsets_;
+  alignas(64) std::array<std::uint8_t, PADDING + MAX_CODE_POINTS + 2 * PADDING> classes_;
+  alignas(64) std::array<std::uint16_t, MAX_CODE_POINTS + PADDING> offsets_;
 };
 
 } // namespace pretok
