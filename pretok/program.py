@@ -79,7 +79,7 @@ class Program:
     alphabet: Alphabet
 
     def words(self) -> list[int]:
-        """Return the program as 32-bit words, the form that C++ reads (cpp/core/split/program.hpp)."""
+        """Return the program as 32-bit words, as cpp/core/split/program.hpp has them."""
         alphabet = self.alphabet
         words = [alphabet.size, len(alphabet.firsts)]
         for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True):

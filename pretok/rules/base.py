@@ -39,7 +39,7 @@ class Rule:
 
     @abstractmethod
     def record(self, alphabet: Alphabet) -> list[int]:
-        """Return the rule as 32-bit words: its kind, then its fields (cpp/core/split/program.hpp)."""
+        """Return the rule as words: its kind, then its fields (cpp/core/split/program.hpp)."""
 
     @property
     def look_ahead(self) -> int:
