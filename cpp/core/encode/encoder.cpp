@@ -3,6 +3,7 @@
 #include "core/simd/kernels.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace pretok {
 
@@ -13,7 +14,7 @@ Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedT
       *ids.room(1) = segment.token->id;
       ids.add(1);
     } else {
-      encode_text(data + segment.start, segment.end - segment.start, cache, ids, [] {});
+      encode_text(data + segment.start, segment.end - segment.start, cache, ids, nullptr);
     }
   });
 }
@@ -49,20 +50,20 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     std::int64_t ahead = prefixed(text) ? 1 : 0;
     auto at = static_cast<std::int64_t>(segment.start);
     std::size_t done = ids.size();
-    encode_text(text, segment.end - segment.start, cache, ids, [&] {
+    const auto add_spans = [&] {
       for (; done < ids.size(); ++done) {
         starts.push_back(at);
         at += vocabulary_.token(ids.data()[done]).size - ahead;
         ahead = 0;
         ends.push_back(at);
       }
-    });
+    };
+    encode_text(text, segment.end - segment.start, cache, ids, std::ref(add_spans));
   });
 }
 
-template <typename Filled>
 void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                          IdBuffer &ids, Filled filled) const {
+                          IdBuffer &ids, const Filled &filled) const {
   if (!prefixed(text))
     return encode_whole(text, size, cache, ids, filled);
   std::vector<std::uint8_t> with_space;
@@ -72,9 +73,8 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCa
   encode_whole(with_space.data(), with_space.size(), cache, ids, filled);
 }
 
-template <typename Filled>
 void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                           IdBuffer &ids, Filled filled) const {
+                           IdBuffer &ids, const Filled &filled) const {
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
   split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
@@ -87,7 +87,8 @@ void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenC
                 cache, ids);
             done += taken;
             start = ends[done - 1];
-            filled();
+            if (filled != nullptr)
+              filled();
           }
         });
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace pretok {
@@ -42,13 +43,14 @@ public:
 private:
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
-  // Calls filled() now and then, when `ids` holds all so far. There is at least one byte.
-  template <typename Filled>
+  using Filled = std::function<void()>;
+
+  // Calls filled(), if there is any, now and then, when `ids` holds all so far. There is at
+  // least one byte.
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                   IdBuffer &ids, Filled filled) const;
-  template <typename Filled>
+                   IdBuffer &ids, const Filled &filled) const;
   void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                    IdBuffer &ids, Filled filled) const;
+                    IdBuffer &ids, const Filled &filled) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;

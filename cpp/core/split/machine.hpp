@@ -1,6 +1,7 @@
 // The loop: at each position the first rule that matches wins. pretok/machine.py is its twin.
 #pragma once
 
+#include "core/base/noinline.hpp"
 #include "core/split/behavior.hpp"
 #include "core/split/fast/cuts.hpp"
 #include "core/split/program.hpp"
@@ -118,7 +119,8 @@ private:
   }
 
   // Only the rules that can begin with a class are tried where it stands.
-  template <typename Source> Match match(Text<Source> &text, std::size_t start) const {
+  template <typename Source>
+  PRETOK_NOINLINE Match match(Text<Source> &text, std::size_t start) const {
     for (const int rule : candidates_[text.here.class_]) {
       const std::size_t end = match_rule(rules_[static_cast<std::size_t>(rule)], text, start);
       if (end != NO_MATCH)
