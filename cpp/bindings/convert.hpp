@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/transcode.hpp"
+#include "core/base/scratch.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/sources.hpp"
 #include "core/split/text.hpp"
