@@ -230,7 +230,7 @@ DecodeCalls &decode_calls_of(PyObject *self) {
 // Calls finish(joined) if there is no more to it, else the other function.
 template <typename Finish>
 PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
-               Finish finish) {
+                       Finish finish) {
   try {
     if (skip == Py_True || skip == Py_False) {
       DecodeCalls &calls = decode_calls_of(self);
@@ -267,16 +267,17 @@ const char *handler(PyObject *self, PyObject *errors) {
 PyObject *decode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   const char *errors = count == 3 ? handler(self, args[1]) : nullptr;
   return call_decoder(self, args, count, errors != nullptr ? args[2] : nullptr,
-              [errors](const Joined &joined) {
-                return new_text(joined.data(), joined.size(), errors);
-              });
+                      [errors](const Joined &joined) {
+                        return new_text(joined.data(), joined.size(), errors);
+                      });
 }
 
 PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call_decoder(self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
-    return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
-                                     static_cast<Py_ssize_t>(joined.size()));
-  });
+  return call_decoder(
+      self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
+        return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
+                                         static_cast<Py_ssize_t>(joined.size()));
+      });
 }
 
 } // namespace

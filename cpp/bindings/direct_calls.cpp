@@ -122,14 +122,15 @@ PyObject *call_directly(PyObject *self, PyObject *const *args, Py_ssize_t count,
 template <typename Finish>
 PyObject *call_for_ids(PyObject *self, PyObject *const *args, Py_ssize_t count, Finish finish) {
   return call_directly(self, args, count,
-              [&](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
-                  const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
-                std::array<std::uint32_t, FEW_IDS> few; // not initialized
-                IdBuffer ids(few.data(), few.size());
-                if (calls.encoder->encode(data, size, added, cache, ids).token != nullptr)
-                  return nullptr;
-                return finish(calls, ids);
-              });
+                       [&](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
+                           const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
+                         std::array<std::uint32_t, FEW_IDS> few; // not initialized
+                         IdBuffer ids(few.data(), few.size());
+                         if (calls.encoder->encode(data, size, added, cache, ids).token !=
+                             nullptr)
+                           return nullptr;
+                         return finish(calls, ids);
+                       });
 }
 
 PyObject *encode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -145,13 +146,14 @@ PyObject *encode_array(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 
 PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   return call_directly(self, args, count,
-              [](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
-                 const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
-                std::size_t found = 0;
-                if (calls.encoder->count(data, size, added, cache, found).token != nullptr)
-                  return nullptr;
-                return PyLong_FromSize_t(found);
-              });
+                       [](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
+                          const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
+                         std::size_t found = 0;
+                         if (calls.encoder->count(data, size, added, cache, found).token !=
+                             nullptr)
+                           return nullptr;
+                         return PyLong_FromSize_t(found);
+                       });
 }
 
 } // namespace

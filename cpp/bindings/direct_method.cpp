@@ -48,7 +48,8 @@ bool is_plain(const DirectMethod &method, PyObject *const *args, std::size_t cou
   return true;
 }
 
-PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged, PyObject *names) {
+PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
+                      PyObject *names) {
   DirectMethod &method = *method_of(self);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged));
   std::array<PyObject *, 3> plain;
