@@ -1,4 +1,4 @@
-"""Merging the bytes of a pre-token into tokens: the reference. cpp/core/merge.hpp is its twin.
+"""Merging the bytes of a pre-token into tokens: the reference. cpp/core/bpe/merge.hpp is its twin.
 
 Of all neighbours that can merge, those with the lowest rank do, of equal ones the leftmost, until
 none can (Sennrich et al. 2016, with bytes as symbols).

@@ -12,7 +12,7 @@ from pretok.rules import Groups, Rule
 from pretok.rules.base import MAX_LOOK_AHEAD
 
 MOST_RULES, MOST_STAGES = 255, 16
-"""What fits into the serialised form (cpp/core/program.cpp)."""
+"""What fits into the serialised form (cpp/core/split/program.cpp)."""
 
 
 @dataclass(frozen=True)

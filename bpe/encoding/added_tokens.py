@@ -1,4 +1,6 @@
-"""Added tokens, which are found in a text before it is split. cpp/core/added.hpp is the twin.
+"""Added tokens, which are found in a text before it is split.
+
+cpp/core/encode/added.hpp is the twin.
 
 Matching is leftmost, of those the longest, by comparison of bytes, and takes time linear in the
 text however many tokens there are. The flags of AddedToken mean what they do in tokenizers.

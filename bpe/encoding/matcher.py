@@ -1,4 +1,6 @@
-"""Leftmost-longest search for many byte strings at once; cpp/core/token_matcher.hpp is the twin.
+"""Leftmost-longest search for many byte strings at once.
+
+cpp/core/encode/token_matcher.hpp is the twin.
 
 TokenMatcher keeps the patterns in a trie. The link of a node says how to go on when the next byte
 continues no pattern. A search that is at a node has read the bytes of that node and found no match

@@ -15,7 +15,7 @@ def most_made(count: int) -> int:
     """Return how many bytes tokens may have that merges make, in a vocabulary of `count` tokens.
 
     A merge is a few bytes of a file, whatever it makes: the memory for it must not depend on what
-    a file says. Real tokens have seven bytes on average. cpp/formats/compact.hpp has the same.
+    a file says. Real tokens have seven bytes on average. cpp/formats/pretok_file.hpp has the same.
     """
     return max(1 << 24, 32 * count)
 

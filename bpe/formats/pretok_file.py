@@ -1,4 +1,4 @@
-r"""The .pretok file: all of a tokenizer in little space. cpp/formats/compact.hpp is the twin.
+r"""The .pretok file: all of a tokenizer in little space. cpp/formats/pretok_file.hpp is the twin.
 
 A head of 16 bytes: b"\x89PRETOK\n", the version (1) and the CRC-32 of all that is behind the head,
 32 bits each. Every number of fixed width is little-endian. Behind the head, in this order:

@@ -1,6 +1,6 @@
 """Finding the merges in Python: the most frequent pair becomes a symbol, again and again.
 
-cpp/core/trainer.hpp is the same in C++, with the same results.
+cpp/core/train/trainer.hpp is the same in C++, with the same results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-#include "batch_calls.hpp"
+#include "bindings/batch_calls.hpp"
 
-#include "pulse.hpp"
-#include "results.hpp"
-#include "texts.hpp"
+#include "bindings/pulse.hpp"
+#include "bindings/results.hpp"
+#include "bindings/texts.hpp"
 
 #include <algorithm>
 #include <chrono>

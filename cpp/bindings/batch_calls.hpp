@@ -1,10 +1,10 @@
 // Many texts to ids, or a long one.
 #pragma once
 
-#include "convert.hpp"
-#include "id_objects.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/id_objects.hpp"
 
-#include "encoder.hpp"
+#include "core/encode/encoder.hpp"
 
 #include <pybind11/pybind11.h>
 

@@ -1,10 +1,11 @@
 // Between Python's objects and the core's: texts in, arrays out.
 #pragma once
 
-#include "sources.hpp"
-#include "text.hpp"
-#include "transcode.hpp"
-#include "vocabulary.hpp"
+#include "bindings/transcode.hpp"
+#include "core/base/scratch.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/split/sources.hpp"
+#include "core/split/text.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

@@ -1,9 +1,9 @@
-#include "decode_calls.hpp"
+#include "bindings/decode_calls.hpp"
 
-#include "convert.hpp"
-#include "fast_method.hpp"
-#include "new_text.hpp"
-#include "prefetch.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
+#include "bindings/new_text.hpp"
+#include "core/base/prefetch.hpp"
 
 #include <pybind11/numpy.h>
 #if PY_VERSION_HEX < 0x030B0000
@@ -223,17 +223,17 @@ bool add_all(PyObject *ids, Joined &joined) {
   return false;
 }
 
-DecodeCalls &calls_of(PyObject *self) {
+DecodeCalls &decode_calls_of(PyObject *self) {
   return *static_cast<DecodeCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
 // Calls finish(joined) if there is no more to it, else the other function.
 template <typename Finish>
-PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
-               Finish finish) {
+PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
+                       Finish finish) {
   try {
     if (skip == Py_True || skip == Py_False) {
-      DecodeCalls &calls = calls_of(self);
+      DecodeCalls &calls = decode_calls_of(self);
       std::call_once(calls.once, [&] { calls.tokens.emplace(*calls.vocabulary, calls.limit); });
       Joined joined(calls.tokens->store(), skip == Py_True ? &calls.special : nullptr);
       if (add_all(args[0], joined))
@@ -254,7 +254,7 @@ PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject
 
 // The name of an error handler, or nullptr if it is none.
 const char *handler(PyObject *self, PyObject *errors) {
-  if (errors == calls_of(self).replace.ptr())
+  if (errors == decode_calls_of(self).replace.ptr())
     return "replace";
   Py_ssize_t size = 0;
   const char *name =
@@ -266,17 +266,18 @@ const char *handler(PyObject *self, PyObject *errors) {
 
 PyObject *decode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   const char *errors = count == 3 ? handler(self, args[1]) : nullptr;
-  return call(self, args, count, errors != nullptr ? args[2] : nullptr,
-              [errors](const Joined &joined) {
-                return new_text(joined.data(), joined.size(), errors);
-              });
+  return call_decoder(self, args, count, errors != nullptr ? args[2] : nullptr,
+                      [errors](const Joined &joined) {
+                        return new_text(joined.data(), joined.size(), errors);
+                      });
 }
 
 PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call(self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
-    return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
-                                     static_cast<Py_ssize_t>(joined.size()));
-  });
+  return call_decoder(
+      self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
+        return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
+                                         static_cast<Py_ssize_t>(joined.size()));
+      });
 }
 
 } // namespace

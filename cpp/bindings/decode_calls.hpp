@@ -1,7 +1,7 @@
 // Calls of Tokenizer that decode.
 #pragma once
 
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
 
 #include <pybind11/pybind11.h>
 

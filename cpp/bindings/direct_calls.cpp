@@ -1,9 +1,9 @@
-#include "direct_calls.hpp"
+#include "bindings/direct_calls.hpp"
 
-#include "convert.hpp"
-#include "fast_method.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
 
-#include "nfc.hpp"
+#include "core/unicode/nfc.hpp"
 
 #include <pybind11/numpy.h>
 
@@ -37,13 +37,13 @@ struct DirectCalls {
   py::dict kept;
 };
 
-DirectCalls *calls_of(PyObject *self) {
+DirectCalls *direct_calls_of(PyObject *self) {
   return static_cast<DirectCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
 // Returns nullptr if `special` is no policy by the names that Python's code has for them.
 const AddedTokens *added_of(PyObject *self, PyObject *special) {
-  DirectCalls &calls = *calls_of(self);
+  DirectCalls &calls = *direct_calls_of(self);
   for (std::size_t i = 0; i < POLICIES; ++i) {
     if (special != calls.names[i].ptr())
       continue;
@@ -87,7 +87,7 @@ PyObject *new_array(const IdBuffer &ids) {
 // Returns nullptr without an exception if the text is to be handed on.
 template <typename Work> PyObject *attempt(PyObject *self, PyObject *const *args, Work work) {
   try {
-    DirectCalls &calls = *calls_of(self);
+    DirectCalls &calls = *direct_calls_of(self);
     const AddedTokens *added = added_of(self, args[1]);
     const TextView view(args[0]);
     if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
@@ -109,8 +109,8 @@ template <typename Work> PyObject *attempt(PyObject *self, PyObject *const *args
 }
 
 template <typename Work>
-PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, Work work) {
-  if (is_usual(*calls_of(self), args, count)) {
+PyObject *call_directly(PyObject *self, PyObject *const *args, Py_ssize_t count, Work work) {
+  if (is_usual(*direct_calls_of(self), args, count)) {
     PyObject *result = attempt(self, args, work);
     if (result != nullptr || PyErr_Occurred() != nullptr)
       return result;
@@ -121,15 +121,16 @@ PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t count, Work wor
 
 template <typename Finish>
 PyObject *call_for_ids(PyObject *self, PyObject *const *args, Py_ssize_t count, Finish finish) {
-  return call(self, args, count,
-              [&](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
-                  const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
-                std::array<std::uint32_t, FEW_IDS> few; // not initialized
-                IdBuffer ids(few.data(), few.size());
-                if (calls.encoder->encode(data, size, added, cache, ids).token != nullptr)
-                  return nullptr;
-                return finish(calls, ids);
-              });
+  return call_directly(self, args, count,
+                       [&](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
+                           const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
+                         std::array<std::uint32_t, FEW_IDS> few; // not initialized
+                         IdBuffer ids(few.data(), few.size());
+                         if (calls.encoder->encode(data, size, added, cache, ids).token !=
+                             nullptr)
+                           return nullptr;
+                         return finish(calls, ids);
+                       });
 }
 
 PyObject *encode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -144,14 +145,15 @@ PyObject *encode_array(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 }
 
 PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call(self, args, count,
-              [](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
-                 const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
-                std::size_t found = 0;
-                if (calls.encoder->count(data, size, added, cache, found).token != nullptr)
-                  return nullptr;
-                return PyLong_FromSize_t(found);
-              });
+  return call_directly(self, args, count,
+                       [](DirectCalls &calls, const std::uint8_t *data, std::size_t size,
+                          const AddedTokens &added, PreTokenCache &cache) -> PyObject * {
+                         std::size_t found = 0;
+                         if (calls.encoder->count(data, size, added, cache, found).token !=
+                             nullptr)
+                           return nullptr;
+                         return PyLong_FromSize_t(found);
+                       });
 }
 
 } // namespace

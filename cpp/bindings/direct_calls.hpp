@@ -1,9 +1,9 @@
 // Calls of Tokenizer for one short text, past all that longer or stranger ones need.
 #pragma once
 
-#include "id_objects.hpp"
+#include "bindings/id_objects.hpp"
 
-#include "encoder.hpp"
+#include "core/encode/encoder.hpp"
 
 #include <pybind11/pybind11.h>
 

@@ -1,4 +1,4 @@
-#include "direct_method.hpp"
+#include "bindings/direct_method.hpp"
 
 #include <array>
 #include <cstddef>
@@ -48,7 +48,8 @@ bool is_plain(const DirectMethod &method, PyObject *const *args, std::size_t cou
   return true;
 }
 
-PyObject *call(PyObject *self, PyObject *const *args, std::size_t flagged, PyObject *names) {
+PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
+                      PyObject *names) {
   DirectMethod &method = *method_of(self);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged));
   std::array<PyObject *, 3> plain;
@@ -73,7 +74,7 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   if (self == nullptr)
     return nullptr;
   DirectMethod &method = *method_of(self);
-  method.call = call;
+  method.call = call_method;
   Py_INCREF(function);
   method.function = function;
   Py_INCREF(attribute);

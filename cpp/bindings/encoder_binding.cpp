@@ -1,19 +1,20 @@
-#include "encoder_binding.hpp"
+#include "bindings/encoder_binding.hpp"
 
-#include "batch_calls.hpp"
-#include "convert.hpp"
-#include "decode_calls.hpp"
-#include "direct_calls.hpp"
-#include "id_objects.hpp"
-#include "native_machine.hpp"
-#include "normal_text.hpp"
-#include "pulse.hpp"
-#include "results.hpp"
-#include "texts.hpp"
+#include "bindings/batch_calls.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/decode_calls.hpp"
+#include "bindings/direct_calls.hpp"
+#include "bindings/id_objects.hpp"
+#include "bindings/native_machine.hpp"
+#include "bindings/normal_text.hpp"
+#include "bindings/pulse.hpp"
+#include "bindings/results.hpp"
+#include "bindings/texts.hpp"
 
-#include "encode_texts.hpp"
-#include "encoder.hpp"
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/threads/encode_texts.hpp"
 
 #include <pybind11/stl.h>
 
@@ -38,7 +39,7 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
 }
 
-AddedTokens make_added(const std::vector<AddedRecord> &records, AddedTokens::Ranges words,
+AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words,
                        bool nfc) {
   std::vector<AddedToken> tokens;
   for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)

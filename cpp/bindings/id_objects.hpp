@@ -1,7 +1,7 @@
 // Lists of ids.
 #pragma once
 
-#include "prefetch.hpp"
+#include "core/base/prefetch.hpp"
 
 #include <pybind11/pybind11.h>
 

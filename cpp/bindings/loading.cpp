@@ -1,12 +1,13 @@
-#include "loading.hpp"
+#include "bindings/loading.hpp"
 
-#include "convert.hpp"
+#include "bindings/convert.hpp"
 
-#include "compact.hpp"
-#include "rank_file.hpp"
-#include "read_model.hpp"
-#include "text_model.hpp"
-#include "utf8_texts.hpp"
+#include "bindings/utf8_texts.hpp"
+#include "core/base/ids.hpp"
+#include "formats/pretok_file.hpp"
+#include "formats/rank_file.hpp"
+#include "formats/read_model.hpp"
+#include "formats/text_model.hpp"
 
 #include <pybind11/stl.h>
 

@@ -1,12 +1,12 @@
 // pretok._core: the native backend. Only this folder names pybind11 or Python.
-#include "direct_method.hpp"
-#include "encoder_binding.hpp"
-#include "loading.hpp"
-#include "native_machine.hpp"
-#include "training.hpp"
+#include "bindings/direct_method.hpp"
+#include "bindings/encoder_binding.hpp"
+#include "bindings/loading.hpp"
+#include "bindings/native_machine.hpp"
+#include "bindings/training.hpp"
 
-#include "kernels.hpp"
-#include "presets.hpp"
+#include "core/simd/kernels.hpp"
+#include "core/split/presets.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -1,13 +1,13 @@
 // The native backend of pretok.PreTokenizer.
 #pragma once
 
-#include "convert.hpp"
+#include "bindings/convert.hpp"
 
-#include "batch.hpp"
-#include "huge_pages.hpp"
-#include "pre_tokenizer.hpp"
-#include "str_cache.hpp"
-#include "units.hpp"
+#include "bindings/str_cache.hpp"
+#include "bindings/units.hpp"
+#include "core/base/huge_pages.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/threads/batch.hpp"
 
 #include <pybind11/stl.h>
 
@@ -52,18 +52,19 @@ public:
     // the same size.
     if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
-      offsets_.resize(before + MOST);
+      offsets_.resize(before + MAX_ENDS);
       auto *to = reinterpret_cast<std::size_t *>(offsets_.data() + before);
       offsets_.resize(before + use.list(words, count, base, offsets, to));
     } else {
-      std::array<std::size_t, MOST> ends;
+      std::array<std::size_t, MAX_ENDS> ends;
       const std::size_t found = use.list(words, count, base, offsets, ends.data());
       offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + found);
     }
   }
   void flush() {}
 
-  static constexpr std::size_t MOST = Stretch::MOST + Stretch::SLACK; // at a time
+  static constexpr std::size_t MAX_ENDS =
+      Stretch::MAX_CODE_POINTS + Stretch::PADDING; // at a time
 
 private:
   Offsets &offsets_;
@@ -256,7 +257,7 @@ private:
   template <typename Source> Offsets boundaries_of(const Source &source) const {
     Offsets bounds;
     // Code has a pre-token every 3.5 characters, other texts have fewer.
-    bounds.reserve(source.size() / 3 + OffsetsOutput::MOST);
+    bounds.reserve(source.size() / 3 + OffsetsOutput::MAX_ENDS);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);
     if (const Machine *machine = pre_tokenizer_.only()) {

@@ -1,7 +1,8 @@
 // UTF-8 to a str of Python's.
 #pragma once
 
-#include "kernels.hpp"
+#include "bindings/widen.hpp"
+#include "core/simd/kernels.hpp"
 
 #include <Python.h>
 
@@ -102,19 +103,19 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
   return true;
 }
 
-// As Kernels::widen says, for all that follows.
-inline void widen_more(const Kernels &use, const std::uint8_t *&at, const std::uint8_t *end,
+// As Widen says, for all that follows.
+inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint16_t *&to) {
-  use.widen(at, end, end, to);
+  widen(at, end, end, to);
 }
-inline void widen_more(const Kernels &use, const std::uint8_t *&at, const std::uint8_t *end,
+inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint32_t *&to) {
-  constexpr std::ptrdiff_t MOST = 512;
-  std::array<std::uint16_t, MOST + 64> some;
+  constexpr std::ptrdiff_t MAX_WIDENED = 512;
+  std::array<std::uint16_t, MAX_WIDENED + 64> some;
   std::uint16_t *filled;
   do {
     filled = some.data();
-    use.widen(at, at + std::min(MOST, end - at), end, filled);
+    widen(at, at + std::min(MAX_WIDENED, end - at), end, filled);
     to = std::copy(some.data(), filled, to);
   } while (filled != some.data());
 }
@@ -123,9 +124,9 @@ inline void widen_more(const Kernels &use, const std::uint8_t *&at, const std::u
 template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size, Unit *to) {
   const std::uint8_t *const end = at + size;
   if constexpr (sizeof(Unit) != 1) {
-    const Kernels &use = kernels();
-    while (use.widen != nullptr && at != end) {
-      widen_more(use, at, end, to);
+    const Widen widen = widen_with(kernels().instruction_set);
+    while (widen != nullptr && at != end) {
+      widen_more(widen, at, end, to);
       if (!read_utf8(at, at + std::min(std::ptrdiff_t{64}, end - at), end, to))
         return false;
     }

@@ -1,9 +1,9 @@
 // NFC of Python's texts.
 #pragma once
 
-#include "convert.hpp"
+#include "bindings/convert.hpp"
 
-#include "nfc.hpp"
+#include "core/unicode/nfc.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 // What encoding gives Python.
 #pragma once
 
-#include "convert.hpp"
+#include "bindings/convert.hpp"
 
-#include "encode_texts.hpp"
+#include "core/threads/encode_texts.hpp"
 
 #include <cstdint>
 #include <cstdlib>

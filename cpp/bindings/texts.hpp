@@ -1,8 +1,8 @@
 // The texts of a batch.
 #pragma once
 
-#include "convert.hpp"
-#include "normal_text.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/normal_text.hpp"
 
 #include <algorithm>
 #include <cstddef>

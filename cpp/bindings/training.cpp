@@ -1,10 +1,10 @@
-#include "training.hpp"
+#include "bindings/training.hpp"
 
-#include "native_machine.hpp"
-#include "pulse.hpp"
-#include "safe_cut.hpp"
-#include "trainer.hpp"
-#include "word_counts.hpp"
+#include "bindings/native_machine.hpp"
+#include "bindings/pulse.hpp"
+#include "core/split/safe_cut.hpp"
+#include "core/train/trainer.hpp"
+#include "core/train/word_counts.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -51,7 +51,7 @@ public:
   py::list take() {
     WordTable table = this->table();
     py::list result;
-    for (const WordTable::Word &word : table.finish())
+    for (const Word &word : table.finish())
       result.append(py::make_tuple(
           py::bytes(reinterpret_cast<const char *>(word.data), word.size), word.count));
     return result;

@@ -1,7 +1,7 @@
 // Many short texts as UTF-8, side by side.
 #pragma once
 
-#include "transcode.hpp"
+#include "bindings/transcode.hpp"
 
 #include <pybind11/pybind11.h>
 

@@ -1,4 +1,4 @@
-#include "decode_ids.hpp"
+#include "capi/decode_ids.hpp"
 
 using namespace pretok;
 

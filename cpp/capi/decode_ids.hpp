@@ -1,9 +1,9 @@
 // Ids to bytes.
 #pragma once
 
-#include "handles.hpp"
-#include "sizes.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+#include "core/base/sizes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
                      static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
     if (skip_special && tokenizer.is_special(ids[i]))
       continue;
-    if (token.size > MOST_VALUES<char> - size)
+    if (token.size > MAX_VALUES<char> - size)
       return fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
     size += token.size;
   }

@@ -1,5 +1,5 @@
 // Decoding ids as they come to UTF-8.
-#include "decode_ids.hpp"
+#include "capi/decode_ids.hpp"
 
 #include <string>
 
@@ -35,7 +35,7 @@ NextByte second_byte(std::uint8_t lead) {
 
 // Appends `data` to `text` as UTF-8, with U+FFFD for each maximal part of a sequence that is
 // not UTF-8. Returns where a sequence begins that is not there as a whole.
-std::size_t append_utf8(const std::string &data, std::string &text) {
+std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
@@ -103,7 +103,7 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
     write_ids(*stream->tokenizer, ids, count, stream->skip_special,
               data.data() + stream->held.size());
     std::string made;
-    const std::size_t done = append_utf8(data, made);
+    const std::size_t done = append_whole_utf8(data, made);
     data.erase(0, done);
     // Nothing fails from here on.
     stream->held.swap(data);

@@ -1,5 +1,5 @@
 // Encoding and counting.
-#include "encode_call.hpp"
+#include "capi/encode_call.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,9 +13,10 @@ std::size_t bound_of(const pretok_tokenizer &tokenizer, std::size_t size) {
   // each text between added tokens is one more, and no more texts than bytes are there.
   const std::size_t factor = (tokenizer.nfc ? std::size_t{3} : std::size_t{1}) +
                              (tokenizer.encoder->add_prefix_space() ? 1 : 0);
-  const std::size_t rest = tokenizer.before.size() + tokenizer.after.size() + factor + ID_SLACK;
-  constexpr std::size_t MOST = std::numeric_limits<std::size_t>::max();
-  return size > (MOST - rest) / factor ? MOST : size * factor + rest;
+  const std::size_t rest =
+      tokenizer.before.size() + tokenizer.after.size() + factor + ID_PADDING;
+  constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
+  return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;
 }
 
 // Appends all ids of a text, also those that the template adds.

@@ -1,10 +1,10 @@
-#include "encode_call.hpp"
+#include "capi/encode_call.hpp"
 
-#include "normal_origin.hpp"
-#include "options.hpp"
+#include "capi/normal_origin.hpp"
+#include "capi/options.hpp"
 
-#include "nfc.hpp"
-#include "utf8.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 

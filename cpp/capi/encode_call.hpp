@@ -1,10 +1,10 @@
 // What a call with encode options asks for, and encoding as it asks.
 #pragma once
 
-#include "handles.hpp"
-#include "id_buffer.hpp"
-#include "pre_token_cache.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+#include "core/base/id_buffer.hpp"
+#include "core/cache/pre_token_cache.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace pretok {
 
 // Beyond one id a byte, what encoding writes behind the ids.
-inline constexpr std::size_t ID_SLACK = ShortCache::SLACK;
+inline constexpr std::size_t ID_PADDING = ShortCache::PADDING;
 
 struct EncodeCall {
   const pretok_tokenizer *tokenizer = nullptr;

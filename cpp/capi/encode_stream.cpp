@@ -5,8 +5,8 @@
 // before that is encoded, and the rest is held back. The next look comes only when there is
 // twice as much: a look goes back not much further than to what it finds, so all take linear
 // time.
-#include "encode_call.hpp"
-#include "find_cut.hpp"
+#include "capi/encode_call.hpp"
+#include "capi/find_cut.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,10 +1,10 @@
-#include "find_cut.hpp"
+#include "capi/find_cut.hpp"
 
-#include "nfc.hpp"
-#include "normal_origin.hpp"
-#include "safe_cut.hpp"
-#include "sizes.hpp"
-#include "utf8.hpp"
+#include "capi/normal_origin.hpp"
+#include "core/base/sizes.hpp"
+#include "core/encode/safe_cut_between.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Where a text that goes on can be cut.
 #pragma once
 
-#include "encode_call.hpp"
+#include "capi/encode_call.hpp"
 
 #include <cstddef>
 #include <cstdint>

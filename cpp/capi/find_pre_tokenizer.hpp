@@ -1,7 +1,7 @@
 // Pre-tokenizers by the name of their preset, or from a program.
 #pragma once
 
-#include "handles.hpp"
+#include "capi/handles.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // What the handles of the C interface are.
 #pragma once
 
-#include "pretok.h"
+#include "capi/pretok.h"
 
-#include "added.hpp"
-#include "encoder.hpp"
-#include "pre_tokenizer.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/encode/added.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/split/pre_tokenizer.hpp"
 
 #include <array>
 #include <cstddef>

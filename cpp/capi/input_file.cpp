@@ -1,7 +1,7 @@
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64 // else 32-bit systems refuse files of 2 GiB
 #endif
-#include "input_file.hpp"
+#include "capi/input_file.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // A file of a tokenizer, opened to be read from front to back.
 #pragma once
 
-#include "byte_source.hpp"
+#include "formats/byte_source.hpp"
 
 #include <cstddef>
 #include <cstdint>

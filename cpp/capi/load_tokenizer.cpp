@@ -1,9 +1,10 @@
-#include "load_tokenizer.hpp"
+#include "capi/load_tokenizer.hpp"
 
-#include "faults.hpp"
-#include "find_pre_tokenizer.hpp"
-#include "options.hpp"
-#include "policy.hpp"
+#include "capi/find_pre_tokenizer.hpp"
+#include "capi/options.hpp"
+#include "capi/policy.hpp"
+#include "core/base/ids.hpp"
+#include "formats/faults.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // A tokenizer from what a file says and what the caller does.
 #pragma once
 
-#include "handles.hpp"
-#include "model.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/status.hpp"
+#include "formats/model.hpp"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
-#include "normal_origin.hpp"
+#include "capi/normal_origin.hpp"
 
-#include "nfc.hpp"
-#include "utf8.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // Options of callers, who may have an older header or a newer one.
 #pragma once
 
-#include "status.hpp"
+#include "capi/status.hpp"
 
 #include <cstddef>
 #include <cstring>

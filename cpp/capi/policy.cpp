@@ -1,7 +1,7 @@
-#include "policy.hpp"
+#include "capi/policy.hpp"
 
-#include "status.hpp"
-#include "words.hpp"
+#include "capi/status.hpp"
+#include "core/unicode/word_characters.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -14,8 +14,7 @@ AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
                       const std::vector<AddedToken> &wanted) {
   const bool single_words = std::any_of(
       wanted.begin(), wanted.end(), [](const AddedToken &token) { return token.single_word; });
-  return AddedTokens(wanted, single_words ? word_ranges() : AddedTokens::Ranges(),
-                     tokenizer.nfc);
+  return AddedTokens(wanted, single_words ? word_ranges() : CodePointRanges(), tokenizer.nfc);
 }
 
 } // namespace

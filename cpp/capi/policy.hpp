@@ -1,7 +1,7 @@
 // Special tokens in a text: what each call may do with them.
 #pragma once
 
-#include "handles.hpp"
+#include "capi/handles.hpp"
 
 namespace pretok {
 

@@ -1,6 +1,6 @@
-#include "status.hpp"
+#include "capi/status.hpp"
 
-#include "utf8.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <cstdarg>
 #include <cstdint>

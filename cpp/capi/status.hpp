@@ -2,7 +2,7 @@
 // wrong is said.
 #pragma once
 
-#include "pretok.h"
+#include "capi/pretok.h"
 
 #include <cstddef>
 #include <initializer_list>

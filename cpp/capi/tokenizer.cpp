@@ -1,10 +1,10 @@
 // Tokenizers: from files and memory, and what they are asked about their tokens.
-#include "handles.hpp"
-#include "input_file.hpp"
-#include "load_tokenizer.hpp"
-#include "options.hpp"
-#include "read_model.hpp"
-#include "status.hpp"
+#include "capi/handles.hpp"
+#include "capi/input_file.hpp"
+#include "capi/load_tokenizer.hpp"
+#include "capi/options.hpp"
+#include "capi/status.hpp"
+#include "formats/read_model.hpp"
 
 #include <cstring>
 #include <memory>
@@ -29,11 +29,11 @@ pretok_status make_tokenizer(Model &&model, const Fault &fault, const std::strin
 
 // The end of a path, which says more than its start.
 std::string shown_path(const char *path) {
-  constexpr std::size_t MOST = 97;
+  constexpr std::size_t MAX_MESSAGE = 97;
   const std::string all(path);
-  if (all.size() <= MOST)
+  if (all.size() <= MAX_MESSAGE)
     return all;
-  std::size_t start = all.size() - MOST;
+  std::size_t start = all.size() - MAX_MESSAGE;
   while (start < all.size() && (all[start] & 0xC0) == 0x80) // within a character
     ++start;
   return "..." + all.substr(start);

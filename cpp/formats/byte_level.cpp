@@ -1,6 +1,6 @@
-#include "byte_level.hpp"
+#include "formats/byte_level.hpp"
 
-#include "utf8.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <array>
 #include <cstddef>

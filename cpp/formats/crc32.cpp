@@ -1,4 +1,4 @@
-#include "crc32.hpp"
+#include "formats/crc32.hpp"
 
 #include <array>
 

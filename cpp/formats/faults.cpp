@@ -1,23 +1,23 @@
-#include "faults.hpp"
+#include "formats/faults.hpp"
 
-#include "utf8.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <cstdint>
 
 namespace pretok {
 
 std::string shown(std::string_view text) {
-  constexpr std::size_t MOST = 40;
+  constexpr std::size_t MAX_SHOWN = 40;
   constexpr char DIGITS[] = "0123456789abcdef";
   std::string found = "\"";
-  for (const char each : text.substr(0, MOST)) {
+  for (const char each : text.substr(0, MAX_SHOWN)) {
     const auto byte = static_cast<unsigned char>(each);
     if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\')
       found += each;
     else
       found += {'\\', 'x', DIGITS[byte >> 4], DIGITS[byte & 15]};
   }
-  return found + (text.size() > MOST ? "\" ..." : "\"");
+  return found + (text.size() > MAX_SHOWN ? "\" ..." : "\"");
 }
 
 bool is_utf8(std::string_view text) {

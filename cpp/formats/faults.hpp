@@ -1,7 +1,7 @@
 // Making faults, and showing in them what a file has.
 #pragma once
 
-#include "model.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,10 +1,10 @@
-#include "gguf.hpp"
+#include "formats/gguf.hpp"
 
-#include "faults.hpp"
-#include "gguf_metadata.hpp"
-#include "presets.hpp"
-#include "text_model.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/split/presets.hpp"
+#include "formats/faults.hpp"
+#include "formats/gguf_metadata.hpp"
+#include "formats/text_model.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ struct OtherModel {
   std::string_view what;
 };
 
-#include "generated/gguf_types.inc"
+#include "formats/generated/gguf_types.inc"
 
 const PreType &type_of(std::string_view pre) {
   static constexpr PreType UNKNOWN{};

@@ -2,8 +2,8 @@
 // bpe/formats/gguf.py is the twin.
 #pragma once
 
-#include "byte_source.hpp"
-#include "model.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
-#include "gguf_metadata.hpp"
+#include "formats/gguf_metadata.hpp"
 
-#include "faults.hpp"
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "formats/faults.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t MOST_METADATA = std::size_t{1} << 29; // of metadata
 constexpr std::uint64_t MOST_KEY_BYTES = 65535;
 constexpr std::size_t LEAST_ENTRY_BYTES = 8 + 4 + 1;
-constexpr std::size_t MOST_KEYS = 1 << 16; // real files have less than a hundred
-constexpr std::size_t BLOCK = 1 << 16;     // bytes that are read at once
+constexpr std::size_t MOST_KEYS = 1 << 16;        // real files have less than a hundred
+constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // bytes that are read at once
 
 // clang-format off
 struct Gguf {
@@ -263,7 +263,7 @@ private:
     const std::size_t kept = end > start ? end - start : 0;
     window_.erase(window_.begin(), window_.end() - static_cast<std::ptrdiff_t>(kept));
     window_start_ = start;
-    window_.resize(std::min(std::max(at_ - start, BLOCK), size_ - start));
+    window_.resize(std::min(std::max(at_ - start, READ_BLOCK_BYTES), size_ - start));
     const std::size_t wanted = window_.size() - kept;
     const std::size_t got = file_.read(start + kept, window_.data() + kept, wanted);
     window_.resize(kept + got);

@@ -1,6 +1,6 @@
-#include "json_part.hpp"
+#include "formats/json_part.hpp"
 
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
 
 #include <algorithm>
 

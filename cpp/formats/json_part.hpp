@@ -2,7 +2,7 @@
 // bpe/formats/json_value.py is the twin.
 #pragma once
 
-#include "faults.hpp"
+#include "formats/faults.hpp"
 
 #include <simdjson.h>
 

@@ -1,4 +1,4 @@
-#include "json_split.hpp"
+#include "formats/json_split.hpp"
 
 #include <algorithm>
 #include <string>
@@ -17,7 +17,7 @@ struct KnownSplit {
   std::string_view parts; // as write_part writes them
 };
 
-#include "generated/pre_tokenizers.inc"
+#include "formats/generated/pre_tokenizers.inc"
 
 constexpr std::size_t DEEPEST_PART = 16;
 

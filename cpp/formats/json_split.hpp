@@ -1,8 +1,8 @@
 // How a tokenizer.json splits: the preset that its pre_tokenizer is.
 #pragma once
 
-#include "json_part.hpp"
-#include "model.hpp"
+#include "formats/json_part.hpp"
+#include "formats/model.hpp"
 
 namespace pretok {
 

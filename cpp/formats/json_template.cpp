@@ -1,4 +1,4 @@
-#include "json_template.hpp"
+#include "formats/json_template.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // What a tokenizer.json puts around a text: the ids of its post_processor.
 #pragma once
 
-#include "json_part.hpp"
-#include "model.hpp"
+#include "formats/json_part.hpp"
+#include "formats/model.hpp"
 
 namespace pretok {
 

@@ -1,8 +1,8 @@
 // What a file of a tokenizer says, whatever its format: bpe/formats/contents.py is the twin.
 #pragma once
 
-#include "added.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/encode/added.hpp"
 
 #include <cstddef>
 #include <cstdint>

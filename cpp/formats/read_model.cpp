@@ -1,10 +1,11 @@
-#include "read_model.hpp"
+#include "formats/read_model.hpp"
 
-#include "compact.hpp"
-#include "faults.hpp"
-#include "gguf.hpp"
-#include "tiktoken.hpp"
-#include "tokenizer_json.hpp"
+#include "core/base/ids.hpp"
+#include "formats/faults.hpp"
+#include "formats/gguf.hpp"
+#include "formats/pretok_file.hpp"
+#include "formats/tiktoken.hpp"
+#include "formats/tokenizer_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,7 +157,7 @@ Fault check_bytes(const VocabularyData &data) {
                    "; expected a byte-level vocabulary, in which each byte is a token");
 }
 
-Fault check(const Model &model) {
+Fault check_read_model(const Model &model) {
   Fault fault = check_bytes(model.vocabulary);
   return fault ? std::move(fault) : check_added(model);
 }
@@ -206,7 +207,7 @@ Fault check_added(const Model &model) {
 
 Fault read_model(const std::uint8_t *data, std::size_t size, Model &model) {
   Fault fault = read_any({reinterpret_cast<const char *>(data), size}, model);
-  return fault ? std::move(fault) : check(model);
+  return fault ? std::move(fault) : check_read_model(model);
 }
 
 Fault read_model(ByteSource &file, Model &model) {
@@ -214,7 +215,7 @@ Fault read_model(ByteSource &file, Model &model) {
   data.resize(file.read(0, data.data(), data.size()));
   if (is_gguf(data.data(), data.size())) {
     Fault fault = read_gguf(file, model);
-    return fault ? std::move(fault) : check(model);
+    return fault ? std::move(fault) : check_read_model(model);
   }
   if (file.size() > MOST_FILE_BYTES)
     return too_large();

@@ -1,8 +1,9 @@
 // Reading a file of a tokenizer, whatever its format.
 #pragma once
 
-#include "byte_source.hpp"
-#include "model.hpp"
+#include "core/base/ids.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
-#include "text_model.hpp"
+#include "formats/text_model.hpp"
 
-#include "byte_level.hpp"
-#include "faults.hpp"
-#include "token_table.hpp"
+#include "core/base/short_key.hpp"
+#include "formats/byte_level.hpp"
+#include "formats/faults.hpp"
 
 #include <algorithm>
 
@@ -46,12 +46,12 @@ public:
       const auto &[left, right] = source_.merges[rank];
       both.assign(left).append(right);
       // Most merges make the token behind that of the merge before.
-      const std::uint32_t next = rank == 0 ? TextPlaces::NONE : at[2] + 1;
+      const std::uint32_t next = rank == 0 ? TextPlaces::NO_TEXT : at[2] + 1;
       int count = 0;
       for (const std::string_view part : {left, right, std::string_view(both)}) {
         const bool is_next = count == 2 && next < source_.texts.size();
         at[count] = is_next && source_.texts[next] == part ? next : places_.find(part);
-        if (at[count++] == TextPlaces::NONE)
+        if (at[count++] == TextPlaces::NO_TEXT)
           return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
                            ", but the vocabulary has no token " + shown(part) +
                            "; the two do not belong together, or are damaged");
@@ -72,7 +72,7 @@ public:
   void drop_added(const Model &model) {
     for (std::size_t i = 0; i < model.added.size(); ++i) {
       const std::uint32_t place = places_.find(model.added[i].content);
-      if (place == TextPlaces::NONE || source_.ids[place] != model.added[i].id ||
+      if (place == TextPlaces::NO_TEXT || source_.ids[place] != model.added[i].id ||
           views_[place].size < 2 || in_merges_[place])
         continue;
       // A pre-token that is looked up whole may be one that is not found as an added token, for
@@ -96,7 +96,7 @@ public:
         continue;
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
-      const bool has_twin = twin != TextPlaces::NONE && views_[twin].size != 0;
+      const bool has_twin = twin != TextPlaces::NO_TEXT && views_[twin].size != 0;
       if (source_.ignore_merges || (has_twin && source_.ids[place] < source_.ids[twin]))
         return unsupported(
             "the vocabulary has an entry " + shown(text) + " (id " +
@@ -178,7 +178,7 @@ std::uint64_t TextPlaces::hash_of(std::string_view text) const {
 std::size_t TextPlaces::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
-  while (slots_[slot].place != NONE &&
+  while (slots_[slot].place != NO_TEXT &&
          (slots_[slot].tag != tag_of(hash) || texts_[slots_[slot].place] != text))
     slot = (slot + 1) & mask;
   return slot;

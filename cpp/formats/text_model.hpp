@@ -2,8 +2,9 @@
 // vocabulary. bpe/formats/bpe_model.py is the twin.
 #pragma once
 
-#include "hash.hpp"
-#include "model.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/ids.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,19 +17,19 @@ namespace pretok {
 // The place of each of some texts.
 class TextPlaces {
 public:
-  static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+  static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
   // `texts` must outlive this and stay where they are. Of equal ones the last counts.
   explicit TextPlaces(const std::vector<std::string_view> &texts);
 
-  // Where in `texts` this is, or NONE.
+  // Where in `texts` this is, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
 
 private:
   // So much of the hash of a text that it is hardly ever compared with another.
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t place = NONE; // NONE: free
+    std::uint32_t place = NO_TEXT; // NO_TEXT: free
   };
 
   std::size_t slot_of(std::string_view text, std::uint64_t hash) const;

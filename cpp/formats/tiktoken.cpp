@@ -1,8 +1,9 @@
-#include "tiktoken.hpp"
+#include "formats/tiktoken.hpp"
 
-#include "faults.hpp"
-#include "rank_file.hpp"
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "formats/faults.hpp"
+#include "formats/rank_file.hpp"
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 // bpe/formats/tiktoken.py is the twin.
 #pragma once
 
-#include "model.hpp"
+#include "formats/model.hpp"
 
 #include <cstddef>
 #include <cstdint>

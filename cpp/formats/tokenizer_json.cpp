@@ -1,10 +1,10 @@
-#include "tokenizer_json.hpp"
+#include "formats/tokenizer_json.hpp"
 
-#include "json_part.hpp"
-#include "json_split.hpp"
-#include "json_template.hpp"
-#include "text_model.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "formats/json_part.hpp"
+#include "formats/json_split.hpp"
+#include "formats/json_template.hpp"
+#include "formats/text_model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -228,7 +228,7 @@ private:
     for (std::size_t i = 0; i < model_.added.size(); ++i) {
       const AddedToken &token = model_.added[i];
       const std::uint32_t place = places.find(token.content);
-      const std::size_t id = place != TextPlaces::NONE ? source.ids[place] : next++;
+      const std::size_t id = place != TextPlaces::NO_TEXT ? source.ids[place] : next++;
       if (token.id == id)
         continue;
       fault_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +

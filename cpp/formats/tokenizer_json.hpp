@@ -2,7 +2,7 @@
 // bpe/formats/huggingface.py is the twin.
 #pragma once
 
-#include "model.hpp"
+#include "formats/model.hpp"
 
 #include <string_view>
 

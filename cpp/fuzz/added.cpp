@@ -1,11 +1,11 @@
 // Added tokens that overlap, repeat and are long, in texts that nearly have them: by
 // definition, in a bounded number of steps, and for any cut and any chunks.
-#include "definition.hpp"
-#include "encode_call.hpp"
-#include "policy.hpp"
-#include "presets.hpp"
-#include "rank_lines.hpp"
-#include "safe_cut.hpp"
+#include "capi/encode_call.hpp"
+#include "capi/policy.hpp"
+#include "core/encode/safe_cut_between.hpp"
+#include "core/split/presets.hpp"
+#include "fuzz/definition.hpp"
+#include "fuzz/rank_lines.hpp"
 
 #include <cstring>
 #include <memory>
@@ -278,8 +278,8 @@ void check_stream(pretok_tokenizer &tokenizer, Treatment treatment, const std::s
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
-  static const AddedTokens::Ranges WORDS = {{'0', '9'},   {'A', 'Z'},     {'a', 'z'},
-                                            {0xE9, 0xE9}, {0x301, 0x301}, {0x4E00, 0x9FFF}};
+  static const CodePointRanges WORDS = {{'0', '9'},   {'A', 'Z'},     {'a', 'z'},
+                                        {0xE9, 0xE9}, {0x301, 0x301}, {0x4E00, 0x9FFF}};
   Input input(data, size);
   const auto treatment = static_cast<Treatment>(input.below(3));
   const std::size_t number = input.byte();

@@ -1,14 +1,16 @@
 // Tables of keys that collide: what they give, and how much memory they take, against maps.
 //
 // The hash key is known here, or so bad that everything collides, which no attacker can have.
-#include "input.hpp"
-#include "long_cache.hpp"
-#include "ordered_merges.hpp"
-#include "pair_counts.hpp"
-#include "pair_table.hpp"
-#include "short_cache.hpp"
-#include "token_table.hpp"
-#include "word_counts.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/short_key.hpp"
+#include "core/bpe/ordered_merges.hpp"
+#include "core/bpe/pair_table.hpp"
+#include "core/bpe/token_table.hpp"
+#include "core/cache/long_cache.hpp"
+#include "core/cache/short_cache.hpp"
+#include "core/train/pair_counts.hpp"
+#include "core/train/word_table.hpp"
+#include "fuzz/input.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -109,7 +111,7 @@ void check_pairs(Input &input) {
 }
 
 void check_merges(Input &input) {
-  const std::vector<Pair> pairs = some_pairs(input, OrderedMerges::MOST);
+  const std::vector<Pair> pairs = some_pairs(input, OrderedMerges::MAX_SYMBOLS);
   std::array<std::uint32_t, 256> byte_ids{};
   OrderedMerges merges;
   merges.reset(byte_ids, input.coin() ? pairs.size() : 0);
@@ -117,14 +119,14 @@ void check_merges(Input &input) {
   for (const auto &[left, right] : pairs) {
     const auto known = expected.find({left, right});
     check(merges.find(left, right) ==
-              (known == expected.end() ? OrderedMerges::NONE : known->second),
+              (known == expected.end() ? OrderedMerges::NO_MERGE : known->second),
           "two symbols merge if that was added");
     if (known != expected.end())
       continue;
     const std::uint32_t symbol = merges.add(left, right, 0);
     const std::size_t needed = std::max<std::size_t>(32, 4 * (expected.size() + 1));
     check(merges.slots() <= 4 * needed, "a table has room for what it needs, not for more");
-    if (symbol == OrderedMerges::NONE)
+    if (symbol == OrderedMerges::NO_MERGE)
       return; // no key helps: the caller takes another kind of table
     expected[{left, right}] = symbol;
   }
@@ -159,11 +161,11 @@ void check_caches(Input &input, const HashKey &key) {
   for (const Bytes &bytes : some_strings(input, key, 40)) {
     const Ids ids(1 + bytes.size() % 5, static_cast<std::uint32_t>(expected.size()));
     const bool is_new = expected.emplace(bytes, ids).second;
-    if (bytes.size() <= ShortKey::MOST) {
+    if (bytes.size() <= ShortKey::MAX_BYTES) {
       const ShortKey short_key(bytes.data(), bytes.size(), end_of(bytes));
       const std::uint64_t hash = short_key.hash(shorts.key());
       if (const ShortCache::Entry *found = shorts.find(short_key, hash)) {
-        Ids kept(ShortCache::MOST_IDS + ShortCache::SLACK);
+        Ids kept(ShortCache::MOST_IDS + ShortCache::PADDING);
         kept.resize(ShortCache::copy(*found, kept.data()));
         check(kept == expected[bytes], "the cache gives what was kept");
       } else {

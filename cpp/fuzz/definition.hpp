@@ -1,11 +1,12 @@
 // Encoding as it is defined, slowly: what the fast way has to give. And small vocabularies.
 #pragma once
 
-#include "added.hpp"
-#include "input.hpp"
-#include "pre_tokenizer.hpp"
-#include "utf8.hpp"
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/encode/added.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/unicode/utf8.hpp"
+#include "fuzz/input.hpp"
 
 #include <array>
 #include <map>
@@ -154,7 +155,7 @@ struct Encoding {
 // that is white space is found again in white space that the one before has taken along.
 class SlowAdded {
 public:
-  SlowAdded(const std::vector<AddedToken> &tokens, const AddedTokens::Ranges &words,
+  SlowAdded(const std::vector<AddedToken> &tokens, const CodePointRanges &words,
             Treatment treatment)
       : tokens_(tokens), words_(words), treatment_(treatment) {}
 
@@ -248,7 +249,7 @@ private:
   }
 
   const std::vector<AddedToken> &tokens_;
-  const AddedTokens::Ranges &words_;
+  const CodePointRanges &words_;
   const Treatment treatment_;
 };
 

@@ -1,5 +1,5 @@
 // Texts with added tokens, by some vocabularies that are kept, against the definition.
-#include "encoding.hpp"
+#include "fuzz/encoding.hpp"
 
 #include <random>
 

@@ -1,10 +1,11 @@
 // What has to hold of encoding, with any vocabulary, added tokens, and text.
 #pragma once
 
-#include "definition.hpp"
-#include "encoder.hpp"
-#include "presets.hpp"
-#include "safe_cut.hpp"
+#include "core/base/ids.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/encode/safe_cut_between.hpp"
+#include "core/split/presets.hpp"
+#include "fuzz/definition.hpp"
 
 #include <memory>
 #include <vector>
@@ -60,7 +61,7 @@ inline Ids ids_of(const Encoder &encoder, const AddedTokens &added, PreTokenCach
 // within are encoded as the whole is; and ids decode to the text.
 inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                            const Encoder &encoder, PreTokenCache &cache, Input &input) {
-  static const AddedTokens::Ranges WORDS = {
+  static const CodePointRanges WORDS = {
       {'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {0xE9, 0xE9}, {0x4E00, 0x9FFF}};
   Treatment treatment;
   const std::vector<AddedToken> tokens = some_added(input, treatment);

@@ -1,10 +1,11 @@
 // Files of tokenizers, right ones, and what damages them.
 #pragma once
 
-#include "byte_source.hpp"
-#include "input.hpp"
-#include "read_model.hpp"
-#include "vocabulary.hpp"
+#include "core/base/ids.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/read_model.hpp"
+#include "fuzz/input.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // GGUF files that nobody has checked: a fault, or a tokenizer that works.
-#include "byte_level.hpp"
-#include "files.hpp"
+#include "formats/byte_level.hpp"
+#include "fuzz/files.hpp"
 
 namespace {
 

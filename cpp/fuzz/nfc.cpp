@@ -1,8 +1,8 @@
 // NFC: normal text stays, normalizing again changes nothing, and cuts change nothing.
-#include "nfc.hpp"
-#include "input.hpp"
+#include "core/unicode/nfc.hpp"
+#include "fuzz/input.hpp"
 
-#include "utf8.hpp"
+#include "core/unicode/utf8.hpp"
 
 namespace {
 

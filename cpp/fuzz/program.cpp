@@ -1,10 +1,10 @@
 // Programs of presets that nobody has checked: what the reader accepts can be run, ends, and
 // covers the text, in linear time; the fast path is that of its rules, and streams and safe
 // cuts change nothing.
-#include "program.hpp"
-#include "../tests/counted_text.hpp"
-#include "presets.hpp"
-#include "splitting.hpp"
+#include "core/split/program.hpp"
+#include "core/split/presets.hpp"
+#include "fuzz/splitting.hpp"
+#include "tests/counted_text.hpp"
 
 #include <algorithm>
 
@@ -156,7 +156,7 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
   std::vector<std::uint8_t> found(text.begin(), at(to));
-  for (std::size_t left = 4 * Stretch::MOST / code_points; left != 0; --left)
+  for (std::size_t left = 4 * Stretch::MAX_CODE_POINTS / code_points; left != 0; --left)
     found.insert(found.end(), at(from), at(to));
   found.insert(found.end(), at(to), text.end());
   found.shrink_to_fit();

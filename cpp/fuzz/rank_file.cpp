@@ -1,7 +1,7 @@
 // Rank files that nobody has checked: what the reader takes is as it says, and can be used.
-#include "rank_file.hpp"
-#include "files.hpp"
-#include "rank_lines.hpp"
+#include "formats/rank_file.hpp"
+#include "fuzz/files.hpp"
+#include "fuzz/rank_lines.hpp"
 
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // Runs a target over its corpus, without libFuzzer: a file with an input on each line, in
 // hexadecimal; lines that begin with # are comments.
-#include "input.hpp"
+#include "fuzz/input.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -1,9 +1,9 @@
 // What has to hold of every split, whatever the pre-tokenizer.
 #pragma once
 
-#include "input.hpp"
-#include "pre_tokenizer.hpp"
-#include "safe_cut.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/split/safe_cut.hpp"
+#include "fuzz/input.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // The C interface: streams give for any chunks what one call gives for the whole, ids decode to
 // the text, and buffers that are too small are left alone.
-#include "input.hpp"
-#include "pretok.h"
-#include "rank_lines.hpp"
+#include "capi/pretok.h"
+#include "fuzz/input.hpp"
+#include "fuzz/rank_lines.hpp"
 
 #include <array>
 #include <cstring>

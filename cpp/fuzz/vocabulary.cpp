@@ -1,5 +1,5 @@
 // Vocabularies, each built for one text: the tables against the definition.
-#include "encoding.hpp"
+#include "fuzz/encoding.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   using namespace pretok;

@@ -23,7 +23,7 @@ from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 
 COMMAND = "python -m cpp.generate.presets"
-TARGET = CPP / "core" / "generated" / "presets.inc"
+TARGET = CPP / "core" / "split" / "generated" / "presets.inc"
 SPLITS = CPP / "formats" / "generated" / "pre_tokenizers.inc"
 PAGE = REPOSITORY / "pretok" / "presets" / "README.md"
 HEAD = f"""\

@@ -26,7 +26,7 @@ from pretok.unicode import VERSIONS, table_module
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS, Atom
 
 PYTHON_TABLES = REPOSITORY / "pretok" / "unicode"
-CPP_TABLES = CPP / "core" / "generated"
+CPP_TABLES = CPP / "core" / "unicode" / "generated"
 COMMAND = "python -m cpp.generate.unicode_tables"
 
 PLAIN = {

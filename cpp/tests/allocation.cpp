@@ -1,8 +1,8 @@
 // Every allocation of the library fails, one after the other: each call then gives PRETOK_OK or
 // PRETOK_OUT_OF_MEMORY, nothing leaks, and what was made before can be used as before.
-#include "failing_memory.hpp"
 #include "pretok.h"
 #include "small_vocabulary.h"
+#include "tests/failing_memory.hpp"
 
 #include <algorithm>
 #include <cstdio>

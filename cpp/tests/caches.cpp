@@ -1,10 +1,10 @@
 // Compares the caches of pre-tokens with maps: what they give is what was kept, and as long as
 // there is room next to nothing is lost.
-#include "kernels.hpp"
-#include "long_cache.hpp"
-#include "look_up.hpp"
-#include "pre_token_cache.hpp"
-#include "short_cache.hpp"
+#include "core/cache/long_cache.hpp"
+#include "core/cache/look_up.hpp"
+#include "core/cache/pre_token_cache.hpp"
+#include "core/cache/short_cache.hpp"
+#include "core/simd/kernels.hpp"
 
 #include <cstdio>
 #include <map>
@@ -46,7 +46,7 @@ ShortKey key_of(const std::string &bytes) {
 }
 
 Ids ids_of(const ShortCache::Entry &entry) {
-  Ids ids(ShortCache::MOST_IDS + ShortCache::SLACK);
+  Ids ids(ShortCache::MOST_IDS + ShortCache::PADDING);
   ids.resize(ShortCache::copy(entry, ids.data()));
   return ids;
 }
@@ -70,7 +70,7 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
   std::size_t lost = 0;
   std::size_t looked_at_once = 0;
   for (int round = 0; round < 20000; ++round) {
-    const std::string bytes = random_bytes(1, ShortKey::MOST);
+    const std::string bytes = random_bytes(1, ShortKey::MAX_BYTES);
     const ShortKey key = key_of(bytes);
     const Ids ids = random_ids(bytes.size());
     if (all.emplace(bytes, ids).second)
@@ -101,7 +101,7 @@ bool short_cache_keeps_once() {
   ShortCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   while (all.size() < 500) {
-    const std::string bytes = random_bytes(4, ShortKey::MOST);
+    const std::string bytes = random_bytes(4, ShortKey::MAX_BYTES);
     all[bytes] = {static_cast<std::uint32_t>(all.size())};
   }
   for (int round = 0; round < 100; ++round)
@@ -146,16 +146,17 @@ bool look_alikes_are_no_third() {
 bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < 4; ++i)
-    count += (cache.bucket(hash)[i] ^ static_cast<std::uint32_t>(hash)) < ShortCache::MOST;
+    count +=
+        (cache.bucket(hash)[i] ^ static_cast<std::uint32_t>(hash)) < ShortCache::MAX_ENTRIES;
   return count > 1;
 }
 
 // Every set of kernels says of each pre-token what is so.
 bool look_up_agrees(const Kernels &use, const PreTokens &given, const ShortCache &cache) {
   LookUp expected;
-  look_up_one_by_one(given, cache, expected);
+  look_up(InstructionSet::PLAIN, given, cache, expected);
   LookUp found;
-  use.look_up(given, cache, found);
+  look_up(use.instruction_set, given, cache, found);
   std::size_t others = 0;
   for (std::size_t i = 0; i < given.count; ++i) {
     const bool is_other = found.keys[i].is_none() || !(found.kept[i]->key == found.keys[i]);
@@ -179,7 +180,7 @@ bool look_ups_agree() {
       text[i] = static_cast<std::uint8_t>(below(20) == 0 ? 0xE2 + below(10) : 'a' + below(3));
     const std::size_t most = below(10) == 0 ? 300 : 1 + below(18);
     std::vector<std::size_t> ends{below(std::min<std::size_t>(size, 5))};
-    while (ends.back() < size && ends.size() <= PreTokens::MOST)
+    while (ends.back() < size && ends.size() <= PreTokens::MAX_COUNT)
       ends.push_back(std::min(size, ends.back() + 1 + below(most)));
     const PreTokens given{text.get(),      text.get() + size, ends.front(),
                           ends.data() + 1, ends.size() - 1,   below(2) == 0 ? 0xE3U : 0x100U};
@@ -187,7 +188,7 @@ bool look_ups_agree() {
     ShortCache &cache = alone.cache;
     for (std::size_t i = 0; i < given.count; ++i) {
       const std::size_t length = given.ends[i] - given.start_of(i);
-      if (below(4) == 0 || length > ShortKey::MOST)
+      if (below(4) == 0 || length > ShortKey::MAX_BYTES)
         continue;
       const ShortKey key(given.text + given.start_of(i), length, given.limit);
       const Ids ids = random_ids(length);
@@ -197,7 +198,7 @@ bool look_ups_agree() {
       if (!look_up_agrees(*use, given, cache))
         return false;
     LookUp found;
-    look_up_one_by_one(given, cache, found);
+    look_up(InstructionSet::PLAIN, given, cache, found);
     unknown += found.other_count;
     known += given.count - found.other_count;
   }
@@ -210,7 +211,7 @@ bool long_cache_agrees() {
   std::map<std::string, Ids> all;
   std::size_t found = 0;
   for (int round = 0; round < 60000; ++round) {
-    const std::string bytes = random_bytes(ShortKey::MOST + 1, below(20) == 0 ? 512 : 40);
+    const std::string bytes = random_bytes(ShortKey::MAX_BYTES + 1, below(20) == 0 ? 512 : 40);
     const std::uint64_t hash = hash_long(bytes_of(bytes), bytes.size(), cache.key());
     const Ids ids = random_ids(bytes.size());
     if (all.emplace(bytes, ids).second)

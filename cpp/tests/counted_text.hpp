@@ -1,7 +1,7 @@
 // A text that counts how often its code points are read: a measure of work that no clock blurs.
 #pragma once
 
-#include "pre_tokenizer.hpp"
+#include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>

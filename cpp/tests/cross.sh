@@ -14,7 +14,7 @@ examples=$cpp/examples
 programs=(tests/capi tests/capi_cpp.cpp tests/formats.cpp tests/nfc.cpp)
 [[ ${FULL:-} != 1 ]] || programs+=(tests/caches.cpp tests/encoding.cpp)
 programs+=(examples/ids.c examples/chat.cpp)
-flags=(-O1 -Wall -Wextra "-I$cpp/capi" "-I$cpp/core" "-I$cpp/formats")
+flags=(-O1 -Wall -Wextra "-I$cpp" "-I$cpp/capi")
 
 python3 "$cpp/amalgamate.py" "$work"
 for target in "${@:-plain}"; do

@@ -1,7 +1,7 @@
 // Compares the fast path with the plain machine, by each set of kernels that the
 // processor can run, on random texts, for every built-in preset and for random programs.
-#include "pre_tokenizer.hpp"
-#include "presets.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/split/presets.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -119,7 +119,8 @@ std::string random_text(Random &source, std::size_t parts) {
 // Text that puts what follows it anywhere in a block, or at the end of a stretch.
 std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
-  const std::size_t size = source() % 3 == 0 ? Stretch::MOST - source() % 80 : source() % 150;
+  const std::size_t size =
+      source() % 3 == 0 ? Stretch::MAX_CODE_POINTS - source() % 80 : source() % 150;
   const char *const of = FILLERS[source() % std::size(FILLERS)];
   std::string text;
   for (std::size_t i = 0; i < size; ++i)

@@ -1,6 +1,7 @@
 // Compares encoding with the definition of it, on random vocabularies and texts.
-#include "encoder.hpp"
-#include "presets.hpp"
+#include "core/base/ids.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/split/presets.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,10 +1,10 @@
 // Small files of each format: what they say is read, and cut off or changed anywhere they are
 // a fault, or a tokenizer that works. No reader takes more memory than a file is worth.
-#include "byte_source.hpp"
-#include "crc32.hpp"
-#include "presets.hpp"
-#include "read_model.hpp"
-#include "vocabulary.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/split/presets.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/crc32.hpp"
+#include "formats/read_model.hpp"
 
 #include <algorithm>
 #include <cstdio>

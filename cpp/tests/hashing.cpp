@@ -1,13 +1,13 @@
 // Checks that chosen keys make no table slow or large, and that sizes do not wrap around.
-#include "hash.hpp"
-#include "id_buffer.hpp"
-#include "made_tokens.hpp"
-#include "ordered_merges.hpp"
-#include "pair_counts.hpp"
-#include "pair_table.hpp"
-#include "sizes.hpp"
-#include "vocabulary.hpp"
-#include "word_counts.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/id_buffer.hpp"
+#include "core/base/sizes.hpp"
+#include "core/bpe/ordered_merges.hpp"
+#include "core/bpe/pair_table.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/train/made_tokens.hpp"
+#include "core/train/pair_counts.hpp"
+#include "core/train/word_counts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -114,7 +114,7 @@ void join_parts(const std::array<std::string, 2> &parts) {
   const auto join = [&tokens](MadeTokens::Symbol left, MadeTokens::Symbol right,
                               const std::uint64_t *start) {
     const MadeTokens::Symbol known = tokens.find(left, right);
-    return known != MadeTokens::NONE ? known : tokens.add(left, right, start);
+    return known != MadeTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
   };
   std::array<MadeTokens::Symbol, 2> made{};
   for (std::size_t which = 0; which < 2; ++which) {
@@ -185,7 +185,7 @@ bool ordered_merges_give_up() {
   std::uint32_t added = 0;
   for (int i = 0; i < 5; ++i) // one pair five times has no two buckets
     added = merges.add(300, 300, 7);
-  return added == OrderedMerges::NONE && merges.slots() <= 4 * slots;
+  return added == OrderedMerges::NO_MERGE && merges.slots() <= 4 * slots;
 }
 
 // No two of some similar strings have one hash.
@@ -218,19 +218,19 @@ bool keys_do_not_repeat() {
 }
 
 bool sizes_stop_at_the_largest() {
-  constexpr std::uint32_t MOST = std::numeric_limits<std::uint32_t>::max();
-  static_assert(saturating_add<std::uint32_t>(MOST - 2, 2) == MOST);
-  static_assert(saturating_add<std::uint32_t>(MOST - 2, 3) == MOST);
+  constexpr std::uint32_t MAX_SIZE = std::numeric_limits<std::uint32_t>::max();
+  static_assert(saturating_add<std::uint32_t>(MAX_SIZE - 2, 2) == MAX_SIZE);
+  static_assert(saturating_add<std::uint32_t>(MAX_SIZE - 2, 3) == MAX_SIZE);
   static_assert(saturating_add<std::uint8_t>(200, 100) == 255);
   static_assert(saturating_multiply<std::uint32_t>(1U << 28, 15) == 15U << 28);
-  static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MOST);
-  static_assert(saturating_multiply<std::uint32_t>(0, MOST) == 0);
-  static_assert(saturating_multiply<std::uint32_t>(MOST, 0) == 0);
+  static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MAX_SIZE);
+  static_assert(saturating_multiply<std::uint32_t>(0, MAX_SIZE) == 0);
+  static_assert(saturating_multiply<std::uint32_t>(MAX_SIZE, 0) == 0);
   // A window that grows as in safe_cut reaches any end.
   std::uint32_t window = 1024;
   for (int i = 0; i < 8; ++i)
     window = saturating_multiply<std::uint32_t>(window, 16);
-  return window == MOST;
+  return window == MAX_SIZE;
 }
 
 bool throws_bad_alloc(std::size_t ids) {
@@ -245,9 +245,9 @@ bool throws_bad_alloc(std::size_t ids) {
 
 // Of `capacity * 4` bytes, a size_t once kept the lowest bits.
 bool id_buffers_do_not_wrap() {
-  constexpr std::size_t MOST = std::numeric_limits<std::size_t>::max();
-  return throws_bad_alloc(MOST / 4 + 2) && throws_bad_alloc(MOST / 8 + 1) &&
-         throws_bad_alloc(MOST);
+  constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
+  return throws_bad_alloc(MAX_SIZE / 4 + 2) && throws_bad_alloc(MAX_SIZE / 8 + 1) &&
+         throws_bad_alloc(MAX_SIZE);
 }
 
 bool lent_memory_is_left_alone() {

@@ -1,8 +1,8 @@
 // Where memory ends while threads start, the threads that run do all the work.
-#include "failing_memory.hpp"
+#include "tests/failing_memory.hpp"
 
-#include "batch.hpp"
-#include "parallel.hpp"
+#include "core/threads/batch.hpp"
+#include "core/threads/parallel.hpp"
 
 #include <atomic>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Programs that are made to do harm: refused by the reader, or split in linear time and within
 // the bounds of memory.
-#include "counted_text.hpp"
+#include "tests/counted_text.hpp"
 
 #include <cstdio>
 #include <cstring>

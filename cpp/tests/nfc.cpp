@@ -1,7 +1,7 @@
 // NFC: known facts of Unicode, and what must hold of any text. tests/bpe/encoding/test_native_nfc.py
 // compares it with its twin.
-#include "nfc.hpp"
-#include "utf8.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Each kind of exception has a status and a message of its own.
-#include "status.hpp"
+#include "capi/status.hpp"
 
 #include <cstdio>
 #include <cstring>

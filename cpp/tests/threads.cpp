@@ -1,8 +1,8 @@
 // Compares encoding and counting on several threads, in tiny tasks, with one call for the
 // whole.
-#include "encode_texts.hpp"
-#include "presets.hpp"
-#include "word_counts.hpp"
+#include "core/split/presets.hpp"
+#include "core/threads/encode_texts.hpp"
+#include "core/train/word_counts.hpp"
 
 #include <cstdio>
 #include <map>
@@ -117,7 +117,7 @@ Counts counts_of(const PreTokenizer &tokenizer, const std::vector<Bytes> &texts,
     counts.add(tokenizer, texts, threads, [] {});
   WordTable table = counts.take(threads);
   Counts result;
-  for (const WordTable::Word &word : table.finish())
+  for (const Word &word : table.finish())
     result.emplace_back(std::string(reinterpret_cast<const char *>(word.data), word.size),
                         word.count);
   return result;

@@ -1,6 +1,6 @@
 """The pure Python backend: at each position the first rule that matches wins.
 
-cpp/core/machine.hpp is the same loop in C++, and cpp/bindings gives it the same methods.
+cpp/core/split/machine.hpp is the same loop in C++, and cpp/bindings gives it the same methods.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Program:
     alphabet: Alphabet
 
     def words(self) -> list[int]:
-        """Return the program as 32-bit words, the form that C++ reads (cpp/core/program.hpp)."""
+        """Return the program as 32-bit words, as cpp/core/split/program.hpp has them."""
         alphabet = self.alphabet
         words = [alphabet.size, len(alphabet.firsts)]
         for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True):
@@ -42,7 +42,7 @@ def compile_rules(rules: Sequence[Rule]) -> Program:
 
 
 def stage_words(stages: Sequence[Stage]) -> list[int]:
-    """Return `stages` as 32-bit words, the form that C++ reads (cpp/core/program.hpp).
+    """Return `stages` as 32-bit words, the form that C++ reads (cpp/core/split/program.hpp).
 
     Raises InvalidRuleError as `partition` does.
     """

@@ -1,6 +1,6 @@
 """Several stages in pure Python: each cuts every piece of the one before.
 
-cpp/core/pre_tokenizer.hpp does the same in C++.
+cpp/core/split/pre_tokenizer.hpp does the same in C++.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every rule stands for one alternative of a published pattern. Its `matcher` returns a function that
 looks at a text from a position on and says where the match ends. No rule backtracks: a kind
-refuses, when it is made, any sets for which that would be needed. cpp/core/rules has the same
+refuses, when it is made, any sets for which that would be needed. cpp/core/split/rules has the same
 machines under the same names.
 """
 

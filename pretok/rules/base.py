@@ -13,9 +13,9 @@ from pretok.errors import InvalidRuleError
 
 NO_MATCH = -1
 LONGEST = 255
-"""How many code points a literal text in a rule may have (cpp/core/program.cpp)."""
+"""How many code points a literal text in a rule may have (cpp/core/split/program.cpp)."""
 MAX_LOOK_AHEAD = 4096
-"""The most that the rules of all stages may look ahead in total (cpp/core/program.cpp)."""
+"""The most that the rules of all stages may look ahead in total (cpp/core/split/program.cpp)."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""
@@ -39,7 +39,7 @@ class Rule:
 
     @abstractmethod
     def record(self, alphabet: Alphabet) -> list[int]:
-        """Return the rule as 32-bit words: its kind, then its fields (cpp/core/program.hpp)."""
+        """Return the rule as words: its kind, then its fields (cpp/core/split/program.hpp)."""
 
     @property
     def look_ahead(self) -> int:

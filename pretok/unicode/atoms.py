@@ -13,7 +13,7 @@ WHITE_SPACE_CODE_POINTS = (
 
 
 class Atom(IntEnum):
-    """Number of each atom, the same in Python (here) and C++ (cpp/core/classes.hpp)."""
+    """Number of each atom, the same in Python (here) and C++ (cpp/core/unicode/classes.hpp)."""
 
     UPPER = 0
     LOWER = 1

@@ -259,19 +259,6 @@ def check_two_files(folder: Path, compiler: str) -> None:
     check_examples(folder)
 
 
-def test_names_that_source_files_share_are_kept_apart() -> None:
-    amalgamate = repository_module("cpp", "amalgamate.py")
-    lines = ["namespace {", "struct Run {", "template <typename T = int> void size(T x) {",
-             "constexpr std::size_t ROOM = 3;", "std::atomic<int> chosen{0};",
-             "} // namespace", "void outside() {"]  # fmt: skip
-    assert amalgamate.own_names(lines) == {"Run", "size", "ROOM", "chosen"}
-    names = {"Run": "Run_a", "size": "size_a"}
-    line = 'Run::Run(int n) : of(x.size(), size(n), pretok::size, p->size, "size") {} // size'
-    assert amalgamate.renamed(line, names) == (
-        'Run_a::Run_a(int n) : of(x.size(), size_a(n), pretok::size, p->size, "size") {} // size'
-    )
-
-
 @slow
 def test_a_project_that_has_it_in_a_folder(tmp_path: Path) -> None:
     check_examples(consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}"))

@@ -16,7 +16,7 @@ import pretok
 from paths import ROOT
 
 # What needs libraries that only some have, and has no examples, is imported by its own tests.
-OPTIONAL = ("fuzz", "bench", "cli", "__main__", "generate", "_core")
+OPTIONAL = ("fuzz", "bench", "cli", "__main__", "_core")
 MODULES = sorted(
     module.name
     for package in (pretok, bpe)

@@ -12,7 +12,7 @@ from paths import CPP, ROOT, generator
 from pretok.machine.backend import BackendName
 from pretok.machine.program import stage_words
 
-CORE = CPP / "core" / "generated"
+CORE = CPP / "core"
 FILES = generator("files")
 FORMATS = CPP / "formats" / "generated"
 
@@ -28,7 +28,7 @@ def _check_fresh(module: ModuleType, *wanted: Path) -> None:
 def test_the_committed_files_are_what_the_generator_writes() -> None:
     _check_fresh(
         generator("presets"),
-        CORE / "presets.inc",
+        CORE / "split" / "generated" / "presets.inc",
         FORMATS / "pre_tokenizers.inc",
         ROOT / "pretok" / "presets" / "README.md",
     )
@@ -37,8 +37,8 @@ def test_the_committed_files_are_what_the_generator_writes() -> None:
 def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
     _check_fresh(
         generator("bpe_tables"),
-        CORE / "nfc.inc",
-        CORE / "words.inc",
+        CORE / "unicode" / "generated" / "nfc.inc",
+        CORE / "unicode" / "generated" / "word_characters.inc",
         FORMATS / "gguf_types.inc",
     )
 

@@ -83,14 +83,14 @@ def class_of(kind: type[Rule]) -> str:
 
 def body_of(kind: type[Rule]) -> str:
     """Return the C++ struct of a kind."""
-    code = source(f"rules/{FILES[kind]}.hpp")
+    code = source(f"split/rules/{FILES[kind]}.hpp")
     found = re.search(rf"^struct {kind.__name__} {{\n(.*?)^}};", code, re.M | re.S)
     assert found, f"there is no struct {kind.__name__}"
     return found.group(1)
 
 
 def test_the_same_kinds_in_the_same_files() -> None:
-    variant = re.search(r"using Rule\s*=\s*std::variant<([\w, ]+)>;", source("rules.hpp"))
+    variant = re.search(r"using Rule\s*=\s*std::variant<([\w, ]+)>;", source("split/rules.hpp"))
     assert variant
     assert variant.group(1).split(", ") == [kind.__name__ for kind in KINDS]
     for kind in KINDS:
@@ -113,7 +113,7 @@ def test_the_same_fields(kind: type[Rule]) -> None:
 
 
 def test_the_same_numbers_for_kinds() -> None:
-    found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("rules.hpp"))
+    found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("split/rules.hpp"))
     assert found
     in_cpp = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", found.group(1))}
     alphabet = partition(chars for rule in EXAMPLES for chars in rule.sets())
@@ -138,7 +138,7 @@ EXAMPLES: tuple[Rule, ...] = (
 
 
 def test_the_same_numbers_for_through() -> None:
-    found = re.search(r"enum class Through[^{]*{([^}]*)}", source("rules/spaces.hpp"))
+    found = re.search(r"enum class Through[^{]*{([^}]*)}", source("split/rules/spaces.hpp"))
     assert found
     assert {name: int(n) for name, n in re.findall(r"(\w+) = (\d+)", found.group(1))} == {
         through.name: through.value for through in Through
@@ -153,19 +153,19 @@ def constant(name: str, text: str) -> int:
 
 
 def test_the_same_constants() -> None:
-    assert constant("END", source("classes.hpp")) == END
-    assert constant("ATOM_COUNT", source("classes.hpp")) == len(ATOMS) == len(Atom)
-    assert constant("CODE_POINTS", source("classes.hpp")) == CODE_POINTS
-    assert constant("MAGIC", source("program.cpp")) == MAGIC
-    assert constant("MOST_STAGES", source("program.cpp")) == MOST_STAGES
-    assert constant("MOST_RULES", source("program.cpp")) == MOST_RULES
-    assert constant("LONGEST_TEXT", source("program.cpp")) == LONGEST
-    assert constant("MAX_LOOK_AHEAD", source("program.cpp")) == MAX_LOOK_AHEAD
-    assert f"more than {MAX_LOOK_AHEAD} code points ahead" in source("program.cpp")
-    assert f"GAP = {machine.GAP};" in source("behavior.hpp")
-    in_cpp = re.findall(r"^  (\w+) = \d,$", source("behavior.hpp"), re.M)
+    assert constant("END", source("unicode/classes.hpp")) == END
+    assert constant("ATOM_COUNT", source("unicode/classes.hpp")) == len(ATOMS) == len(Atom)
+    assert constant("CODE_POINTS", source("unicode/classes.hpp")) == CODE_POINTS
+    assert constant("MAGIC", source("split/program.cpp")) == MAGIC
+    assert constant("MOST_STAGES", source("split/program.cpp")) == MOST_STAGES
+    assert constant("MOST_RULES", source("split/program.cpp")) == MOST_RULES
+    assert constant("LONGEST_TEXT", source("split/program.cpp")) == LONGEST
+    assert constant("MAX_LOOK_AHEAD", source("split/program.cpp")) == MAX_LOOK_AHEAD
+    assert f"more than {MAX_LOOK_AHEAD} code points ahead" in source("split/program.cpp")
+    assert f"GAP = {machine.GAP};" in source("split/behavior.hpp")
+    in_cpp = re.findall(r"^  (\w+) = \d,$", source("split/behavior.hpp"), re.M)
     assert [name.lower() for name in in_cpp] == list(BEHAVIORS)
-    contraction = source("rules/contraction.hpp")
+    contraction = source("split/rules/contraction.hpp")
     long_s = constant("LONG_S", contraction)
     kelvin = constant("KELVIN_SIGN", contraction)
     assert {c: f for c, f in rules.FOLD.items() if c > 0x7F} == {
@@ -175,21 +175,21 @@ def test_the_same_constants() -> None:
 
 
 def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
-    assert f"NO_MATCH = static_cast<std::size_t>({rules.NO_MATCH});" in source("text.hpp")
+    assert f"NO_MATCH = static_cast<std::size_t>({rules.NO_MATCH});" in source("split/text.hpp")
     assert f"UNDECIDED = static_cast<std::size_t>({classified_text.UNDECIDED});" in source(
-        "text.hpp"
+        "split/text.hpp"
     )
 
 
 def test_the_same_limits_of_merging() -> None:
-    assert constant("SHORT", source("merge.hpp")) == merge.SHORT
-    limit = re.search(r"constexpr std::\w+ ID_LIMIT = (\d+) << (\d+);", source("vocabulary.hpp"))
+    assert constant("MAX_SCANNED", source("bpe/merge.hpp")) == merge.SHORT
+    limit = re.search(r"constexpr std::\w+ ID_LIMIT = (\d+) << (\d+);", source("base/ids.hpp"))
     assert limit
     assert int(limit[1]) << int(limit[2]) == vocabulary.ID_LIMIT
 
 
 def test_the_same_flags_of_added_tokens() -> None:
-    body = re.search(r"^struct AddedToken {\n(.*?)^};", source("added.hpp"), re.M | re.S)
+    body = re.search(r"^struct AddedToken {\n(.*?)^};", source("encode/added.hpp"), re.M | re.S)
     assert body
     members = re.findall(r"^  [\w:]+ (\w+)(?: = \w+)?;", body[1], re.M)
     fields = [field.name for field in dataclasses.fields(AddedToken)]
@@ -197,7 +197,7 @@ def test_the_same_flags_of_added_tokens() -> None:
 
 
 def test_the_same_white_space_around_added_tokens() -> None:
-    body = re.search(r"bool is_white_space\(.*?^}", source("added.cpp"), re.M | re.S)
+    body = re.search(r"bool is_white_space\(.*?^}", source("encode/added.cpp"), re.M | re.S)
     assert body
     numbers = [int(number, 16) for number in re.findall(r"0x([0-9A-F]+)", body[0])]
     ranges = re.findall(r">= 0x([0-9A-F]+) && code_point <= 0x([0-9A-F]+)", body[0])
@@ -207,9 +207,9 @@ def test_the_same_white_space_around_added_tokens() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_same_unicode_versions(version: str) -> None:
-    assert f'"{version}"' in source("unicode.cpp")
-    assert f"generated/unicode_{version.replace('.', '_')}.inc" in source("unicode.cpp")
-    assert len(re.findall(r'"\d+\.\d"', source("unicode.cpp"))) == len(VERSIONS)
+    assert f'"{version}"' in source("unicode/unicode.cpp")
+    assert f"generated/unicode_{version.replace('.', '_')}.inc" in source("unicode/unicode.cpp")
+    assert len(re.findall(r'"\d+\.\d"', source("unicode/unicode.cpp"))) == len(VERSIONS)
 
 
 def test_only_bindings_know_python() -> None:

@@ -20,7 +20,7 @@ from pretok.unicode.atoms import ATOMS, Atom
 from support import run_python
 
 FOLDER = ROOT / "pretok" / "unicode"
-GENERATED = CPP / "core" / "generated"
+GENERATED = CPP / "core" / "unicode" / "generated"
 INSTALLED = ".".join(unicodedata2.unidata_version.split(".")[:2])
 each_version = pytest.mark.parametrize("version", VERSIONS)
 

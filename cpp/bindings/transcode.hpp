@@ -1,0 +1,102 @@
+// Text as Python keeps it, to UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// How many bytes of UTF-8 a unit of a text can become.
+template <typename Unit>
+inline constexpr std::size_t MOST_UTF8 = sizeof(Unit) == 1   ? 2
+                                         : sizeof(Unit) == 2 ? 3
+                                                             : 4;
+
+// Writes `size` code points as UTF-8, to where there is room for MOST_UTF8 each; returns the
+// end. A pair of surrogates is the character that it stands for, and a lone one U+FFFD.
+template <typename Unit>
+std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
+  constexpr std::size_t AT_ONCE = 8 / sizeof(Unit);
+  constexpr std::uint64_t NOT_ASCII = sizeof(Unit) == 1   ? 0x8080808080808080
+                                      : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
+                                                          : 0xFFFFFF80FFFFFF80;
+  const auto byte = [](std::uint32_t value) { return static_cast<std::uint8_t>(value); };
+  const Unit *const end = units + size;
+  while (units != end) {
+    std::uint32_t code_point = *units;
+    if (code_point < 0x80) {
+      std::uint64_t some;
+      while (static_cast<std::size_t>(end - units) >= AT_ONCE) {
+        std::memcpy(&some, units, sizeof some);
+        if ((some & NOT_ASCII) != 0)
+          break;
+        for (std::size_t i = 0; i < AT_ONCE; ++i)
+          to[i] = byte(units[i]);
+        units += AT_ONCE;
+        to += AT_ONCE;
+      }
+      while (units != end && *units < 0x80)
+        *to++ = byte(*units++);
+      continue;
+    }
+    ++units;
+    if (code_point < 0x800) {
+      to[0] = byte(0xC0 | code_point >> 6);
+      to[1] = byte(0x80 | (code_point & 0x3F));
+      to += 2;
+      continue;
+    }
+    if ((code_point & 0xFFFFF800) == 0xD800) {
+      if (code_point < 0xDC00 && units != end && (std::uint32_t{*units} & 0xFFFFFC00) == 0xDC00)
+        code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (std::uint32_t{*units++} & 0x3FF);
+      else
+        code_point = 0xFFFD;
+    }
+    if (code_point < 0x10000) {
+      to[0] = byte(0xE0 | code_point >> 12);
+      to[1] = byte(0x80 | (code_point >> 6 & 0x3F));
+      to[2] = byte(0x80 | (code_point & 0x3F));
+      to += 3;
+      continue;
+    }
+    to[0] = byte(0xF0 | code_point >> 18);
+    to[1] = byte(0x80 | (code_point >> 12 & 0x3F));
+    to[2] = byte(0x80 | (code_point >> 6 & 0x3F));
+    to[3] = byte(0x80 | (code_point & 0x3F));
+    to += 4;
+  }
+  return to;
+}
+
+// Whether units[at] is the second half of a pair of surrogates.
+template <typename Unit>
+bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
+  return at != 0 && at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == 0xDC00 &&
+         (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
+}
+
+// So many code points, and how many bytes write_utf8 makes of them.
+struct Measured {
+  std::size_t units;
+  std::size_t bytes;
+};
+
+// Returns how many code points `most` bytes are, of which there are `size`.
+template <typename Unit>
+Measured measure_utf8(const Unit *units, std::size_t size, std::size_t most) {
+  Measured result{0, 0};
+  while (result.units < size && result.bytes < most) {
+    const std::uint32_t code_point = units[result.units];
+    const bool is_pair = is_within_pair(units, size, result.units + 1);
+    result.units += is_pair ? 2 : 1;
+    result.bytes += code_point < 0x80      ? 1
+                    : code_point < 0x800   ? 2
+                    : is_pair              ? 4
+                    : code_point < 0x10000 ? 3
+                                           : 4;
+  }
+  return result;
+}
+
+} // namespace pretok

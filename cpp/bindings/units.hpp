@@ -1,0 +1,50 @@
+// Offsets in other units than the text's own.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace pretok {
+
+enum class Unit { CHAR, BYTE, UTF16 };
+
+// The width of a code point of a str in `unit`; a lone surrogate is 3 bytes and 1 code unit.
+inline std::int64_t width_in(Unit unit, std::uint32_t code_point) {
+  switch (unit) {
+  case Unit::CHAR:
+    return 1;
+  case Unit::BYTE:
+    return 1 + (code_point >= 0x80) + (code_point >= 0x800) + (code_point >= 0x10000);
+  case Unit::UTF16:
+    break;
+  }
+  return 1 + (code_point >= 0x10000);
+}
+
+// Rewrites `bounds`, ascending positions in `source`, as offsets in `unit`. Linear time.
+template <typename Source, typename Offsets>
+void convert(const Source &source, Offsets &bounds, Unit unit) {
+  constexpr bool bytes = std::is_same_v<Source, Utf8>;
+  if (unit == (bytes ? Unit::BYTE : Unit::CHAR))
+    return;
+  std::size_t at = 0;
+  std::int64_t offset = 0;
+  for (std::int64_t &bound : bounds) {
+    while (at < static_cast<std::size_t>(bound)) {
+      if constexpr (bytes) {
+        const Decoded decoded = source.decode(at);
+        offset += width_in(unit, decoded.code_point);
+        at += decoded.width;
+      } else {
+        offset += width_in(unit, source.code_point(at));
+        ++at;
+      }
+    }
+    bound = offset;
+  }
+}
+
+} // namespace pretok

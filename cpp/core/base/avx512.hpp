@@ -1,0 +1,87 @@
+// What all code for AVX-512 shares.
+#pragma once
+
+#include "core/base/instruction_set.hpp"
+
+#if PRETOK_X86_KERNELS
+#if !defined(__clang__)
+// GCC 12 warns of its own header's way to say that a value does not matter.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#define PRETOK_AVX512                                                                          \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+
+namespace pretok {
+namespace avx512 {
+namespace {
+
+PRETOK_AVX512 inline __mmask64 first_64(std::size_t count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
+
+PRETOK_AVX512 inline __m512i counting() {
+  return _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46,
+                         45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,
+                         27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
+                         9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+}
+
+PRETOK_AVX512 inline __mmask64 equal(__m512i bytes, char byte) {
+  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
+}
+PRETOK_AVX512 inline __mmask64 less(__m512i bytes, char byte) {
+  return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
+}
+
+// Whether some sequence that is of the right form is too long for its code point, or of a
+// surrogate, or beyond the last code point; `behind` are the bytes one further.
+PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i behind) {
+  const __mmask64 below_a0 = less(behind, '\xA0');
+  const __mmask64 below_90 = less(behind, '\x90');
+  return ((equal(bytes, '\xE0') & below_a0) | (equal(bytes, '\xED') & ~below_a0) |
+          (equal(bytes, '\xF0') & below_90) | (equal(bytes, '\xF4') & ~below_90)) != 0;
+}
+
+// Which of 64 bytes are what in UTF-8.
+struct Utf8Block {
+  __mmask64 tails;
+  __mmask64 two; // leads of so many bytes or more
+  __mmask64 three;
+  __mmask64 four;
+
+  // Returns whether the code points that start in `bytes`, which `more` follow, are well-formed
+  // and nothing else is there.
+  PRETOK_AVX512 bool read(__m512i bytes, __m512i more) {
+    const __m512i tail_top = _mm512_set1_epi8('\xC0');
+    tails = _mm512_cmplt_epi8_mask(bytes, tail_top);
+    two = _mm512_cmpge_epu8_mask(bytes, tail_top);
+    three = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xE0'));
+    four = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF0'));
+    const __mmask64 wrong = (two & _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8('\xC2'))) |
+                            _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8('\xF5'));
+    const std::uint64_t tails_across = _mm512_cmplt_epi8_mask(more, tail_top);
+    if (wrong != 0 || tails != (two << 1 | three << 2 | four << 3) ||
+        (across() & ~tails_across) != 0)
+      return false;
+    if (three == 0)
+      return true;
+    const __m512i next_four = _mm512_alignr_epi32(more, bytes, 1);
+    const __m512i behind =
+        _mm512_or_si512(_mm512_srli_epi32(bytes, 8), _mm512_slli_epi32(next_four, 24));
+    return !out_of_range(bytes, behind);
+  }
+
+  // The bytes beyond that belong to the last code point.
+  std::uint64_t across() const { return two >> 63 | three >> 62 | four >> 61; }
+};
+
+} // namespace
+} // namespace avx512
+} // namespace pretok
+#endif

@@ -1,0 +1,77 @@
+// Bits, the order of bytes, and whether there is SSE2.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define PRETOK_SSE2 1
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+namespace pretok {
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline constexpr bool LITTLE_ENDIAN_BYTES = true;
+#else
+inline constexpr bool LITTLE_ENDIAN_BYTES = false;
+#endif
+
+// Position of the lowest bit that is set; `word` must not be 0.
+inline unsigned lowest_bit(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  unsigned long at;
+  _BitScanForward64(&at, word);
+  return at;
+#else
+  return static_cast<unsigned>(__builtin_ctzll(word));
+#endif
+}
+
+// Position of the highest bit that is set; `word` must not be 0.
+inline unsigned highest_bit(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  unsigned long at;
+  _BitScanReverse64(&at, word);
+  return at;
+#else
+  return 63U - static_cast<unsigned>(__builtin_clzll(word));
+#endif
+}
+
+// The 128 bits of a product.
+struct WideProduct {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return {static_cast<std::uint64_t>(product), static_cast<std::uint64_t>(product >> 64)};
+#else
+  const std::uint64_t a0 = a & 0xFFFFFFFF;
+  const std::uint64_t a1 = a >> 32;
+  const std::uint64_t b0 = b & 0xFFFFFFFF;
+  const std::uint64_t b1 = b >> 32;
+  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+  const std::uint64_t carried = a0 * b1 + (middle & 0xFFFFFFFF);
+  return {a * b, a1 * b1 + (middle >> 32) + (carried >> 32)};
+#endif
+}
+
+// The exclusive or of the two halves of a product: each bit depends on all of `a` and `b`.
+inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+  const WideProduct product = multiply_wide(a, b);
+  return product.high ^ product.low;
+}
+
+// The highest bit of `word` alone, or 0.
+inline std::uint64_t highest(std::uint64_t word) {
+  return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
+}
+
+} // namespace pretok

@@ -1,0 +1,14 @@
+// Bytes that someone else keeps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+struct ByteView {
+  const std::uint8_t *data;
+  std::size_t size;
+};
+
+} // namespace pretok

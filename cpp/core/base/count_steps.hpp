@@ -1,0 +1,17 @@
+// Counts steps of searches, for the fuzz targets: elsewhere PRETOK_COUNT_STEPS is not defined,
+// and count_step does nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace pretok {
+
+#ifdef PRETOK_COUNT_STEPS
+inline thread_local std::size_t counted_steps = 0;
+
+inline void count_step() { ++counted_steps; }
+#else
+inline void count_step() {}
+#endif
+
+} // namespace pretok

@@ -1,0 +1,91 @@
+// Keyed hash functions for every table whose keys come from a file or a text.
+//
+// An attacker who knows the hash function of a table can choose keys that all fall into one
+// slot, so that n insertions take n^2 steps. Each function here takes a HashKey, which is drawn
+// at random once per process. The results of pretok never depend on the key.
+#pragma once
+
+#include "core/base/bits.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// Selects one function of the family. Tables copy it when they are made.
+struct HashKey {
+  std::uint64_t one;
+  std::uint64_t two;
+
+  // An independent key, for a table that has to be filled again.
+  HashKey next() const {
+    return {fold_product(one ^ 0x9E3779B97F4A7C15, two ^ 0xD6E8FEB86659FD93),
+            fold_product(one ^ 0xA0761D6478BD642F, two ^ 0xE7037ED1A0B428DB)};
+  }
+};
+
+// Returns the secret key of this process. Never throws; fixed in builds for fuzzing.
+HashKey hash_key() noexcept;
+
+// Replaces the key of this process. For tests, before any table exists that they use.
+void set_hash_key(const HashKey &key) noexcept;
+
+// Hashes 128 bits. All bits of the result are good ones. Both factors are secret, so no choice
+// of `low` and `high` makes one of them 0, or says by how much two products differ.
+inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
+  return fold_product(low ^ key.one, high ^ key.two);
+}
+
+inline std::uint64_t load_word(const std::uint8_t *from) {
+  std::uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Hashes `size` bytes, at least 16. Each block of 16 bytes is multiplied with what the blocks
+// before it left. That state is secret, and so is the difference that two unlike blocks make to
+// it: later blocks cannot be chosen to cancel it.
+inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
+                               const HashKey &key) {
+  constexpr std::size_t BLOCK = 16;
+  std::uint64_t state = hash_words(size, 0, key);
+  for (std::size_t at = 0; at < size - BLOCK; at += BLOCK)
+    state = hash_words(load_word(bytes + at) ^ state, load_word(bytes + at + 8), key);
+  // The last block overlaps the one before it, unless the size is a multiple of BLOCK.
+  return hash_words(load_word(bytes + size - BLOCK) ^ state, load_word(bytes + size - 8), key);
+}
+
+// Hashes two numbers below 2^21. All bits from the 21st on are good ones: for two unlike pairs,
+// the difference of their hashes is equally likely to be any multiple of 2^20, over all keys.
+inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
+  return left * key.one + right * key.two;
+}
+
+// Hashes strings that are put together, of any length: polynomials at a secret point, modulo
+// the prime 2^61 - 1. Modulo 2^64 there are strings of 256 bytes and more, such as those of
+// Thue and Morse, that have one hash with most points.
+class RollingHash {
+public:
+  static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
+
+  explicit RollingHash(const HashKey &key)
+      : key_(key), base_(hash_words(256, 1, key) % PRIME) {}
+
+  std::uint64_t base() const { return base_; }
+  std::uint64_t of_byte(std::uint8_t byte) const { return hash_words(byte, 1, key_) % PRIME; }
+
+  // a * b + c modulo PRIME. All are less than that.
+  static std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const WideProduct product = multiply_wide(a, b);
+    const std::uint64_t sum =
+        (product.low & PRIME) + (product.high << 3 | product.low >> 61) + c;
+    return sum % PRIME;
+  }
+
+private:
+  HashKey key_;
+  std::uint64_t base_;
+};
+
+} // namespace pretok

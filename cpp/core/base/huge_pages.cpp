@@ -1,0 +1,48 @@
+#include "core/base/huge_pages.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace pretok {
+
+#if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(PRETOK_NO_HUGE_PAGES)
+namespace {
+
+// Whether the environment allows huge pages: PRETOK_HUGE_PAGES=0 switches them off.
+bool are_allowed() {
+  static const bool allowed = [] {
+    const char *const value = std::getenv("PRETOK_HUGE_PAGES");
+    return value == nullptr || value[0] != '0' || value[1] != '\0';
+  }();
+  return allowed;
+}
+
+} // namespace
+
+void advise_huge_pages(void *data, std::size_t size) {
+  // A system without huge pages refuses, which does no harm.
+  if (are_allowed())
+    madvise(data, size, MADV_HUGEPAGE);
+}
+
+void prefer_huge_pages(void *data, std::size_t size) {
+  if (!fills_huge_pages(size))
+    return;
+  // All of it, to the last small page: realloc moves the pages of a block, but copies one that
+  // is advised in part, which takes its memory twice.
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;
+  advise_huge_pages(reinterpret_cast<void *>(first), (end - first + page - 1) / page * page);
+}
+#else
+void advise_huge_pages(void *, std::size_t) {}
+void prefer_huge_pages(void *, std::size_t) {}
+#endif
+
+} // namespace pretok

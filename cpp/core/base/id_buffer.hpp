@@ -1,0 +1,103 @@
+// Ids as they are made: an array that grows, and is not cleared first.
+#pragma once
+
+#include "core/base/huge_pages.hpp"
+#include "core/base/sizes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace pretok {
+
+class IdBuffer {
+public:
+  IdBuffer() = default;
+  // Begins with memory of someone else, who keeps it: a few ids need no other then.
+  IdBuffer(std::uint32_t *lent, std::size_t capacity)
+      : ids_(lent), capacity_(capacity), lent_(lent) {}
+  IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
+  IdBuffer &operator=(IdBuffer &&other) noexcept {
+    std::swap(ids_, other.ids_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(lent_, other.lent_);
+    return *this;
+  }
+  ~IdBuffer() {
+    if (ids_ != lent_)
+      std::free(ids_);
+  }
+
+  // Where the next `count` ids go; `add` says how many were put there.
+  std::uint32_t *room(std::size_t count) {
+    if (capacity_ - size_ < count)
+      grow(saturating_add(size_, count));
+    return ids_ + size_;
+  }
+  void add(std::size_t count) { size_ += count; }
+  void clear() { size_ = 0; }
+  // Takes the first `count` out.
+  void drop_front(std::size_t count) {
+    size_ -= count;
+    if (size_ != 0)
+      std::memmove(ids_, ids_ + count, size_ * sizeof *ids_);
+  }
+
+  // Throws std::bad_alloc.
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_)
+      return;
+    if (capacity > MAX_IDS)
+      throw std::bad_alloc();
+    // What realloc can do without copying, a vector cannot.
+    void *larger =
+        std::realloc(ids_ != lent_ ? ids_ : nullptr, capacity * sizeof(std::uint32_t));
+    if (larger == nullptr)
+      throw std::bad_alloc();
+    if (ids_ == lent_ && size_ != 0)
+      std::memcpy(larger, ids_, size_ * sizeof(std::uint32_t));
+    ids_ = static_cast<std::uint32_t *>(larger);
+    capacity_ = capacity;
+    prefer_huge_pages(ids_, capacity * sizeof *ids_);
+  }
+
+  const std::uint32_t *data() const { return ids_; }
+  std::size_t size() const { return size_; }
+
+  // Gives back memory that is not used, if it is much.
+  void fit() {
+    constexpr std::size_t MUCH = std::size_t{1} << 16;
+    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
+      if (void *smaller = std::realloc(ids_, size_ * sizeof *ids_)) {
+        ids_ = static_cast<std::uint32_t *>(smaller);
+        capacity_ = size_;
+      }
+  }
+
+  // Hands over the ids, to be freed with std::free; nullptr if there was never room for any.
+  // Not for memory that was lent.
+  std::uint32_t *release() {
+    size_ = capacity_ = 0;
+    return std::exchange(ids_, nullptr);
+  }
+
+private:
+  static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
+
+  // Makes room for `needed` ids, and for half as many again as there are, if that is possible.
+  void grow(std::size_t needed) {
+    reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
+  }
+
+  std::uint32_t *ids_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+  const std::uint32_t *lent_ = nullptr;
+};
+
+} // namespace pretok

@@ -1,0 +1,17 @@
+// Sets of vector instructions for which there is code of its own.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(PRETOK_PLAIN_KERNELS)
+#define PRETOK_X86_KERNELS 1
+#endif
+#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN) &&               \
+    !defined(PRETOK_PLAIN_KERNELS)
+#define PRETOK_NEON_KERNELS 1
+#endif
+
+namespace pretok {
+
+// PLAIN is C++ for every processor, and the only one with PRETOK_PLAIN_KERNELS.
+enum class InstructionSet { PLAIN, NEON, AVX2, AVX512 };
+
+} // namespace pretok

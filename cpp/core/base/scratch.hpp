@@ -1,0 +1,45 @@
+// Memory that is reused from text to text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace pretok {
+
+// Memory for UTF-8 that is made anew for each text: not cleared, and small texts need none but
+// the stack's.
+class Scratch {
+public:
+  Scratch() = default;
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+  ~Scratch() { std::free(large_); }
+
+  // Returns room for `size` bytes; what was there before is gone. Throws std::bad_alloc.
+  std::uint8_t *room(std::size_t size) {
+    if (size <= small_.size())
+      return small_.data();
+    if (size > capacity_) {
+      std::free(large_);
+      capacity_ = 0;
+      large_ = static_cast<std::uint8_t *>(std::malloc(size));
+      if (large_ == nullptr)
+        throw std::bad_alloc();
+      capacity_ = size;
+    }
+    return large_;
+  }
+
+  // Whether `data` is what room() returned.
+  bool has(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
+
+private:
+  std::array<std::uint8_t, 512> small_; // not initialized
+  std::uint8_t *large_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+} // namespace pretok

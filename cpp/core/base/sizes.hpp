@@ -1,0 +1,27 @@
+// Arithmetic on sizes that stops at the largest one instead of wrapping around.
+//
+// std::size_t has 32 bits on some processors. A buffer whose size wrapped is too small, and a
+// window that wrapped to 0 never reaches the end of the text.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+namespace pretok {
+
+template <typename Size> constexpr Size saturating_add(Size a, Size b) {
+  constexpr Size MAX_SIZE = std::numeric_limits<Size>::max();
+  return b > MAX_SIZE - a ? MAX_SIZE : static_cast<Size>(a + b);
+}
+
+template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
+  constexpr Size MAX_SIZE = std::numeric_limits<Size>::max();
+  return b != 0 && a > MAX_SIZE / b ? MAX_SIZE : static_cast<Size>(a * b);
+}
+
+// How many values of a type one allocation can hold: pointers into it have to have differences.
+template <typename T>
+inline constexpr std::size_t MAX_VALUES =
+    std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);
+
+} // namespace pretok

@@ -1,0 +1,151 @@
+#include "core/bpe/build/vocabulary_builder.hpp"
+
+#include "core/base/ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+std::size_t longest(const VocabularyData &data) {
+  return *std::max_element(data.lengths.begin(), data.lengths.end());
+}
+
+// The ids of what can be merged, ascending.
+std::vector<std::uint32_t> in_order(const VocabularyData &data) {
+  const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
+  std::vector<std::uint32_t> ids(data.ids.begin(), end);
+  if (!std::is_sorted(ids.begin(), ids.end()))
+    std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin
+// code points of planes 4 to 11, where Unicode has no characters.
+bool is_in_text(std::size_t byte) {
+  return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
+}
+
+} // namespace
+
+const char *Vocabulary::build(VocabularyData &&data) {
+  return Builder(*this).build(std::move(data));
+}
+
+const char *Vocabulary::Builder::build(VocabularyData &&data) {
+  vocabulary_.bytes_ = std::move(data.bytes);
+  if (const char *wrong = place_tokens(data))
+    return wrong;
+  if (const char *wrong = data.from_ranks ? nullptr : check(data.merges))
+    return wrong;
+  const std::vector<std::uint32_t> ids = in_order(data);
+  vocabulary_.whole_.reset(data.mergeable);
+  if (data.from_ranks || data.ignore_merges)
+    place_whole(ids);
+  vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
+                                          : order_merges(data.merges);
+  if (vocabulary_.in_order_) {
+    vocabulary_.joints_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
+      return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
+    });
+  } else {
+    vocabulary_.merges_ = OrderedMerges();
+    if (data.from_ranks)
+      pairs_from_ranks(ids);
+    else
+      pairs_from_merges(data.merges);
+  }
+  vocabulary_.merging_makes_all_ =
+      vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
+  if (data.from_ranks || data.ignore_merges)
+    return nullptr;
+  // Looking up is for speed only here: merging must come to the same, as it does for what
+  // merges in order make.
+  std::vector<bool> is_made(vocabulary_.tokens_.size());
+  for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
+       ++symbol)
+    if (vocabulary_.merges_.id(symbol) != NO_ID)
+      is_made[vocabulary_.merges_.id(symbol)] = true;
+  std::vector<std::uint32_t> parts(longest(data));
+  for (const std::uint32_t id : ids) {
+    const TokenView token = vocabulary_.tokens_[id];
+    parts[0] = id;
+    if (is_made[id] || vocabulary_.merge(token.bytes, token.size, parts.data()) == 1)
+      vocabulary_.whole_.insert(token.bytes, token.size,
+                                vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
+                                parts[0]);
+  }
+  vocabulary_.merging_makes_all_ = true;
+  return nullptr;
+}
+
+const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
+  if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
+    return "as many ids as lengths expected";
+  std::size_t start = 0;
+  vocabulary_.byte_ids_.fill(NO_ID);
+  const auto largest = std::max_element(data.ids.begin(), data.ids.end());
+  if (largest != data.ids.end() && *largest >= ID_LIMIT)
+    return "an id is too large";
+  vocabulary_.tokens_.assign(largest == data.ids.end() ? 0 : std::size_t{*largest} + 1,
+                             TokenView{});
+  for (std::size_t i = 0; i < data.ids.size(); ++i) {
+    const std::uint32_t id = data.ids[i];
+    const std::uint32_t size = data.lengths[i];
+    if (size == 0 || size > vocabulary_.bytes_.size() - start)
+      return "a token is empty, or longer than the bytes given";
+    if (vocabulary_.tokens_[id].bytes != nullptr)
+      return "two tokens have one id";
+    vocabulary_.tokens_[id] = {vocabulary_.bytes_.data() + start, size};
+    if (size == 1 && i < data.mergeable)
+      vocabulary_.byte_ids_[vocabulary_.bytes_[start]] =
+          std::min(vocabulary_.byte_ids_[vocabulary_.bytes_[start]], id);
+    start += size;
+  }
+  for (std::size_t byte = 0; byte < vocabulary_.byte_ids_.size(); ++byte)
+    if (vocabulary_.byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_text(byte)))
+      return "a byte has no token";
+  return nullptr;
+}
+
+// Of equal tokens the lowest counts.
+void Vocabulary::Builder::place_whole(const std::vector<std::uint32_t> &ids) {
+  constexpr std::size_t AT_ONCE = 64;
+  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
+  std::array<ShortKey, AT_ONCE> keys; // none: too long
+  for (std::size_t first = 0; first < ids.size(); first += AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, AT_ONCE);
+    for (std::size_t i = 0; i < count; ++i) {
+      const TokenView token = vocabulary_.tokens_[ids[first + i]];
+      keys[i] = token.size <= ShortKey::MAX_BYTES ? ShortKey(token.bytes, token.size, limit)
+                                                  : ShortKey::none();
+      vocabulary_.whole_.prepare(keys[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      if (keys[i].is_none())
+        vocabulary_.whole_.insert(vocabulary_.tokens_[id].bytes, vocabulary_.tokens_[id].size,
+                                  limit, id);
+      else
+        vocabulary_.whole_.insert_short(keys[i], id);
+    }
+  }
+}
+
+const char *Vocabulary::Builder::check(const std::vector<Merge> &merges) const {
+  for (const Merge &merge : merges) {
+    const TokenView left = vocabulary_.token(merge.left);
+    const TokenView right = vocabulary_.token(merge.right);
+    const TokenView result = vocabulary_.token(merge.id);
+    if (left.bytes == nullptr || right.bytes == nullptr || result.bytes == nullptr ||
+        std::uint64_t{left.size} + right.size != result.size ||
+        !std::equal(left.bytes, left.bytes + left.size, result.bytes) ||
+        !std::equal(right.bytes, right.bytes + right.size, result.bytes + left.size))
+      return "a merge names tokens that do not fit each other";
+  }
+  return nullptr;
+}
+
+} // namespace pretok

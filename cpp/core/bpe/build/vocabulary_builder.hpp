@@ -1,0 +1,34 @@
+// What fills a vocabulary.
+#pragma once
+
+#include "core/bpe/vocabulary.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class Vocabulary::Builder {
+public:
+  explicit Builder(Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
+
+  // As Vocabulary::build.
+  const char *build(VocabularyData &&data);
+
+private:
+  const char *place_tokens(const VocabularyData &data);
+  void place_whole(const std::vector<std::uint32_t> &ids);
+  const char *check(const std::vector<Merge> &merges) const;
+  // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
+  bool order_ranks(const std::vector<std::uint32_t> &ids);
+  bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);
+  bool merges_fit() const;
+  bool order_merges(const std::vector<Merge> &merges);
+  void pairs_from_ranks(const std::vector<std::uint32_t> &ids);
+  void pairs_from_merges(const std::vector<Merge> &merges);
+  bool makes_from_higher(std::uint32_t id, Merge &merge) const;
+
+  Vocabulary &vocabulary_;
+};
+
+} // namespace pretok

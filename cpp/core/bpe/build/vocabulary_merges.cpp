@@ -1,0 +1,261 @@
+// How the merges of a vocabulary follow from its ranks, or from a list of merges.
+#include "core/base/ids.hpp"
+#include "core/base/prefetch.hpp"
+#include "core/bpe/build/likely_parts.hpp"
+#include "core/bpe/build/token_cuts.hpp"
+#include "core/bpe/build/vocabulary_builder.hpp"
+#include "core/bpe/merge.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+bool are_parts(TokenView left, TokenView right, TokenView whole) {
+  return std::uint64_t{left.size} + right.size == whole.size &&
+         std::memcmp(left.bytes, whole.bytes, left.size) == 0 &&
+         std::memcmp(right.bytes, whole.bytes + left.size, right.size) == 0;
+}
+
+} // namespace
+
+// With ranks alone, a token is made of the two lower ones that have its bytes and that lower
+// ranks leave apart, if there are such two, wherever it is made: nothing that a token is made
+// of has merged with what is around it, so its bytes merge as they do by themselves. They are
+// not in order if a token is made of others than lower ones.
+bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
+  vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
+  TokenCuts cuts(vocabulary_.tokens_, ids);
+  // Of the tokens, by their places in `ids`; NO_MERGE before it is made.
+  std::vector<std::uint32_t> symbols(ids.size(), NO_MERGE);
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte) {
+    const auto at = std::lower_bound(ids.begin(), ids.end(), vocabulary_.byte_ids_[byte]);
+    symbols[static_cast<std::size_t>(at - ids.begin())] = byte;
+  }
+  const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
+    if (size <= TokenCuts::MOST_BYTES) {
+      const std::uint32_t place = cuts.find(bytes, size);
+      return place == TokenCuts::NO_TOKEN ? NO_MERGE : symbols[place];
+    }
+    const std::uint32_t id = vocabulary_.whole_.find(bytes, size, bytes + size);
+    const auto at = std::lower_bound(ids.begin(), ids.end(), id);
+    return at == ids.end() || *at != id ? NO_MERGE
+                                        : symbols[static_cast<std::size_t>(at - ids.begin())];
+  };
+  // Tries one after the other.
+  const auto parts_of = [&](TokenView token, std::size_t which) {
+    if (token.size > TokenCuts::MOST_BYTES) { // is merged: that is linear
+      std::vector<std::uint32_t> merged(token.size);
+      if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) != 2)
+        return NO_PARTS;
+      const std::uint32_t size = vocabulary_.tokens_[merged[0]].size;
+      return Parts{symbol_of(token.bytes, size),
+                   symbol_of(token.bytes + size, token.size - size)};
+    }
+    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
+      const Parts parts{symbols[cut->left], symbols[cut->right]};
+      if (are_known(parts) && vocabulary_.merges_.stay_apart(parts.left, parts.right))
+        return parts;
+    }
+    return NO_PARTS;
+  };
+  // Mostly it is the cut whose later part is the earliest.
+  const auto likely_parts_of = [&](std::size_t which) {
+    Parts best = NO_PARTS;
+    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
+      const Parts parts{symbols[cut->left], symbols[cut->right]};
+      if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
+        best = parts;
+    }
+    return best;
+  };
+  LikelyParts likely(vocabulary_.merges_);
+  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+    cuts.read_more();
+    likely.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      likely.add(likely_parts_of(i));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      const TokenView token = vocabulary_.tokens_[id];
+      if (token.size == 1)
+        continue;
+      Parts parts = likely.sure(i);
+      if (!are_known(parts))
+        parts = parts_of(token, i);
+      Merge merge{};
+      if (are_known(parts)) {
+        symbols[first + i] = vocabulary_.merges_.add(parts.left, parts.right, id);
+        if (symbols[first + i] == NO_MERGE)
+          return false;
+      } else if (makes_from_higher(id, merge)) {
+        return false;
+      }
+    }
+  }
+  // Hashes that were alike by chance: what makes no use of them is slower, but right.
+  return merges_fit();
+}
+
+// The same where it is known what tokens are likely made of. Returns false also if they are
+// not: each token has to be made of the parts that are named, or, where none are, of what its
+// bytes merge into.
+bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
+                                       const std::vector<Merge> &likely) {
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
+  const auto is_token = [&](std::uint32_t id) { return id < vocabulary_.tokens_.size(); };
+  if (likely.empty() || !std::all_of(likely.begin(), likely.end(), [&](const Merge &merge) {
+        return is_token(merge.left) && is_token(merge.right);
+      }))
+    return false;
+  vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), NO_MERGE); // by id
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
+    symbols[vocabulary_.byte_ids_[byte]] = byte;
+  LikelyParts batch(vocabulary_.merges_);
+  std::vector<std::uint32_t> merged;
+  auto next = likely.begin();
+  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
+    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+    batch.clear();
+    auto named = next;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_named = named != likely.end() && named->id == ids[first + i];
+      batch.add(is_named ? Parts{symbols[named->left], symbols[named->right]} : NO_PARTS);
+      named += is_named ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t id = ids[first + i];
+      const TokenView token = vocabulary_.tokens_[id];
+      Parts parts = batch.sure(i);
+      if (next != likely.end() && next->id == id) {
+        if (!are_known(parts)) { // made by what this batch has added, or of too many parts
+          parts = {symbols[next->left], symbols[next->right]};
+          if (!are_known(parts) || !vocabulary_.merges_.stay_apart(parts.left, parts.right))
+            return false;
+        }
+        ++next;
+      } else if (token.size > 1) {
+        Merge merge{};
+        merged.resize(token.size);
+        if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) == 2)
+          parts = {symbols[merged[0]], symbols[merged[1]]};
+        else if (makes_from_higher(id, merge))
+          return false;
+      }
+      if (are_known(parts)) {
+        symbols[id] = vocabulary_.merges_.add(parts.left, parts.right, id);
+        if (symbols[id] == NO_MERGE)
+          return false;
+      }
+    }
+  }
+  return next == likely.end() && merges_fit();
+}
+
+// Whether each symbol has the bytes of its parts, one behind the other.
+bool Vocabulary::Builder::merges_fit() const {
+  constexpr std::uint32_t AHEAD = 16;
+  for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < vocabulary_.merges_.size();
+       ++symbol) {
+    if (symbol + AHEAD < vocabulary_.merges_.size()) {
+      const OrderedMerges::Parts ahead = vocabulary_.merges_.parts(symbol + AHEAD);
+      prefetch(&vocabulary_.tokens_[vocabulary_.merges_.id(ahead.left)]);
+      prefetch(&vocabulary_.tokens_[vocabulary_.merges_.id(ahead.right)]);
+    }
+    if (symbol + AHEAD / 2 < vocabulary_.merges_.size()) {
+      const OrderedMerges::Parts ahead = vocabulary_.merges_.parts(symbol + AHEAD / 2);
+      prefetch(vocabulary_.tokens_[vocabulary_.merges_.id(ahead.left)].bytes);
+      prefetch(vocabulary_.tokens_[vocabulary_.merges_.id(ahead.right)].bytes);
+    }
+    const OrderedMerges::Parts parts = vocabulary_.merges_.parts(symbol);
+    if (!are_parts(vocabulary_.tokens_[vocabulary_.merges_.id(parts.left)],
+                   vocabulary_.tokens_[vocabulary_.merges_.id(parts.right)],
+                   vocabulary_.tokens_[vocabulary_.merges_.id(symbol)]))
+      return false;
+  }
+  return true;
+}
+
+// Whether a token's bytes come to two others with all ranks but its own.
+bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
+  const TokenView token = vocabulary_.tokens_[id];
+  std::vector<std::uint32_t> symbols(token.size);
+  for (std::uint32_t i = 0; i < token.size; ++i)
+    symbols[i] = vocabulary_.byte_ids_[token.bytes[i]];
+  std::vector<std::uint8_t> both;
+  merge_long(symbols, [&](std::uint32_t left, std::uint32_t right) {
+    const TokenView a = vocabulary_.tokens_[left];
+    const TokenView b = vocabulary_.tokens_[right];
+    both.assign(a.bytes, a.bytes + a.size);
+    both.insert(both.end(), b.bytes, b.bytes + b.size);
+    const std::uint32_t result =
+        vocabulary_.whole_.find(both.data(), both.size(), both.data() + both.size());
+    return result == NO_ID || result == id ? Merged{NO_RANK, NO_ID} : Merged{result, result};
+  });
+  if (symbols.size() != 2)
+    return false;
+  merge = {symbols[0], symbols[1], id};
+  return true;
+}
+
+void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids) {
+  vocabulary_.pairs_.reset(ids.size());
+  std::vector<std::uint32_t> parts;
+  for (const std::uint32_t id : ids) {
+    const TokenView token = vocabulary_.tokens_[id];
+    if (token.size == 1)
+      continue;
+    // All lower ranks are in the table, and only those.
+    parts.resize(token.size);
+    Merge merge{};
+    if (vocabulary_.merge_in_any_order(token.bytes, token.size, parts.data()) == 2)
+      vocabulary_.pairs_.insert(parts[0], parts[1], {id, id});
+    else if (makes_from_higher(id, merge))
+      vocabulary_.pairs_.insert(merge.left, merge.right, {id, id});
+  }
+}
+
+// Files that list every way to cut a token in two have merges that never happen: those of a
+// token that is made already, and those of two parts that lower ranks do not leave apart. They
+// are left out.
+bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
+  vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
+    if (vocabulary_.byte_ids_[byte] != NO_ID)
+      symbols[vocabulary_.byte_ids_[byte]] = byte;
+  std::vector<std::uint32_t> unmade; // parts that no merge made before they were named
+  for (const Merge &merge : merges) {
+    const std::uint32_t left = symbols[merge.left];
+    const std::uint32_t right = symbols[merge.right];
+    if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
+      unmade.push_back(left == OrderedMerges::NO_MERGE ? merge.left : merge.right);
+      continue;
+    }
+    if (vocabulary_.merges_.find(left, right) != OrderedMerges::NO_MERGE)
+      return false; // the same two again
+    if (symbols[merge.id] == OrderedMerges::NO_MERGE &&
+        vocabulary_.merges_.stay_apart(left, right)) {
+      symbols[merge.id] = vocabulary_.merges_.add(left, right, merge.id);
+      if (symbols[merge.id] == OrderedMerges::NO_MERGE)
+        return false;
+    }
+  }
+  return std::all_of(unmade.begin(), unmade.end(), [&symbols](std::uint32_t part) {
+    return symbols[part] == OrderedMerges::NO_MERGE;
+  });
+}
+
+void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
+  vocabulary_.pairs_.reset(merges.size());
+  std::uint32_t rank = 0;
+  for (const Merge &merge : merges)
+    vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
+}
+
+} // namespace pretok

@@ -1,0 +1,277 @@
+#include "core/bpe/char_joints.hpp"
+#include "core/base/ids.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+// Without a branch, whatever the compiler thinks is better.
+std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
+  return (yes & mask) | (no & ~mask);
+}
+
+// The bytes of a code point; returns how many.
+std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
+  if (code_point < 0x80) {
+    to[0] = static_cast<std::uint8_t>(code_point);
+    return 1;
+  }
+  const auto tail = [code_point](unsigned shift) {
+    return static_cast<std::uint8_t>(0x80 | (code_point >> shift & 0x3F));
+  };
+  if (code_point < 0x800) {
+    to[0] = static_cast<std::uint8_t>(0xC0 | code_point >> 6);
+    to[1] = tail(0);
+    return 2;
+  }
+  if (code_point < 0x10000) {
+    to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
+    to[1] = tail(6);
+    to[2] = tail(0);
+    return 3;
+  }
+  to[0] = static_cast<std::uint8_t>(0xF0 | code_point >> 18);
+  to[1] = tail(12);
+  to[2] = tail(6);
+  to[3] = tail(0);
+  return 4;
+}
+
+// Some code points: every `stride`th.
+struct Range {
+  std::uint32_t first;
+  std::uint32_t end;
+  std::uint32_t stride;
+};
+constexpr Range EMPTY_RANGE{0, 0, 1};
+
+// The characters with these last bytes, which do not begin one, by their places.
+Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
+                  std::uint32_t end) {
+  if (size == 3 && bytes[0] == 0x9F) {
+    const std::uint32_t at = first_emoji + ((bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU));
+    return {at, at + 1, 1};
+  }
+  if (size > 2)
+    return EMPTY_RANGE;
+  // Emoji are behind the others, with the same last 12 bits as their code points have.
+  std::uint32_t value = bytes[0] & 0x3FU;
+  if (size == 2)
+    value = value << 6 | (bytes[1] & 0x3FU);
+  const std::uint32_t stride = 1U << 6 * size;
+  const std::uint32_t least = size == 1 ? 0x80 : 0x800;
+  return {value < least ? value + (least + stride - 1 - value) / stride * stride : value, end,
+          stride};
+}
+
+// Those that begin with these bytes, or, if there are more bytes, are the first of them.
+Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
+  const std::uint8_t lead = bytes[0];
+  if (lead < 0x80)
+    return {lead, lead + 1U, 1};
+  const std::size_t width = lead >= 0xC2 && lead < 0xE0 ? 2
+                            : (lead & 0xF0) == 0xE0     ? 3
+                            : lead == 0xF0              ? 4
+                                                        : 0;
+  if (width == 0 || (width == 4 && size > 1 && bytes[1] != 0x9F))
+    return EMPTY_RANGE;
+  std::uint32_t value = width == 4 ? first_emoji >> 12 : lead & (width == 2 ? 0x1FU : 0x0FU);
+  std::uint32_t count = 1;
+  for (std::size_t i = width == 4 ? 2 : 1; i < width; ++i) {
+    if (i < size && !is_tail(bytes[i]))
+      return EMPTY_RANGE;
+    value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
+    count *= i < size ? 1 : 64;
+  }
+  // Of three bytes, those from `first_emoji` on have no place.
+  return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
+}
+
+} // namespace
+
+void CharJoints::begin(const OrderedMerges &merges) {
+  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+  starts_.assign(NO_CHAR + 1, Start{});
+  last_.assign(NO_CHAR + 1, 0);
+  chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
+  whole_.clear();
+  for (std::uint32_t byte = 0; byte < 0x80; ++byte)
+    add_char(byte, {{byte}, 1, 0}, 0, merges);
+  std::array<std::uint8_t, 4> bytes{};
+  for (std::uint32_t code_point = 0x80; code_point < 0x800; ++code_point) {
+    put_utf8(code_point, bytes.data());
+    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BEHIND, merges);
+  }
+  // Whether a second byte of three merges with some third one.
+  std::array<bool, 64> may_end{};
+  for (std::uint32_t i = 0; i < 64 * 64; ++i)
+    may_end[i >> 6] |= merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
+                                       static_cast<std::uint8_t>(0x80 | (i & 0x3F))) !=
+                       OrderedMerges::NO_MERGE;
+  for (std::uint32_t first = 0x800; first < EMOJI; first += 0x40) {
+    put_utf8(first, bytes.data());
+    if (index_of(first) == NO_CHAR)
+      continue;
+    if (may_end[bytes[1] & 0x3FU] ||
+        merges.of_bytes(bytes[0], bytes[1]) != OrderedMerges::NO_MERGE)
+      add_three(first, bytes[0], bytes[1], merges);
+    else
+      add_unmerged(first, bytes[0], bytes[1], merges);
+  }
+  emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NO_MERGE ? 0 : EMOJI_COUNT;
+  for (std::uint32_t i = 0; i < emoji_count_; ++i) {
+    put_utf8(FIRST_EMOJI + i, bytes.data());
+    add_char(EMOJI + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BEHIND, merges);
+  }
+}
+
+// Adds the 64 characters that begin with two bytes, of which no two neighbours merge.
+void CharJoints::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                              const OrderedMerges &merges) {
+  const std::uint32_t id_of_one = merges.id(one);
+  const std::uint32_t id_of_two = merges.id(two);
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const std::uint32_t three = 0x80 | i;
+    chars_[first + i].ids = {id_of_one, id_of_two, merges.id(three)};
+    starts_[first + i].symbols = {one, two, three};
+    starts_[first + i].early_right = NO_CHAR_BEHIND;
+  }
+}
+
+// The 64 characters that begin with two bytes, as merge_char says. Without branches, which no
+// processor could foretell.
+void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                           const OrderedMerges &merges) {
+  constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
+  constexpr std::size_t COUNT = 64;
+  const std::uint32_t front = merges.of_bytes(one, two);
+  std::array<std::uint32_t, COUNT> lows;         // the first merges
+  std::array<OrderedMerges::Parts, COUNT> pairs; // what there is behind these
+  for (std::uint32_t i = 0; i < COUNT; ++i) {
+    const std::uint32_t three = 0x80 | i;
+    const std::uint32_t back = merges.of_bytes(two, static_cast<std::uint8_t>(three));
+    lows[i] = std::min(front, back);
+    pairs[i] = {select(front < back, front, one), select(front < back, three, back)};
+    merges.prefetch(pairs[i].left, pairs[i].right);
+  }
+  for (std::uint32_t i = 0; i < COUNT; ++i) {
+    const auto [left, right] = pairs[i];
+    const bool are_two = lows[i] != NO_MERGE;
+    const std::uint32_t all = select(are_two, merges.find(left, right), NO_MERGE);
+    const bool is_one = all != NO_MERGE;
+    const std::array<std::uint32_t, MOST_IDS> symbols = {
+        select(is_one, all, select(are_two, left, one)),
+        select(is_one, NO_MERGE, select(are_two, right, two)),
+        select(are_two, NO_MERGE, 0x80 | i)};
+    starts_[first + i] = {symbols, NO_CHAR_BEHIND, 0};
+    last_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
+    Char &made = chars_[first + i];
+    for (std::size_t at = 0; at < MOST_IDS; ++at) {
+      const bool is_there = symbols[at] != NO_MERGE;
+      made.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
+    }
+  }
+}
+
+// Merges the two with the lowest rank until none merge.
+CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_t size,
+                                           const OrderedMerges &merges) {
+  Merging state{{}, size, 0};
+  std::copy(bytes, bytes + size, state.symbols.begin());
+  for (;;) {
+    std::uint32_t low = OrderedMerges::NO_MERGE;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i + 1 < state.count; ++i) {
+      const std::uint32_t found = merges.find(state.symbols[i], state.symbols[i + 1]);
+      place = found < low ? i : place;
+      low = std::min(low, found);
+    }
+    if (low == OrderedMerges::NO_MERGE)
+      return state;
+    state.symbols[place] = state.last = low;
+    for (std::size_t i = place + 1; i + 1 < state.count; ++i)
+      state.symbols[i] = state.symbols[i + 1];
+    --state.count;
+  }
+}
+
+// A byte that continues no character may merge with the last one of one before that does with
+// its own: `early_right` says so.
+void CharJoints::add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
+                          const OrderedMerges &merges) {
+  Start start{
+      {merged.symbols[0], OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE}, early_right, 0};
+  Char made{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
+  for (std::size_t i = 1; i < merged.count; ++i) {
+    start.symbols[i] = merged.symbols[i];
+    made.ids[i] = merges.id(merged.symbols[i]);
+  }
+  starts_[index] = start;
+  chars_[index] = made;
+  last_[index] = merged.last;
+}
+
+void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+                     std::size_t right_size, std::uint32_t symbol) {
+  if (is_tail(right[0]))
+    return;                          // within a character
+  std::size_t start = left_size - 1; // of the character that the left symbol ends with
+  while (start > 0 && is_tail(left[start]))
+    --start;
+  left += start;
+  left_size -= start;
+  if (left_size == 1 && left[0] < 0x80 && right[0] < 0x80)
+    return;
+  const Decoded a = decode_utf8(left, left_size);
+  const Decoded b = decode_utf8(right, right_size);
+  const std::uint32_t one = index_of(a.code_point);
+  const std::uint32_t other = index_of(b.code_point);
+  if (one != NO_CHAR && a.width == left_size && other != NO_CHAR)
+    whole_.push_back(std::uint64_t{one} << 17 | other);
+  else
+    add_partial(left, left_size, right, right_size, symbol);
+}
+
+// Characters that end with, or are, `left` and those that begin with, or are, `right` get a bit
+// in common.
+void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
+                             const std::uint8_t *right, std::size_t right_size,
+                             std::uint32_t symbol) {
+  // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
+  // which is mostly a space, and would join all that begins words to everything else.
+  const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
+  const auto mask = static_cast<std::uint16_t>(1U << bit);
+  const Range on_left = is_tail(left[0]) ? ending_with(left, left_size, EMOJI, NO_CHAR)
+                                         : beginning_with(left, left_size, EMOJI);
+  const Range on_right = beginning_with(right, right_size, EMOJI);
+  for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
+    chars_[at].to_right |= mask;
+    starts_[at].early_right |= symbol < last_[at] ? mask : std::uint16_t{0};
+  }
+  for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
+    chars_[at].to_left |= mask;
+    starts_[at].early_left |= symbol < last_[at] ? mask : std::uint16_t{0};
+  }
+}
+
+void CharJoints::finish() {
+  std::sort(whole_.begin(), whole_.end());
+  whole_.erase(std::unique(whole_.begin(), whole_.end()), whole_.end());
+  std::size_t words = 16;
+  while (words * 4 < whole_.size()) // 16 bits for each
+    words *= 2;
+  filter_.assign(words, 0);
+  filter_mask_ = words - 1;
+  for (const std::uint64_t joint : whole_) {
+    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(joint >> 17),
+                                       static_cast<std::uint32_t>(joint & 0x1FFFF));
+    filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
+  }
+  whole_ = {};
+  last_ = {};
+}
+
+} // namespace pretok

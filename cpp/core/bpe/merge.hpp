@@ -1,0 +1,217 @@
+// Merging the bytes of a pre-token into tokens. bpe/merge.py is its twin.
+//
+// Of all neighbours that can merge, those with the lowest rank do, of equal ones the leftmost,
+// until none can.
+#pragma once
+
+#include "core/base/bits.hpp"
+#include "core/base/ids.hpp"
+#include "core/bpe/pair_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace pretok {
+
+// Up to so many symbols the lowest rank is found by scanning, else with a heap.
+inline constexpr std::size_t MAX_SCANNED = 64;
+// The same for those in order, in which all of one rank merge in one scan.
+inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
+
+// Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
+// read; what is behind `size` is NO_RANK.
+inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
+#if PRETOK_SSE2
+  const auto load = [ranks](std::size_t at) {
+    return _mm_load_si128(reinterpret_cast<const __m128i *>(ranks + at));
+  };
+  const auto least = [](__m128i a, __m128i b) {
+    const __m128i less = _mm_cmplt_epi32(b, a);
+    return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
+  };
+  __m128i low = load(0);
+  for (std::size_t at = 4; at < size; at += 4)
+    low = least(low, load(at));
+  low = least(low, _mm_shuffle_epi32(low, 0x4E));
+  low = least(low, _mm_shuffle_epi32(low, 0xB1));
+  for (std::size_t at = 0;; at += 4) {
+    const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(load(at), low)));
+    if (equal != 0)
+      return at + lowest_bit(static_cast<std::uint64_t>(equal));
+  }
+#else
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if (ranks[i] < ranks[at])
+      at = i;
+  return at;
+#endif
+}
+
+// Merges `size` symbols in place, at most MAX_SCANNED and at least one, with find(left, right)
+// for a Merged; returns how many are left. O(size^2).
+template <typename Find>
+std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
+  alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
+  std::array<std::uint32_t, MAX_SCANNED> results;
+  const auto look = [&](std::size_t at) {
+    const Merged found = find(symbols[at], symbols[at + 1]);
+    ranks[at] = found.rank;
+    results[at] = found.id;
+  };
+  for (std::size_t i = 0; i + 1 < size; ++i)
+    look(i);
+  for (std::size_t i = size - 1; i < size + 3; ++i)
+    ranks[i] = NO_RANK;
+  while (size > 1) {
+    const std::size_t at = lowest(ranks.data(), size - 1);
+    if (ranks[at] == NO_RANK)
+      break;
+    symbols[at] = results[at];
+    --size;
+    for (std::size_t i = at + 1; i < size; ++i)
+      symbols[i] = symbols[i + 1];
+    for (std::size_t i = at; i < size; ++i) {
+      ranks[i] = ranks[i + 1];
+      results[i] = results[i + 1];
+    }
+    if (at > 0)
+      look(at - 1);
+    if (at + 1 < size)
+      look(at);
+  }
+  return size;
+}
+
+// The same for at most MAX_IN_ROUNDS symbols with merges in order (ordered_merges.hpp): what
+// has the lowest rank merges everywhere at once, as what comes of it has higher ranks only.
+// O(size * different ranks): for runs of one character, which take a heap long.
+template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
+  alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
+  ranks.fill(NO_RANK);
+  std::array<std::uint32_t, MAX_IN_ROUNDS> results;
+  std::array<std::uint32_t, MAX_IN_ROUNDS> merged; // places
+  std::size_t size = symbols.size();
+  const auto look = [&](std::size_t at) {
+    const Merged found =
+        at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
+    ranks[at] = found.rank;
+    results[at] = found.id;
+  };
+  for (std::size_t at = 0; at < size; ++at)
+    look(at);
+  while (size > 1) {
+    for (std::size_t at = size; at < size + 4; ++at)
+      ranks[at] = NO_RANK;
+    const std::uint32_t low = ranks[lowest(ranks.data(), size)];
+    if (low == NO_RANK)
+      break;
+    std::size_t kept = 0;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < size; ++kept) {
+      const bool merges = ranks[at] == low;
+      if (merges)
+        merged[count++] = static_cast<std::uint32_t>(kept);
+      symbols[kept] = merges ? results[at] : symbols[at];
+      ranks[kept] = ranks[at];
+      results[kept] = results[at];
+      at += merges ? 2 : 1;
+    }
+    size = kept;
+    for (std::size_t i = 0; i < count; ++i) {
+      look(merged[i]);
+      if (merged[i] > 0)
+        look(merged[i] - 1);
+    }
+  }
+  symbols.resize(size);
+}
+
+// The symbols as a list that skips merged places, with what each and the next one merge into.
+template <typename Find> class Chain {
+public:
+  Chain(std::vector<std::uint32_t> &symbols, Find find)
+      : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
+        before_(size_), after_(size_), found_(size_, Merged{NO_RANK, NO_ID}) {
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      before_[at] = at - 1; // NO_PLACE before the first
+      after_[at] = at + 1;
+      if (at + 1 < size_) {
+        found_[at] = find_(symbols_[at], symbols_[at + 1]);
+        if (found_[at].rank != NO_RANK)
+          heap_.push_back(key(at));
+      }
+    }
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+  }
+
+  void merge_all() {
+    while (!heap_.empty()) {
+      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+      const std::uint64_t lowest = heap_.back();
+      heap_.pop_back();
+      const auto at = static_cast<std::uint32_t>(lowest);
+      // Out of date once the place has merged with another, or has been merged itself.
+      if (key(at) == lowest)
+        merge(at);
+    }
+  }
+
+  void write_back() {
+    std::size_t kept = 0;
+    for (std::uint32_t at = 0; at < size_; at = after_[at])
+      symbols_[kept++] = symbols_[at];
+    symbols_.resize(kept);
+  }
+
+private:
+  static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
+
+  // Orders by rank, then by place.
+  std::uint64_t key(std::uint32_t at) const {
+    return std::uint64_t{found_[at].rank} << 32 | at;
+  }
+
+  void merge(std::uint32_t at) {
+    symbols_[at] = found_[at].id;
+    const std::uint32_t gone = after_[at];
+    found_[gone].rank = NO_RANK;
+    after_[at] = after_[gone];
+    if (after_[at] < size_)
+      before_[after_[at]] = at;
+    look(at);
+    if (before_[at] != NO_PLACE)
+      look(before_[at]);
+  }
+
+  void look(std::uint32_t at) {
+    found_[at] =
+        after_[at] < size_ ? find_(symbols_[at], symbols_[after_[at]]) : Merged{NO_RANK, NO_ID};
+    if (found_[at].rank == NO_RANK)
+      return;
+    heap_.push_back(key(at));
+    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  }
+
+  std::vector<std::uint32_t> &symbols_;
+  Find find_;
+  std::uint32_t size_;
+  std::vector<std::uint32_t> before_;
+  std::vector<std::uint32_t> after_;
+  std::vector<Merged> found_;
+  std::vector<std::uint64_t> heap_;
+};
+
+// The same for any number of symbols below 2^32 - 1.
+// O(size * log(size)) time, some 40 bytes of memory each.
+template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
+  Chain<Find> chain(symbols, find);
+  chain.merge_all();
+  chain.write_back();
+}
+
+} // namespace pretok

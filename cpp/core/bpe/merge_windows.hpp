@@ -1,0 +1,107 @@
+// Merging pre-tokens of any length.
+//
+// `Engine` is what merges: IN_ORDER, symbol(byte), find(left, right) as a Merged of symbols,
+// id(symbol), width(symbol) in bytes, and stay_apart(left, right): whether the bytes of the two
+// merge into the two.
+#pragma once
+
+#include "core/base/ids.hpp"
+#include "core/base/sizes.hpp"
+#include "core/bpe/merge.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+template <typename Engine>
+void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
+                  std::vector<std::uint32_t> &symbols) {
+  if (size >= 0xFFFFFFFF)
+    throw std::length_error("4 GiB of text merge only together");
+  symbols.resize(size);
+  for (std::size_t i = 0; i < size; ++i)
+    symbols[i] = engine.symbol(bytes[i]);
+  const auto find = [&engine](std::uint32_t left, std::uint32_t right) {
+    return engine.find(left, right);
+  };
+  if (size <= MAX_SCANNED)
+    symbols.resize(merge_short(symbols.data(), size, find));
+  else if (Engine::IN_ORDER && size <= MAX_IN_ROUNDS)
+    merge_in_rounds(symbols, find);
+  else
+    merge_long(symbols, find);
+}
+
+// Writes the ids of a pre-token to `to`, where there must be room for one a byte; returns how
+// many.
+//
+// Symbols t1 t2 … tn are what their bytes merge into if each two neighbours are what the bytes
+// of these two merge into. For think of the first merge that crosses a boundary between two of
+// them: until then, and so also then, all that happened within the two is what happens to them
+// by themselves, where nothing crosses. For the same reason, neighbours that merging left are
+// such a pair. So a long pre-token can be merged in windows: what a window becomes counts, but
+// for its end, which might merge with what follows, if it and what comes before it stay apart.
+// If they do not, a larger window that begins earlier settles it. Memory is that of a window.
+template <typename Engine>
+std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
+                          std::uint32_t *to) {
+  std::vector<std::uint32_t> symbols;
+  std::size_t done = 0;  // bytes
+  std::size_t count = 0; // symbols
+  std::size_t window = MAX_SCANNED;
+  std::size_t settled = 0; // up to where a larger window is needed
+  // Where the window was that has `symbols`, and its size: in a long run of one character all
+  // are alike.
+  std::size_t last = 0;
+  std::size_t last_size = 0;
+  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID}; // that were found to stay so
+  while (done < size) {
+    const std::size_t taken = std::min(window, size - done);
+    if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)
+      merge_window(engine, bytes + done, taken, symbols);
+    last = done;
+    last_size = taken;
+    const bool at_end = taken == size - done;
+    std::size_t kept = 0;
+    std::size_t length = 0;
+    std::size_t longest_kept = 0;
+    while (kept < symbols.size()) {
+      const std::size_t next = engine.width(symbols[kept]);
+      if (!at_end && length + next > window / 4 * 3)
+        break;
+      longest_kept = std::max(longest_kept, next);
+      length += next;
+      ++kept;
+    }
+    if (kept != 0 && count != 0 && apart != std::make_pair(to[count - 1], symbols[0])) {
+      apart = {to[count - 1], symbols[0]};
+      if (!engine.stay_apart(apart.first, apart.second)) {
+        apart = {NO_ID, NO_ID};
+        kept = 0;
+      }
+    }
+    if (kept == 0) {
+      settled = std::max(settled, done + taken);
+      for (const std::size_t back = done - std::min(done, window / 2); done > back;)
+        done -= engine.width(to[--count]);
+      window = saturating_multiply<std::size_t>(window, 2);
+      continue;
+    }
+    std::copy(symbols.begin(), symbols.begin() + static_cast<std::ptrdiff_t>(kept), to + count);
+    count += kept;
+    done += length;
+    if (done > settled)
+      window = std::max(MAX_SCANNED, saturating_multiply<std::size_t>(longest_kept, 4));
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    to[i] = engine.id(to[i]);
+  return count;
+}
+
+} // namespace pretok

@@ -1,0 +1,97 @@
+#include "core/bpe/ordered_merges.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+// Returns the logarithm of the number of buckets for `count` entries. Two buckets of two hold a
+// table that is nearly full; beyond seven eighths it takes long to find places.
+unsigned bits_for(std::size_t count) {
+  unsigned bits = 4;
+  while ((std::size_t{2} << bits) / 8 * 7 < count)
+    ++bits;
+  return bits;
+}
+
+} // namespace
+
+void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count) {
+  ids_.assign(byte_ids.begin(), byte_ids.end());
+  ids_.reserve(BYTES + count);
+  ids_are_symbols_ = true;
+  parts_.clear();
+  parts_.reserve(count);
+  byte_pairs_.assign(1 << 16, 0);
+  of_bytes_ = {NO_MERGE};
+  key_ = hash_key();
+  make_room(bits_for(count)); // of none: it succeeds
+}
+
+std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::uint32_t id) {
+  const std::uint32_t symbol = size();
+  const bool of_bytes = left < BYTES && right < BYTES;
+  if (symbol >= MAX_SYMBOLS || (of_bytes && of_bytes_.size() > 0xFFFF))
+    return NO_MERGE;
+  ids_.push_back(id);
+  ids_are_symbols_ = ids_are_symbols_ && id == symbol;
+  parts_.push_back({left, right});
+  if (of_bytes) {
+    byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());
+    of_bytes_.push_back(symbol);
+  }
+  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
+}
+
+// Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as
+// many as the merges need. A new key comes before more memory: merges that collide with one key
+// do not with another, unless the table is too full. Returns false if nothing helps.
+bool OrderedMerges::make_room(unsigned bits) {
+  constexpr unsigned GROWTH = 2;
+  constexpr int KEYS = 3;
+  const unsigned last = std::max(bits, bits_for(parts_.size()) + GROWTH);
+  for (; bits <= last; ++bits) {
+    entries_.assign(std::size_t{2} << bits, FREE);
+    shift_ = 64 - bits;
+    mask_ = (std::uint64_t{1} << bits) - 1;
+    for (int tries = 0; tries < KEYS; ++tries) {
+      if (fill())
+        return true;
+      std::fill(entries_.begin(), entries_.end(), FREE);
+      key_ = key_.next();
+    }
+  }
+  return false;
+}
+
+// Places all symbols in an empty table.
+bool OrderedMerges::fill() {
+  for (std::uint32_t symbol = BYTES; symbol < size(); ++symbol) {
+    const Parts of = parts(symbol);
+    if (!place(key_of(of.left, of.right) | symbol))
+      return false;
+  }
+  return true;
+}
+
+// Puts an entry into one of its two buckets; what must give way for it goes into its other one,
+// and so on. Returns false if that has no end.
+bool OrderedMerges::place(std::uint64_t entry) {
+  std::uint64_t turn = entry;
+  for (int moves = 0; moves < 500; ++moves) {
+    const std::uint64_t hash = hash_of(entry);
+    for (const std::size_t bucket : {one(hash), other(hash)})
+      for (const std::size_t at : {bucket, bucket + 1})
+        if (entries_[at] == FREE) {
+          entries_[at] = entry;
+          return true;
+        }
+    turn = turn * 6364136223846793005 + 1442695040888963407;
+    const std::size_t bucket = (turn >> 63) != 0 ? one(hash) : other(hash);
+    std::swap(entries_[bucket + (turn >> 62 & 1)], entry);
+  }
+  return false;
+}
+
+} // namespace pretok

@@ -1,0 +1,182 @@
+// Merging short pre-tokens, several in turn.
+//
+// A merge is a chain of steps that wait for each other: find the lowest rank, merge there, look
+// up what the new symbol merges into with its neighbours. With the steps of other pre-tokens to
+// do meanwhile the processor need not wait, if no step has a branch that it would have to
+// guess, and if what a step looks up is asked for when the step before ends.
+#pragma once
+
+#include "core/base/bits.hpp"
+#include "core/bpe/char_joints.hpp"
+#include "core/bpe/ordered_merges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// One pre-token while it is merged: places 1 to its size, with a symbol that nothing merges
+// with before and behind it, so that no step has to ask whether there is a neighbour.
+class ShortMerge {
+public:
+  static constexpr std::size_t MAX_BYTES = 62; // bytes
+
+  // `size` is from 1 to MAX_BYTES.
+  void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
+             const CharJoints &joints) {
+    if (is_ascii(bytes, size)) {
+      for (std::size_t i = 0; i < size; ++i)
+        symbols_[i + 1] = bytes[i];
+      for (std::size_t i = 0; i + 1 < size; ++i)
+        keys_[i + 1] = key(merges.of_bytes(bytes[i], bytes[i + 1]), i + 1);
+    } else {
+      size = joints.begin_merge(bytes, size, symbols_.data() + 1);
+      for (std::size_t i = 1; i < size; ++i)
+        keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), i);
+    }
+    symbols_[FRONT] = symbols_[BACK] = OrderedMerges::NO_SYMBOL;
+    blocks_ = size / BLOCK + 1;
+    keys_[FRONT] = NO_KEY;
+    for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
+      keys_[i] = NO_KEY;
+    there_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
+    at_ = last_ = FRONT; // where nothing comes of it
+    before_ = behind_ = merges.places_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
+  }
+
+  // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
+  // none.
+  bool step(const OrderedMerges &merges) {
+    const std::uint32_t with_last = key(OrderedMerges::find(before_), last_);
+    const std::uint32_t with_next = key(OrderedMerges::find(behind_), at_);
+    // Not by way of memory, which is slow to read in other pieces than it was written in.
+    const std::uint32_t low = least(lowest(), least(with_last, with_next));
+    keys_[last_] = with_last;
+    keys_[at_] = with_next;
+    const std::uint32_t symbol = low >> PLACE_BITS;
+    if (symbol >= OrderedMerges::NO_MERGE)
+      return false;
+    const unsigned at = low & BACK;
+    constexpr std::uint64_t ONE = 1;
+    const std::uint64_t behind = ~ONE << at;
+    const unsigned gone = lowest_bit(there_ & behind);
+    there_ &= ~(ONE << gone);
+    const unsigned next = lowest_bit(there_ & behind);
+    const unsigned last = highest_bit(there_ & ((ONE << at) - 1));
+    symbols_[at] = symbol;
+    keys_[gone] = keys_[at] = keys_[last] = NO_KEY;
+    before_ = merges.places_of(symbols_[last], symbol);
+    behind_ = merges.places_of(symbol, symbols_[next]);
+    OrderedMerges::prefetch(before_);
+    OrderedMerges::prefetch(behind_);
+    at_ = at;
+    last_ = last;
+    return true;
+  }
+
+  // Writes the ids to `to`, returns how many.
+  std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
+    std::size_t count = 0;
+    constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
+    for (std::uint64_t left = there_ & ~ENDS; left != 0; left &= left - 1)
+      to[count++] = merges.id(symbols_[lowest_bit(left)]);
+    return count;
+  }
+
+private:
+  static constexpr unsigned PLACE_BITS = 6;
+  static constexpr unsigned FRONT = 0;
+  static constexpr unsigned BACK = (1U << PLACE_BITS) - 1;
+  static constexpr std::size_t BLOCK = 16;
+  // More than each other, also as a signed number, which is what SSE2 compares.
+  static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
+
+  // Orders by rank, then by place.
+  static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
+    return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
+  }
+
+  // std::min takes addresses, and GCC the one of the two that it is to read.
+  static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+
+  std::uint32_t lowest() const {
+#if PRETOK_SSE2
+    const auto load = [this](std::size_t at) {
+      return _mm_load_si128(reinterpret_cast<const __m128i *>(keys_.data() + at));
+    };
+    const auto least = [](__m128i a, __m128i b) {
+      const __m128i less = _mm_cmplt_epi32(b, a);
+      return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
+    };
+    const auto least_of_block = [&](std::size_t at) {
+      return least(least(load(at), load(at + 4)), least(load(at + 8), load(at + 12)));
+    };
+    __m128i low = least_of_block(0);
+    for (std::size_t block = 1; block < blocks_; ++block)
+      low = least(low, least_of_block(block * BLOCK));
+    low = least(low, _mm_shuffle_epi32(low, 0x4E));
+    low = least(low, _mm_shuffle_epi32(low, 0xB1));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(low));
+#else
+    std::uint32_t low = keys_[0];
+    for (std::size_t at = 1; at < blocks_ * BLOCK; ++at)
+      low = keys_[at] < low ? keys_[at] : low;
+    return low;
+#endif
+  }
+
+  alignas(16) std::array<std::uint32_t, BACK + 1> keys_; // of each place with the next
+  std::array<std::uint32_t, BACK + 1> symbols_;
+  std::uint64_t there_; // places that have not been merged into the one before
+  std::size_t blocks_;  // of keys that are in use
+  // Where the last step merged, and the neighbour before: what is there merges into is still to
+  // be looked up, as that with the neighbour behind.
+  unsigned at_;
+  unsigned last_;
+  OrderedMerges::Places before_;
+  OrderedMerges::Places behind_;
+};
+
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes: next(bytes, size) gives one, or
+// returns false if there are no more, and done(which, merge) takes each as soon as it is ready,
+// `which` counting from 0 in the order in which they were given.
+template <typename Next, typename Done>
+void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
+                   Done done) {
+  constexpr std::size_t AT_ONCE = 8;
+  std::array<ShortMerge, AT_ONCE> states;
+  std::array<std::size_t, AT_ONCE> which;  // by state
+  std::array<std::size_t, AT_ONCE> active; // states
+  std::size_t count = 0;
+  std::size_t given = 0;
+  const auto begin = [&](std::size_t state) {
+    const std::uint8_t *bytes = nullptr;
+    std::size_t size = 0;
+    if (!next(bytes, size))
+      return false;
+    states[state].begin(bytes, size, merges, joints);
+    which[state] = given++;
+    return true;
+  };
+  while (count < AT_ONCE && begin(count)) {
+    active[count] = count;
+    ++count;
+  }
+  while (count != 0)
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t state = active[i];
+      if (states[state].step(merges)) {
+        ++i;
+        continue;
+      }
+      done(which[state], states[state]);
+      if (begin(state))
+        ++i;
+      else
+        active[i] = active[--count];
+    }
+}
+
+} // namespace pretok

@@ -1,0 +1,95 @@
+// Tokens by their bytes: the id of a whole pre-token in one look.
+#pragma once
+
+#include "core/base/hash.hpp"
+#include "core/base/huge_pages.hpp"
+#include "core/base/ids.hpp"
+#include "core/base/prefetch.hpp"
+#include "core/base/short_key.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class TokenTable {
+public:
+  // Makes room for `count` tokens and removes those that were there.
+  void reset(std::size_t count, const HashKey &key = hash_key());
+
+  // Keeps a view of the bytes of tokens longer than ShortKey::MAX_BYTES. Of equal tokens the
+  // first stays. Memory up to `limit` may be read.
+  void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
+              std::uint32_t id);
+
+  // The same for at most ShortKey::MAX_BYTES bytes.
+  void insert_short(const ShortKey &key, std::uint32_t id);
+
+  // Asks for the memory that insert_short will need.
+  void prepare(const ShortKey &key) const {
+    pretok::prefetch(&short_[key.hash(key_) >> short_shift_]);
+  }
+
+  // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
+  std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
+                     const std::uint8_t *limit) const {
+    return size <= ShortKey::MAX_BYTES ? find_short(ShortKey(bytes, size, limit))
+                                       : find_long(bytes, size);
+  }
+
+  // The same for at most ShortKey::MAX_BYTES bytes.
+  std::uint32_t find_short(const ShortKey &key) const {
+    const std::uint64_t hash = key.hash(key_);
+    if (!may_have(hash))
+      return NO_ID;
+    for (std::size_t at = hash >> short_shift_;; at = (at + 1) & short_mask_) {
+      const Short &entry = short_[at];
+      if (entry.key == key)
+        return entry.id;
+      if (entry.key.is_none())
+        return NO_ID;
+    }
+  }
+
+  // The same for more than ShortKey::MAX_BYTES bytes.
+  std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
+
+  // Asks for the memory that find_short will look at.
+  void prefetch(const ShortKey &key) const {
+    const std::uint64_t hash = key.hash(key_);
+    if (may_have(hash))
+      pretok::prefetch(&short_[hash >> short_shift_]);
+  }
+
+private:
+  struct Short {
+    ShortKey key = ShortKey::none(); // free
+    std::uint32_t id = 0;
+  };
+  struct Long {
+    const std::uint8_t *bytes = nullptr; // nullptr: free
+    std::size_t size = 0;
+    std::uint64_t hash = 0;
+    std::uint32_t id = 0;
+  };
+
+  bool may_have(std::uint64_t hash) const {
+    return filter_[hash >> 20 & filter_mask_] >> (hash >> 14 & 63) & 1;
+  }
+  std::size_t place_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
+  void grow_long();
+
+  HashKey key_ = hash_key();
+  std::vector<Short, HugePages<Short>> short_;
+  std::size_t short_mask_ = 0;
+  unsigned short_shift_ = 0;
+  // A bit for the hash of each short one: it fits where memory is fast.
+  std::vector<std::uint64_t> filter_ = {0};
+  std::size_t filter_mask_ = 0;
+  std::vector<Long> long_;
+  std::size_t long_count_ = 0;
+  std::size_t longest_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,96 @@
+#include "core/bpe/vocabulary.hpp"
+
+#include "core/base/ids.hpp"
+#include "core/bpe/merge_windows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pretok {
+class Vocabulary::Ordered {
+public:
+  static constexpr bool IN_ORDER = true;
+
+  explicit Ordered(const Vocabulary &vocabulary) : of_(vocabulary) {}
+
+  std::uint32_t symbol(std::uint8_t byte) const { return byte; }
+  std::uint32_t id(std::uint32_t symbol) const { return of_.merges_.id(symbol); }
+  Merged find(std::uint32_t left, std::uint32_t right) const {
+    const std::uint32_t found = of_.merges_.find(left, right);
+    return found == OrderedMerges::NO_MERGE ? Merged{NO_RANK, NO_ID} : Merged{found, found};
+  }
+  std::size_t width(std::uint32_t symbol) const {
+    return symbol < OrderedMerges::BYTES ? 1 : of_.tokens_[id(symbol)].size;
+  }
+  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+    return of_.merges_.stay_apart(left, right);
+  }
+
+private:
+  const Vocabulary &of_;
+};
+
+class Vocabulary::AnyOrder {
+public:
+  static constexpr bool IN_ORDER = false;
+
+  explicit AnyOrder(const Vocabulary &vocabulary) : of_(vocabulary) {}
+
+  std::uint32_t symbol(std::uint8_t byte) const { return of_.byte_ids_[byte]; }
+  std::uint32_t id(std::uint32_t symbol) const { return symbol; }
+  Merged find(std::uint32_t left, std::uint32_t right) const {
+    return of_.pairs_.find(left, right);
+  }
+  std::size_t width(std::uint32_t symbol) const {
+    return symbol == NO_ID ? 1 : of_.tokens_[symbol].size;
+  }
+  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+    if (left == NO_ID || right == NO_ID)
+      return true;
+    const TokenView a = of_.tokens_[left];
+    const TokenView b = of_.tokens_[right];
+    std::vector<std::uint8_t> both(a.bytes, a.bytes + a.size);
+    both.insert(both.end(), b.bytes, b.bytes + b.size);
+    std::vector<std::uint32_t> symbols;
+    merge_window(*this, both.data(), both.size(), symbols);
+    return symbols.size() == 2 && symbols[0] == left && symbols[1] == right;
+  }
+
+private:
+  const Vocabulary &of_;
+};
+
+std::size_t Vocabulary::merge_ordered(const std::uint8_t *bytes, std::size_t size,
+                                      std::uint32_t *to) const {
+  return merge_windows(Ordered(*this), bytes, size, to);
+}
+
+std::size_t Vocabulary::merge_in_any_order(const std::uint8_t *bytes, std::size_t size,
+                                           std::uint32_t *to) const {
+  return merge_windows(AnyOrder(*this), bytes, size, to);
+}
+
+std::vector<Merge> Vocabulary::merges() const {
+  std::vector<Merge> result;
+  if (in_order_) {
+    result.reserve(merges_.size());
+    for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges_.size(); ++symbol) {
+      const OrderedMerges::Parts parts = merges_.parts(symbol);
+      result.push_back({merges_.id(parts.left), merges_.id(parts.right), merges_.id(symbol)});
+    }
+    return result;
+  }
+  std::vector<PairTable::Entry> found;
+  for (const PairTable::Entry &entry : pairs_.entries())
+    if (!PairTable::is_free(entry))
+      found.push_back(entry);
+  std::sort(found.begin(), found.end(),
+            [](const auto &a, const auto &b) { return a.merged.rank < b.merged.rank; });
+  result.reserve(found.size());
+  for (const PairTable::Entry &entry : found)
+    result.push_back({static_cast<std::uint32_t>(entry.pair >> 32),
+                      static_cast<std::uint32_t>(entry.pair), entry.merged.id});
+  return result;
+}
+
+} // namespace pretok

@@ -1,0 +1,77 @@
+#include "core/cache/cache_memory.hpp"
+
+#include "core/base/huge_pages.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace pretok {
+namespace {
+
+constexpr std::align_val_t LINE{64};
+
+#if defined(__linux__)
+// malloc keeps freed blocks of this size for later, so that they would still take memory.
+constexpr std::size_t LEAST_MAPPED = std::size_t{256} << 10;
+
+void *map(std::size_t size) {
+  void *const data =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data != MAP_FAILED ? data : nullptr;
+}
+
+void *map_huge_pages(std::size_t size) {
+  auto *const data = static_cast<unsigned char *>(map(size + HUGE_PAGE));
+  if (data == nullptr)
+    return nullptr;
+  const std::size_t before =
+      (HUGE_PAGE - reinterpret_cast<std::uintptr_t>(data) % HUGE_PAGE) % HUGE_PAGE;
+  if (before != 0)
+    munmap(data, before);
+  if (before != HUGE_PAGE)
+    munmap(data + before + size, HUGE_PAGE - before);
+  advise_huge_pages(data + before, size);
+  return data + before;
+}
+#endif
+
+} // namespace
+
+void *allocate_block(std::size_t size, bool is_dense) {
+#if defined(__linux__)
+  if (size >= LEAST_MAPPED)
+    return is_dense && size % HUGE_PAGE == 0 ? map_huge_pages(size) : map(size);
+#endif
+  static_cast<void>(is_dense);
+  void *const data = ::operator new(size, LINE, std::nothrow);
+  if (data != nullptr)
+    std::memset(data, 0, size);
+  return data;
+}
+
+std::size_t block_size(std::size_t size, std::size_t most) {
+#if defined(__linux__)
+  if (sizeof(void *) >= 8 && size >= HUGE_PAGE)
+    return most;
+#endif
+  static_cast<void>(most);
+  return size;
+}
+
+void free_block(void *data, std::size_t size) {
+#if defined(__linux__)
+  if (size >= LEAST_MAPPED) {
+    munmap(data, size);
+    return;
+  }
+#endif
+  static_cast<void>(size);
+  ::operator delete(data, LINE);
+}
+
+} // namespace pretok

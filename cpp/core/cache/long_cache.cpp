@@ -1,0 +1,96 @@
+#include "core/cache/long_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pretok {
+
+LongCache::~LongCache() {
+  if (place_count_ != 0)
+    free_block(places_, place_count_ * sizeof *places_);
+  if (block_size_ != 0)
+    free_block(store_, block_size_);
+}
+
+void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+                       const std::uint32_t *ids, std::size_t count) {
+  if (kept_ >= place_count_ / 2 && !grow_places()) {
+    if (place_count_ == 0)
+      return;
+    kept_ = 0; // so that it is not tried again soon
+  }
+  const std::size_t words = count + (size + 3) / 4;
+  if (store_size_ - store_used_ < words && !grow_store()) {
+    if (store_size_ == 0)
+      return;
+    store_used_ = 0;
+    ++generation_;
+  }
+  const std::size_t at = store_used_;
+  store_used_ += words;
+  std::memcpy(store_ + at, ids, count * sizeof *ids);
+  std::memcpy(store_ + at + count, bytes, size);
+  ++kept_;
+  put({hash, static_cast<std::uint32_t>(at), generation_, static_cast<std::uint16_t>(size),
+       static_cast<std::uint16_t>(count)});
+}
+
+void LongCache::put(const Place &place) {
+  Place *pair = places_ + first_of(place.hash);
+  pair[1] = pair[0];
+  pair[0] = place;
+}
+
+bool LongCache::grow_places() {
+  const std::size_t count = std::clamp(place_count_ * 4, FIRST_PLACES, MOST_PLACES);
+  if (count == place_count_ ||
+      !account_.replace(place_count_ * sizeof *places_, count * sizeof *places_))
+    return false;
+  void *const larger = allocate_block(count * sizeof *places_, false);
+  if (larger == nullptr) {
+    account_.release(count * sizeof *places_);
+    return false;
+  }
+  Place *const before = std::exchange(places_, static_cast<Place *>(larger));
+  const std::size_t count_before = std::exchange(place_count_, count);
+  for (std::size_t at = count_before; at-- != 0;) // of two the older one first
+    if (before[at].size != 0)
+      put(before[at]);
+  if (count_before != 0)
+    free_block(before, count_before * sizeof *before);
+  account_.release(count_before * sizeof *before);
+  return true;
+}
+
+bool LongCache::grow_store() {
+  constexpr std::size_t WORD = sizeof *store_;
+  std::size_t size = 0;
+  for (std::size_t factor = 8;; factor /= 2) { // as ShortCache::grow
+    if (factor < 2)
+      return false;
+    size = std::clamp(store_size_ * factor, FIRST_STORE, MOST_STORE);
+    if (size == store_size_)
+      return false;
+    if (account_.replace(store_size_ * WORD, size * WORD))
+      break;
+  }
+  if (size > block_size_ / WORD) {
+    const std::size_t block = block_size(size * WORD, MOST_STORE * WORD);
+    void *const larger = allocate_block(block, true);
+    if (larger == nullptr) {
+      account_.release(size * WORD);
+      return false;
+    }
+    if (block_size_ != 0) {
+      std::memcpy(larger, store_, store_used_ * WORD);
+      free_block(store_, block_size_);
+    }
+    store_ = static_cast<std::uint32_t *>(larger);
+    block_size_ = block;
+  }
+  account_.release(store_size_ * WORD);
+  store_size_ = size;
+  return true;
+}
+
+} // namespace pretok

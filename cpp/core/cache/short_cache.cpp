@@ -1,0 +1,152 @@
+#include "core/cache/short_cache.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+// The slots of a cache that has no memory: all free.
+alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
+constexpr ShortCache::Entry NO_ENTRY{};
+
+} // namespace
+
+ShortCache::ShortCache(unsigned most_bits, CacheAccount &account, const HashKey &key)
+    : key_(key), account_(account), most_(1U << most_bits),
+      bucket_mask_(NO_SLOTS.size() - BUCKET),
+      slots_(const_cast<std::uint32_t *>(NO_SLOTS.data())),
+      entries_(const_cast<Entry *>(&NO_ENTRY)) {
+  static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
+  static_assert(NO_SLOTS.size() == LINE, "find_in_line reads a line");
+}
+
+ShortCache::~ShortCache() {
+  free_slots();
+  free_entries();
+}
+
+void ShortCache::free_slots() {
+  if (capacity_ != 0)
+    free_block(slots_, slot_bytes(capacity_));
+}
+
+void ShortCache::free_entries() {
+  if (block_size_ != 0)
+    free_block(entries_, block_size_);
+}
+
+const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
+                                                  std::uint64_t hash) const {
+  const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
+  const std::uint32_t tag = tag_of(hash);
+  for (std::size_t i = 0; i < LINE; ++i) {
+    const std::uint32_t found = slots_[home ^ i] ^ tag;
+    if (found < MAX_ENTRIES && entries_[found].key == key)
+      return entries_ + found;
+  }
+  return nullptr;
+}
+
+void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
+                        std::size_t count) {
+  if (count > MOST_IDS || find(key, hash) != nullptr)
+    return;
+  if (used_ + places(count) > capacity_ && !grow()) {
+    if (capacity_ == 0)
+      return;
+    clear();
+  }
+  const std::uint32_t place = used_;
+  used_ += places(count);
+  Entry &entry = entries_[place];
+  entry.key = key;
+  entry.count = static_cast<std::uint32_t>(count);
+  std::memcpy(const_cast<unsigned char *>(ids_of(entry)), ids, count * sizeof *ids);
+  put(hash, place);
+}
+
+// In a full line one gives way.
+void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
+  const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
+  std::size_t slot = home + place % BUCKET;
+  for (std::size_t i = 0; i < LINE; ++i)
+    if (slots_[home ^ i] == 0) {
+      slot = home ^ i;
+      break;
+    }
+  slots_[slot] = tag_of(hash) | place;
+}
+
+// Returns true after growing: by large steps at first, since small ones would fault in and copy
+// memory often; by what the account allows if that is less.
+bool ShortCache::grow() {
+  const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
+  std::uint32_t capacity = 0;
+  std::size_t size = 0;
+  for (std::uint32_t factor = capacity_ < LARGE ? 8 : 2;; factor /= 2) {
+    if (factor < 2)
+      return false;
+    capacity = std::min(capacity_ == 0 ? FIRST_ENTRIES : factor * capacity_, most_);
+    size = entry_bytes(capacity) + slot_bytes(capacity);
+    if (capacity == capacity_)
+      return false;
+    if (account_.replace(before, size))
+      break;
+  }
+  void *entries = entries_;
+  std::size_t block = block_size_;
+  if (entry_bytes(capacity) > block) {
+    block = block_size(entry_bytes(capacity), entry_bytes(most_));
+    entries = allocate_block(block, true);
+  }
+  void *const slots = entries != nullptr ? allocate_block(slot_bytes(capacity), true) : nullptr;
+  if (slots == nullptr) {
+    if (entries != nullptr && entries != entries_)
+      free_block(entries, block);
+    account_.release(size);
+    return false;
+  }
+  free_slots();
+  if (entries != entries_) {
+    std::memcpy(entries, entries_, entry_bytes(used_));
+    free_entries();
+  }
+  account_.release(before);
+  entries_ = static_cast<Entry *>(entries);
+  slots_ = static_cast<std::uint32_t *>(slots);
+  capacity_ = capacity;
+  block_size_ = block;
+  bucket_mask_ = slot_bytes(capacity) / sizeof *slots_ - BUCKET;
+  put_all();
+  return true;
+}
+
+// In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+void ShortCache::put_all() {
+  constexpr std::size_t AHEAD = 16;
+  std::array<std::uint64_t, AHEAD> hashes;
+  std::array<std::uint32_t, AHEAD> places_ahead;
+  std::size_t count = 0;
+  const auto put_some = [&] {
+    for (std::size_t i = 0; i < count; ++i)
+      put(hashes[i], places_ahead[i]);
+    count = 0;
+  };
+  for (std::uint32_t place = 1; place < used_; place += places(entries_[place].count)) {
+    places_ahead[count] = place;
+    hashes[count] = entries_[place].key.hash(key_);
+    prefetch(hashes[count]);
+    if (++count == AHEAD)
+      put_some();
+  }
+  put_some();
+}
+
+void ShortCache::clear() {
+  std::fill_n(slots_, slot_count(), 0U);
+  used_ = 1;
+}
+
+} // namespace pretok

@@ -1,0 +1,182 @@
+#include "core/encode/added.hpp"
+
+#include "core/base/count_steps.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
+
+#include <algorithm>
+
+namespace pretok {
+namespace {
+
+constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
+
+// The code point that ends at `at`; NO_CHARACTER at `start`, or where there is no UTF-8.
+std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
+  count_step();
+  for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
+    if ((data[at - size] & 0xC0) == 0x80)
+      continue;
+    const Decoded decoded = decode_utf8(data + at - size, size);
+    const bool whole = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
+    return whole ? decoded.code_point : NO_CHARACTER;
+  }
+  return NO_CHARACTER;
+}
+
+// The code point at `at`; NO_CHARACTER at `end`, or where there is no UTF-8.
+std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
+  count_step();
+  if (at == end)
+    return NO_CHARACTER;
+  const Decoded decoded = decode_utf8(data + at, end - at);
+  return decoded.width > 1 || data[at] < 0x80 ? decoded.code_point : NO_CHARACTER;
+}
+
+std::size_t width(std::uint32_t code_point) {
+  return 1 + std::size_t{code_point >= 0x80} + std::size_t{code_point >= 0x800} +
+         std::size_t{code_point >= 0x10000};
+}
+
+// The property White_Space.
+bool is_white_space(std::uint32_t code_point) {
+  return (code_point >= 0x09 && code_point <= 0x0D) || code_point == 0x20 ||
+         code_point == 0x85 || code_point == 0xA0 || code_point == 0x1680 ||
+         (code_point >= 0x2000 && code_point <= 0x200A) || code_point == 0x2028 ||
+         code_point == 0x2029 || code_point == 0x202F || code_point == 0x205F ||
+         code_point == 0x3000;
+}
+
+std::string as_nfc(const std::string &text) {
+  std::vector<std::uint8_t> normal;
+  to_nfc(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);
+  return std::string(normal.begin(), normal.end());
+}
+
+} // namespace
+
+AddedTokens::AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc)
+    : words_(std::make_shared<CodePointRanges>(std::move(words))) {
+  add_finder(tokens, false, nfc);
+  add_finder(tokens, true, nfc);
+}
+
+void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normalized, bool nfc) {
+  struct Pattern {
+    std::string bytes;
+    const AddedToken *token;
+  };
+  std::vector<Pattern> patterns;
+  for (const bool special : {true, false})
+    for (const AddedToken &token : tokens)
+      if (token.normalized == normalized && token.special == special && !token.content.empty())
+        patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
+  if (patterns.empty())
+    return;
+  // std::string compares bytes as unsigned.
+  std::stable_sort(patterns.begin(), patterns.end(),
+                   [](const Pattern &a, const Pattern &b) { return a.bytes < b.bytes; });
+  patterns.erase(
+      std::unique(patterns.begin(), patterns.end(),
+                  [](const Pattern &a, const Pattern &b) { return a.bytes == b.bytes; }),
+      patterns.end());
+  std::vector<AddedToken> found;
+  std::vector<std::string_view> bytes;
+  for (const Pattern &pattern : patterns) {
+    found.push_back(*pattern.token);
+    bytes.push_back(pattern.bytes);
+  }
+  const auto finder = std::make_shared<Finder>(std::move(found), bytes);
+  finder->normalized = normalized;
+  for (const AddedToken &token : finder->tokens) {
+    finder->all_special = finder->all_special && token.special;
+    finder->strips = finder->strips || token.lstrip || token.rstrip;
+  }
+  keep(finder);
+}
+
+void AddedTokens::keep(const std::shared_ptr<const Finder> &finder) {
+  finders_.push_back(finder);
+  longest_ = std::max(longest_, finder->matcher.longest());
+  strips_ = strips_ || finder->strips;
+}
+
+AddedTokens AddedTokens::treating(Treatment treatment) const {
+  AddedTokens made;
+  made.words_ = words_;
+  made.treatment_ = treatment;
+  // Special tokens that are text matter only to other tokens, which they may hide.
+  const bool all_special = std::all_of(finders_.begin(), finders_.end(),
+                                       [](const auto &finder) { return finder->all_special; });
+  if (treatment != Treatment::TEXT || !all_special)
+    for (const auto &finder : finders_)
+      made.keep(finder);
+  return made;
+}
+
+AddedTokens AddedTokens::of_phase(bool normalized) const {
+  AddedTokens made;
+  made.words_ = words_;
+  made.treatment_ = treatment_;
+  for (const auto &finder : finders_)
+    if (finder->normalized == normalized)
+      made.keep(finder);
+  return made;
+}
+
+ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,
+                                      std::size_t to) const {
+  ClearPlaces clear{from, to};
+  for (const auto &finder : finders_) {
+    const ClearPlaces places = finder->matcher.clear_places(data, from, to);
+    clear = {std::max(clear.start, places.start), std::min(clear.end, places.end)};
+  }
+  Spaces spaces;
+  if (strips_)
+    clear.start = skip(data, clear.start, to, spaces);
+  return clear;
+}
+
+bool AddedTokens::is_white_space_before(const std::uint8_t *data, std::size_t start,
+                                        std::size_t at) {
+  return is_white_space(character_before(data, start, at));
+}
+
+bool AddedTokens::is_word_before(const std::uint8_t *data, std::size_t start,
+                                 std::size_t at) const {
+  return is_word(character_before(data, start, at));
+}
+
+bool AddedTokens::is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const {
+  return is_word(character_at(data, at, end));
+}
+
+bool AddedTokens::is_word(std::uint32_t code_point) const {
+  const auto next = std::upper_bound(words_->begin(), words_->end(),
+                                     std::make_pair(code_point, NO_CHARACTER));
+  return next != words_->begin() && code_point <= std::prev(next)->second;
+}
+
+std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
+                                   std::size_t done, std::size_t at) {
+  while (at > done) {
+    const std::uint32_t code_point = character_before(data, start, at);
+    if (!is_white_space(code_point))
+      return at;
+    at -= width(code_point);
+  }
+  return done;
+}
+
+std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::size_t end,
+                              Spaces &spaces) {
+  if (at >= spaces.start && at < spaces.end)
+    return is_tail(data[at]) ? at : spaces.end;
+  spaces = {at, at};
+  for (std::uint32_t code_point = character_at(data, at, end); is_white_space(code_point);
+       code_point = character_at(data, spaces.end, end))
+    spaces.end += width(code_point);
+  return spaces.end;
+}
+
+} // namespace pretok

@@ -1,0 +1,96 @@
+#include "core/encode/encoder.hpp"
+
+#include "core/simd/kernels.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace pretok {
+
+Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                        PreTokenCache &cache, IdBuffer &ids) const {
+  return added.split(data, size, [&](const Segment &segment) {
+    if (segment.token != nullptr) {
+      *ids.room(1) = segment.token->id;
+      ids.add(1);
+    } else {
+      encode_text(data + segment.start, segment.end - segment.start, cache, ids, nullptr);
+    }
+  });
+}
+
+Refusal Encoder::count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                       PreTokenCache &cache, std::size_t &result) const {
+  IdBuffer ids;
+  return added.split(data, size, [&](const Segment &segment) {
+    if (segment.token != nullptr)
+      ++result;
+    else
+      encode_text(data + segment.start, segment.end - segment.start, cache, ids, [&] {
+        result += ids.size();
+        ids.clear();
+      });
+  });
+}
+
+Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
+                              const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
+                              std::vector<std::int64_t> &starts,
+                              std::vector<std::int64_t> &ends) const {
+  return added.split(data, size, [&](const Segment &segment) {
+    if (segment.token != nullptr) {
+      *ids.room(1) = segment.token->id;
+      ids.add(1);
+      starts.push_back(static_cast<std::int64_t>(segment.start));
+      ends.push_back(static_cast<std::int64_t>(segment.end));
+      return;
+    }
+    const std::uint8_t *text = data + segment.start;
+    // A space that was put before the text is in no span.
+    std::int64_t ahead = prefixed(text) ? 1 : 0;
+    auto at = static_cast<std::int64_t>(segment.start);
+    std::size_t done = ids.size();
+    const auto add_spans = [&] {
+      for (; done < ids.size(); ++done) {
+        starts.push_back(at);
+        at += vocabulary_.token(ids.data()[done]).size - ahead;
+        ahead = 0;
+        ends.push_back(at);
+      }
+    };
+    encode_text(text, segment.end - segment.start, cache, ids, std::ref(add_spans));
+  });
+}
+
+void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                          IdBuffer &ids, const Filled &filled) const {
+  if (!prefixed(text))
+    return encode_whole(text, size, cache, ids, filled);
+  std::vector<std::uint8_t> with_space;
+  with_space.reserve(size + 1);
+  with_space.push_back(' ');
+  with_space.insert(with_space.end(), text, text + size);
+  encode_whole(with_space.data(), with_space.size(), cache, ids, filled);
+}
+
+void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                           IdBuffer &ids, const Filled &filled) const {
+  const InstructionSet instructions = kernels().instruction_set;
+  std::size_t start = 0;
+  split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
+        [&](const std::size_t *ends, std::size_t count) {
+          for (std::size_t done = 0; done < count;) {
+            const std::size_t taken = std::min(count - done, PreTokens::MAX_COUNT);
+            pre_tokens_.encode(
+                instructions,
+                {text, text + size, start, ends + done, taken, pre_tokens_.lowest_apart()},
+                cache, ids);
+            done += taken;
+            start = ends[done - 1];
+            if (filled != nullptr)
+              filled();
+          }
+        });
+}
+
+} // namespace pretok

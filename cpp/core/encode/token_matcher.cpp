@@ -1,0 +1,180 @@
+#include "core/encode/token_matcher.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace pretok {
+
+// Makes the nodes of a TokenMatcher in the order of their depth. The links of a node need only
+// nodes that are less deep.
+class TokenMatcher::Builder {
+public:
+  Builder(TokenMatcher &made, const std::vector<std::string_view> &patterns)
+      : made_(made), patterns_(patterns) {}
+
+  void build() {
+    reserve();
+    made_.bytes_.push_back(0);
+    made_.ends_pattern_.push_back(false);
+    made_.nodes_.push_back({0, 0, ROOT, NO_MATCHES, ROOT});
+    ranges_.push_back({0, static_cast<std::uint32_t>(patterns_.size())});
+    std::vector<Range> level;
+    for (std::uint32_t node = ROOT, depth = 0; !ranges_.empty(); ++depth) {
+      level.swap(ranges_);
+      ranges_.clear();
+      for (const Range range : level)
+        add_children(node++, range, depth);
+    }
+    made_.nodes_.push_back({count(), 0, ROOT, NO_MATCHES, ROOT}); // the sentinel
+  }
+
+private:
+  // The patterns from `low` to before `high`, those below a node.
+  struct Range {
+    std::uint32_t low;
+    std::uint32_t high;
+  };
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(made_.bytes_.size()); }
+
+  void reserve() {
+    std::size_t total = 0;
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      const std::string_view pattern = patterns_[i];
+      total += pattern.size();
+      if (total >= MAX_BYTES)
+        throw std::length_error("2 GiB of added tokens");
+      made_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
+      made_.longest_ = std::max(made_.longest_, pattern.size());
+      if (i == 0)
+        continue;
+      const std::string_view before = patterns_[i - 1].substr(0, pattern.size());
+      shared += static_cast<std::size_t>(
+          std::mismatch(before.begin(), before.end(), pattern.begin()).first - before.begin());
+    }
+    made_.nodes_.reserve(total - shared + 2);
+    made_.bytes_.reserve(total - shared + 1);
+    made_.ends_pattern_.reserve(total - shared + 1);
+    made_.found_.reserve(patterns_.size());
+  }
+
+  void add_children(std::uint32_t node, Range range, std::uint32_t depth) {
+    made_.nodes_[node].first_child = count();
+    while (range.low != range.high) {
+      const auto byte = static_cast<std::uint8_t>(patterns_[range.low][depth]);
+      const auto first = patterns_.begin() + range.low;
+      const auto end = std::partition_point(
+          first, patterns_.begin() + range.high, [&](const std::string_view pattern) {
+            return static_cast<std::uint8_t>(pattern[depth]) == byte;
+          });
+      const auto high = static_cast<std::uint32_t>(end - patterns_.begin());
+      add_child(node, byte, {range.low, high}, depth + 1);
+      range.low = high;
+    }
+  }
+
+  void add_child(std::uint32_t parent, std::uint8_t byte, Range range, std::uint32_t depth) {
+    const std::uint32_t child = count();
+    Node node{0, depth, ROOT, NO_MATCHES, ROOT};
+    if (parent == ROOT)
+      made_.roots_[byte] = child;
+    else
+      node.suffix = suffix(parent, byte);
+    // Only the shortest pattern of a range can end here, and it is the first.
+    const bool is_pattern = patterns_[range.low].size() == depth;
+    made_.ends_pattern_.push_back(is_pattern || made_.ends_pattern_[node.suffix]);
+    if (is_pattern) {
+      node.last_match = add_found({range.low, 0, NO_MATCHES});
+      ++range.low;
+    } else if (parent != ROOT) {
+      node.last_match = made_.nodes_[parent].last_match;
+      node.link = link(parent, byte, node.last_match);
+    }
+    made_.bytes_.push_back(byte);
+    made_.nodes_.push_back(node);
+    ranges_.push_back(range);
+  }
+
+  std::uint32_t suffix(std::uint32_t parent, std::uint8_t byte) const {
+    std::uint32_t node = parent;
+    do {
+      node = made_.nodes_[node].suffix;
+      if (const std::uint32_t child = made_.child(node, byte))
+        return child;
+    } while (node != ROOT);
+    return ROOT;
+  }
+
+  // Goes on with `byte` after what a search does that cannot go on from `parent`. Appends the
+  // matches that are found meanwhile to the list that ends with `last`.
+  std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
+    std::uint32_t node = parent;
+    for (;;) {
+      node = made_.nodes_[node].link;
+      if (const std::uint32_t child = made_.child(node, byte))
+        return child;
+      if (node == ROOT)
+        return ROOT;
+      append(node, made_.nodes_[parent].depth - made_.nodes_[node].depth, last);
+    }
+  }
+
+  // Appends the matches within `node`, which begins `offset` bytes after the node of the list.
+  void append(std::uint32_t node, std::uint32_t offset, std::uint32_t &last) {
+    for (const Found &found : made_.all_found(made_.nodes_[node].last_match))
+      last = add_found({found.pattern, found.first + offset, last});
+  }
+
+  std::uint32_t add_found(Found found) {
+    made_.found_.push_back(found);
+    return static_cast<std::uint32_t>(made_.found_.size() - 1);
+  }
+
+  TokenMatcher &made_;
+  const std::vector<std::string_view> &patterns_;
+  std::vector<Range> ranges_; // of the nodes whose children are not made yet
+};
+
+TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
+  Builder(*this, patterns).build();
+  if (std::count(roots_.begin(), roots_.end(), ROOT) == 255)
+    only_ = static_cast<std::uint8_t>(patterns[0][0]);
+}
+
+std::vector<TokenMatcher::Found> TokenMatcher::all_found(std::uint32_t last) const {
+  std::vector<Found> all;
+  for (; last != NO_MATCHES; last = found_[last].previous) {
+    count_step();
+    all.push_back(found_[last]);
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t from,
+                                       std::size_t to) const {
+  std::size_t clear = from;
+  std::uint32_t node = ROOT;
+  for (std::size_t at = from - std::min(from, longest_); at < to;) {
+    if (node == ROOT) {
+      at = next(data, at, to);
+      if (at == to)
+        break;
+    }
+    std::uint32_t below = child(node, data[at]);
+    while (below == ROOT && node != ROOT) {
+      node = nodes_[node].suffix;
+      below = child(node, data[at]);
+    }
+    node = below;
+    ++at;
+    if (ends_pattern_[node])
+      clear = std::max(clear, at);
+  }
+  // A pattern may begin at the first byte of `node`, or else at data[to].
+  const std::size_t begun = nodes_[node].depth;
+  return {clear, to > begun ? to - begun - 1 : 0};
+}
+
+} // namespace pretok

@@ -1,0 +1,55 @@
+#include "core/simd/kernels.hpp"
+
+#include <atomic>
+
+namespace pretok {
+namespace {
+
+std::vector<const Kernels *> available() {
+  std::vector<const Kernels *> found;
+#if PRETOK_X86_KERNELS
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+      __builtin_cpu_supports("avx512vbmi2"))
+    found.push_back(&AVX512_KERNELS);
+  if (avx2)
+    found.push_back(&AVX2_KERNELS);
+#endif
+#if PRETOK_NEON_KERNELS
+  found.push_back(&NEON_KERNELS);
+#endif
+  found.push_back(&PLAIN_KERNELS);
+  return found;
+}
+
+std::atomic<const Kernels *> chosen{nullptr};
+
+} // namespace
+
+const std::vector<const Kernels *> &all_kernels() {
+  static const std::vector<const Kernels *> all = available();
+  return all;
+}
+
+const Kernels &kernels() {
+  const Kernels *found = chosen.load(std::memory_order_acquire);
+  if (found == nullptr) {
+    found = all_kernels().front();
+    chosen.store(found, std::memory_order_release);
+  }
+  return *found;
+}
+
+bool use_kernels(std::string_view name) {
+  for (const Kernels *each : all_kernels())
+    if (each->name == name) {
+      chosen.store(each, std::memory_order_release);
+      return true;
+    }
+  return false;
+}
+
+} // namespace pretok

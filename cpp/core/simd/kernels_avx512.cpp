@@ -1,0 +1,357 @@
+// Kernels for AVX-512 with VBMI2: Ice Lake, Zen 4 and later.
+#include "core/base/avx512.hpp"
+#include "core/simd/kernels.hpp"
+#include "core/simd/kernels_plain.hpp"
+
+#if PRETOK_X86_KERNELS
+namespace pretok {
+namespace avx512 {
+namespace {
+
+// 64 offsets: those of `bytes`, and `base` more.
+PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
+  const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
+  _mm512_storeu_si512(
+      to, _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes)), more));
+  _mm512_storeu_si512(
+      to + 32,
+      _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1)), more));
+}
+
+// The classes of 16 code points, a byte each.
+PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
+  const __m512i entry =
+      _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT),
+                                              table.index(), 2),
+                       _mm512_set1_epi32(0xFFFF));
+  const __m512i within =
+      _mm512_and_si512(code_points, _mm512_set1_epi32((1 << ClassTable::SHIFT) - 1));
+  const __m512i at = _mm512_or_si512(_mm512_slli_epi32(entry, ClassTable::SHIFT), within);
+  return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
+}
+
+// The code points of sequences of two bytes or more, of which leads[first] to leads[first + 15]
+// tell where they start in `bytes`, which `more` follow.
+PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
+  // the lead four times, and so on
+  const __m512i spread =
+      _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
+                      11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
+                      5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+  const __m512i from =
+      _mm512_permutexvar_epi8(_mm512_add_epi8(spread, _mm512_set1_epi8(first)), leads);
+  // four bytes from each lead on, the lead at the top
+  const __m512i four = _mm512_permutex2var_epi8(
+      bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
+  // by the high half of the lead: the bits that count, and how far right they go together
+  const __m512i lead = _mm512_srli_epi32(four, 28);
+  const __m512i counts = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
+                                          0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m512i shifts = _mm512_set_epi32(0, 6, 12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m512i kept = _mm512_and_si512(four, _mm512_permutexvar_epi32(lead, counts));
+  const __m512i halves = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x4001));
+  const __m512i whole = _mm512_madd_epi16(halves, _mm512_set1_epi32(0x10000001));
+  return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
+}
+
+// Reads the code points that start in the 64 bytes, or fewer, at data[at]; returns false,
+// having done nothing, if they are not well-formed.
+PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
+                                     std::size_t size, std::size_t &at, Stretch &stretch,
+                                     std::size_t &filled) {
+  const __mmask64 valid = first_64(size - at);
+  const std::size_t beyond = size - at > 64 ? size - at - 64 : 0;
+  const __m512i bytes = _mm512_maskz_loadu_epi8(valid, data + at);
+  const __m512i more = _mm512_maskz_loadu_epi8(first_64(beyond), data + at + 64);
+  Utf8Block block;
+  if (!block.read(bytes, more))
+    return false;
+  const __mmask64 two = block.two;
+  const __mmask64 starts = ~block.tails & valid;
+  if (stretch.even)
+    stretch.uneven(filled);
+  store_offsets(stretch.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
+  const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
+  // The classes of what is beyond ASCII, then those of ASCII between them.
+  const __m512i leads = _mm512_maskz_compress_epi8(two, counting());
+  const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
+  alignas(64) std::uint8_t classes[64];
+  for (std::size_t i = 0; i < beyond_ascii; i += 16)
+    _mm_store_si128(reinterpret_cast<__m128i *>(classes + i),
+                    classes_of(table, decode(bytes, more, leads, static_cast<char>(i))));
+  const __m512i ascii = _mm512_maskz_compress_epi8(
+      starts, _mm512_permutex2var_epi8(_mm512_loadu_si512(table.latin1()), bytes,
+                                       _mm512_loadu_si512(table.latin1() + 64)));
+  _mm512_storeu_si512(
+      stretch.classes() + filled,
+      _mm512_mask_expand_epi8(ascii, _pext_u64(two, starts), _mm512_load_si512(classes)));
+  filled += count;
+  at += std::min<std::size_t>(64, size - at) +
+        static_cast<std::size_t>(_mm_popcnt_u64(block.across()));
+  return true;
+}
+
+PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
+                             std::size_t size, Stretch &stretch) {
+  const __m512i low = _mm512_loadu_si512(table.latin1());
+  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
+  stretch.even = true;
+  std::size_t at = 0;
+  std::size_t filled = 0;
+  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 2 * Stretch::MAX_CODE_POINTS)
+      _mm_prefetch(reinterpret_cast<const char *>(data + at + Stretch::MAX_CODE_POINTS),
+                   _MM_HINT_T0);
+    const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(size - at), data + at);
+    if (_mm512_movepi8_mask(bytes) == 0) {
+      _mm512_storeu_si512(stretch.classes() + filled,
+                          _mm512_permutex2var_epi8(low, bytes, high));
+      if (!stretch.even)
+        store_offsets(stretch.offsets() + filled, counting(), at);
+      const std::size_t taken = std::min<std::size_t>(64, size - at);
+      filled += taken;
+      at += taken;
+    } else if (!read_block(table, data, size, at, stretch, filled)) {
+      append_utf8(table, data, size, at, at + 64, stretch, filled);
+    }
+  }
+  stretch.finish(filled, at, at == size);
+}
+
+PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
+                          Stretch &stretch) {
+  const std::uint8_t *latin1 = table.latin1();
+  const __m512i part0 = _mm512_loadu_si512(latin1);
+  const __m512i part1 = _mm512_loadu_si512(latin1 + 64);
+  const __m512i part2 = _mm512_loadu_si512(latin1 + 128);
+  const __m512i part3 = _mm512_loadu_si512(latin1 + 192);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
+  for (std::size_t i = 0; i < count; i += 64) {
+    const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(count - i), data + i);
+    const __m512i classes = _mm512_permutex2var_epi8(part0, bytes, part1);
+    _mm512_storeu_si512(stretch.classes() + i,
+                        _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), classes,
+                                               _mm512_permutex2var_epi8(part2, bytes, part3)));
+  }
+  stretch.even = true;
+  stretch.finish(count, count, count == size);
+}
+
+// 64 code points, those of them that `valid` says there are, as bytes.
+struct Narrowed {
+  __m512i bytes;
+  bool ascii; // or else `bytes` mean nothing
+};
+PRETOK_AVX512 inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
+  const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
+  const __m512i high = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid >> 32), data + 32);
+  const __m512i beyond = _mm512_set1_epi16(static_cast<short>(0xFF80));
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(low)),
+                             _mm512_cvtepi16_epi8(high), 1),
+          _mm512_test_epi16_mask(_mm512_or_si512(low, high), beyond) == 0};
+}
+PRETOK_AVX512 inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid) {
+  __m512i parts[4];
+  for (int i = 0; i < 4; ++i)
+    parts[i] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(valid >> 16 * i), data + 16 * i);
+  const __m512i any =
+      _mm512_or_si512(_mm512_or_si512(parts[0], parts[1]), _mm512_or_si512(parts[2], parts[3]));
+  __m512i bytes = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(parts[0]));
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[1]), 1);
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[2]), 2);
+  bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(parts[3]), 3);
+  return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
+}
+
+PRETOK_AVX512 inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
+  return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
+}
+PRETOK_AVX512 inline __m512i widen(const std::uint32_t *data, __mmask16 valid) {
+  return _mm512_maskz_loadu_epi32(valid, data);
+}
+
+template <typename Unit>
+PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::size_t size,
+                             Stretch &stretch) {
+  const __m512i low = _mm512_loadu_si512(table.latin1());
+  const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
+  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
+  for (std::size_t i = 0; i < count; i += 64) {
+    // Hardware does not look ahead beyond a page, which is about a stretch.
+    if (size - i >= 5 * Stretch::MAX_CODE_POINTS)
+      for (std::size_t line = 0; line < sizeof(Unit); ++line)
+        _mm_prefetch(reinterpret_cast<const char *>(data + i + 4 * Stretch::MAX_CODE_POINTS) +
+                         64 * line,
+                     _MM_HINT_T1);
+    const __mmask64 valid = first_64(count - i);
+    const Narrowed units = narrow(data + i, valid);
+    std::uint8_t *to = stretch.classes() + i;
+    if (units.ascii) {
+      _mm512_storeu_si512(to, _mm512_permutex2var_epi8(low, units.bytes, high));
+      continue;
+    }
+    for (std::size_t part = 0; part < 64; part += 16)
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i *>(to + part),
+          classes_of(table, widen(data + i + part, static_cast<__mmask16>(valid >> part))));
+  }
+  stretch.even = true;
+  stretch.finish(count, count, count == size);
+}
+
+PRETOK_AVX512 inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
+  return _mm512_castsi256_si512(
+      _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes.data())));
+}
+
+PRETOK_AVX512 void relate(const Relations &relations, const std::uint8_t *classes,
+                          std::size_t blocks, Masks &masks) {
+  const Relations::Part *part = relations.parts().data();
+  const Relations::Part *const end = part + relations.parts().size();
+  alignas(64) std::uint8_t met[64 * BLOCKS];
+  std::uint8_t number = 0;
+  for (const Relations::Plane &plane : relations.planes()) {
+    const __m512i rows = table_of(plane.rows);
+    const __m512i columns = table_of(plane.columns);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const __m512i before = _mm512_loadu_si512(classes + block * 64 - 1);
+      const __m512i after = _mm512_loadu_si512(classes + block * 64);
+      _mm512_store_si512(met + block * 64,
+                         _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
+                                          _mm512_permutexvar_epi8(after, columns)));
+    }
+    for (; part != end && part->plane == number; ++part) {
+      const __m512i bits = _mm512_set1_epi32(static_cast<int>(part->bits));
+      BitWords &words = masks[part->relation];
+      if (part->more)
+        for (std::size_t block = 0; block < blocks; ++block)
+          words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+      else
+        for (std::size_t block = 0; block < blocks; ++block)
+          words[block] = _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+    }
+    ++number;
+  }
+  complete(relations, blocks, masks);
+}
+
+// Each bit's neighbour before, `last` being the words before `words`.
+PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
+  return _mm512_or_si512(_mm512_add_epi64(words, words),
+                         _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
+}
+
+PRETOK_AVX512 void combine(const Masks &masks, std::size_t blocks, unsigned label_bits,
+                           Edge &edge, Bounds &bounds) {
+  static_assert(BLOCKS % 8 == 0, "words are taken by eight");
+  __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(edge.plain));
+  __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(edge.changed));
+  for (std::size_t block = 0; block < blocks; block += 8) {
+    const __m512i cut = _mm512_loadu_si512(&masks[CUT][block]);
+    const __m512i ask = _mm512_loadu_si512(&masks[ASK][block]);
+    const __m512i soft = _mm512_loadu_si512(&masks[SOFT][block]);
+    const __m512i spaces = _mm512_loadu_si512(&masks[SPACES][block]);
+    const __m512i parted = _mm512_or_si512(cut, soft);
+    const __m512i not_plain = _mm512_or_si512(_mm512_or_si512(parted, ask), spaces);
+    const __m512i plain = _mm512_xor_si512(not_plain, _mm512_set1_epi64(-1));
+    __m512i differs = _mm512_setzero_si512();
+    for (unsigned i = 0; i < label_bits; ++i) {
+      const __m512i label = _mm512_loadu_si512(&masks[LABEL + i][block]);
+      const __m512i last = _mm512_set1_epi64(static_cast<long long>(edge.labels[i]));
+      differs = _mm512_or_si512(differs, _mm512_xor_si512(label, shift(label, last)));
+      edge.labels[i] = masks[LABEL + i][block + 7];
+    }
+    const __m512i changed =
+        _mm512_and_si512(_mm512_and_si512(differs, plain), shift(plain, last_plain));
+    const __m512i doubtful =
+        _mm512_or_si512(_mm512_loadu_si512(&masks[TIED][block]), shift(changed, last_changed));
+    last_plain = plain;
+    last_changed = changed;
+    _mm512_storeu_si512(&bounds.cuts[block], cut);
+    _mm512_storeu_si512(&bounds.all[block],
+                        _mm512_or_si512(parted, _mm512_andnot_si512(doubtful, changed)));
+    _mm512_storeu_si512(&bounds.asks[block],
+                        _mm512_or_si512(ask, _mm512_and_si512(doubtful, changed)));
+    _mm512_storeu_si512(&bounds.changed[block], changed);
+    edge.plain =
+        static_cast<std::uint64_t>(_mm_extract_epi64(_mm512_extracti32x4_epi32(plain, 3), 1));
+    edge.changed = bounds.changed[block + 7];
+  }
+}
+
+PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i base) {
+  _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
+}
+
+// The positions of bits that are set, each in one of 64 bytes.
+PRETOK_AVX512 inline std::size_t *list_even(std::uint64_t word, std::size_t base,
+                                            std::size_t *to) {
+  const __m512i found = _mm512_maskz_compress_epi8(word, counting());
+  const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
+  const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
+  const __m128i first = _mm512_castsi512_si128(found);
+  store_ends(to, _mm512_cvtepu8_epi64(first), more);
+  store_ends(to + 8, _mm512_cvtepu8_epi64(_mm_srli_si128(first, 8)), more);
+  if (bits > 16) {
+    alignas(64) std::uint8_t all[64];
+    _mm512_store_si512(all, found);
+    for (std::size_t i = 16; i < bits; i += 8)
+      store_ends(
+          to + i,
+          _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(all + i))),
+          more);
+  }
+  return to + bits;
+}
+
+PRETOK_AVX512 inline std::size_t *list_uneven(std::uint64_t word, std::size_t base,
+                                              const std::uint16_t *offsets, std::size_t *to) {
+  const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
+  for (int half = 0; half < 2; ++half, word >>= 32, offsets += 32) {
+    const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(static_cast<unsigned>(word)));
+    const __m512i found =
+        _mm512_maskz_compress_epi16(static_cast<__mmask32>(word), _mm512_loadu_si512(offsets));
+    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(found)), more);
+    if (bits > 8)
+      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 1)), more);
+    if (bits > 16) {
+      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 2)), more);
+      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 3)), more);
+    }
+    to += bits;
+  }
+  return to;
+}
+
+PRETOK_AVX512 std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
+                               const std::uint16_t *offsets, std::size_t *ends) {
+  std::size_t *to = ends;
+  for (std::size_t i = 0; i < count; ++i)
+    to = offsets == nullptr ? list_even(words[i], base + i * 64, to)
+                            : list_uneven(words[i], base, offsets + i * 64, to);
+  return static_cast<std::size_t>(to - ends);
+}
+
+PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
+  return found;
+}
+
+} // namespace
+} // namespace avx512
+
+const Kernels AVX512_KERNELS = {"avx512",
+                                InstructionSet::AVX512,
+                                avx512::read_utf8,
+                                avx512::read_8,
+                                avx512::read_wide<std::uint16_t>,
+                                avx512::read_wide<std::uint32_t>,
+                                avx512::relate,
+                                avx512::combine,
+                                avx512::list,
+                                avx512::count_bits};
+
+} // namespace pretok
+#endif

@@ -1,0 +1,119 @@
+#include "core/split/fast/relations.hpp"
+
+#include <algorithm>
+
+namespace pretok {
+namespace {
+
+// For each class a, the classes b.
+using Matrix = std::array<Mask, CLASSES>;
+
+struct Rectangle {
+  Mask rows;
+  Mask columns;
+};
+
+std::size_t size_of(Mask mask) {
+  std::size_t size = 0;
+  for (; mask != 0; mask &= mask - 1)
+    ++size;
+  return size;
+}
+
+void keep_different(std::vector<Mask> &masks) {
+  std::sort(masks.begin(), masks.end());
+  masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
+}
+
+// The largest rectangle of `matrix` with these columns.
+Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
+  Mask rows = 0;
+  Mask common = ~Mask{0};
+  for (std::size_t a = 0; a < CLASSES; ++a)
+    if ((columns & ~matrix[a]) == 0) {
+      rows |= Mask{1} << a;
+      common &= matrix[a];
+    }
+  return {rows, common};
+}
+
+// Rectangles that cover `matrix`: few, if not the fewest.
+std::vector<Rectangle> cover(const Matrix &matrix) {
+  std::vector<Mask> different(matrix.begin(), matrix.end());
+  keep_different(different);
+  std::vector<Mask> meets;
+  for (const Mask row : different)
+    for (const Mask other : different)
+      if ((row & other) != 0)
+        meets.push_back(row & other);
+  keep_different(meets);
+  std::vector<Rectangle> choices;
+  for (const Mask columns : meets)
+    choices.push_back(rectangle_of(matrix, columns));
+  std::vector<Rectangle> found;
+  Matrix left = matrix;
+  for (;;) {
+    std::size_t best = 0;
+    Rectangle chosen{0, 0};
+    for (const Rectangle &choice : choices) {
+      std::size_t gain = 0;
+      for (std::size_t a = 0; a < CLASSES; ++a)
+        if (has(choice.rows, static_cast<std::uint8_t>(a)))
+          gain += size_of(left[a] & choice.columns);
+      if (gain > best) {
+        best = gain;
+        chosen = choice;
+      }
+    }
+    if (best == 0)
+      return found;
+    found.push_back(chosen);
+    for (std::size_t a = 0; a < CLASSES; ++a)
+      if (has(chosen.rows, static_cast<std::uint8_t>(a)))
+        left[a] &= ~chosen.columns;
+  }
+}
+
+} // namespace
+
+void Relations::factor(Mask used) {
+  const Mask before = used | Mask{1} << END;
+  unsigned free = 0; // bits of the last plane
+  for (std::uint8_t relation = 0; relation < RELATIONS; ++relation) {
+    Matrix holds{};
+    Matrix fails{};
+    for (std::uint8_t a = 0; a < CLASSES; ++a)
+      for (std::uint8_t b = 0; b < END; ++b)
+        if (has(before, a) && has(used, b))
+          (((*this)(a, b) & pair_bit(relation)) != 0 ? holds : fails)[a] |= Mask{1} << b;
+    std::vector<Rectangle> rectangles = cover(holds);
+    std::vector<Rectangle> others = cover(fails);
+    if (others.size() < rectangles.size()) {
+      inverted_.push_back(relation);
+      rectangles = std::move(others);
+    }
+    if (rectangles.empty())
+      absent_.push_back(relation);
+    bool more = false;
+    for (const Rectangle &rectangle : rectangles) {
+      if (free == 0) {
+        planes_.emplace_back();
+        free = 8;
+      }
+      const auto plane = static_cast<std::uint8_t>(planes_.size() - 1);
+      const auto bit = static_cast<std::uint8_t>(1 << --free);
+      for (std::uint8_t class_ = 0; class_ < CLASSES; ++class_) {
+        if (has(rectangle.rows, class_))
+          planes_.back().rows[class_] |= bit;
+        if (has(rectangle.columns, class_))
+          planes_.back().columns[class_] |= bit;
+      }
+      if (parts_.empty() || parts_.back().plane != plane || parts_.back().relation != relation)
+        parts_.push_back({plane, relation, more, 0});
+      parts_.back().bits |= bit * std::uint32_t{0x01010101};
+      more = true;
+    }
+  }
+}
+
+} // namespace pretok

@@ -1,0 +1,75 @@
+#include "core/split/machine.hpp"
+
+namespace pretok {
+namespace {
+
+using Candidates = std::array<std::vector<int>, END + 1>;
+
+Candidates candidates_of(const std::vector<Rule> &rules) {
+  Candidates found;
+  for (std::size_t rule = 0; rule < rules.size(); ++rule) {
+    const Mask first = std::visit([](const auto &kind) { return kind.first(); }, rules[rule]);
+    for (std::uint8_t class_ = 0; class_ < END; ++class_)
+      if (has(first, class_))
+        found[class_].push_back(static_cast<int>(rule));
+  }
+  return found;
+}
+
+void find_classes(Contraction &rule, const ClassTable &classes) {
+  rule.apostrophe = Mask{1} << classes['\''];
+  const auto add = [&](std::uint32_t code_point) {
+    rule.letters |= Mask{1} << classes[code_point];
+  };
+  for (const auto &suffix : rule.suffixes)
+    for (const std::uint32_t letter : suffix) {
+      if (letter < CODE_POINTS)
+        add(letter);
+      if (rule.ignore_case && letter >= 'a' && letter <= 'z')
+        add(letter - 'a' + 'A');
+      if (rule.ignore_case && letter == 's')
+        add(LONG_S);
+      if (rule.ignore_case && letter == 'k')
+        add(KELVIN_SIGN);
+    }
+}
+
+// Of a text from its code point `from` on.
+Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable &classes) {
+  Mask found = 0;
+  for (; from < text.size(); ++from)
+    if (text[from] < CODE_POINTS)
+      found |= Mask{1} << classes[text[from]];
+  return found;
+}
+
+// The fast path relies on the classes of what rules match literally: no program has to be
+// believed what they are. (Where one does not begin with what it should, it is never tried.)
+std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
+  for (Rule &rule : rules) {
+    if (auto *contraction = std::get_if<Contraction>(&rule)) {
+      find_classes(*contraction, classes);
+    } else if (auto *word = std::get_if<CasedWord>(&rule); word && word->suffix) {
+      find_classes(*word->suffix, classes);
+    } else if (auto *literal = std::get_if<Literal>(&rule)) {
+      for (const LiteralText &text : literal->texts)
+        literal->rest |= literal_classes(text, 1, classes);
+    } else if (auto *enclosed = std::get_if<Enclosed>(&rule)) {
+      enclosed->rest |= literal_classes(enclosed->before, 1, classes) |
+                        literal_classes(enclosed->after, 0, classes);
+    }
+  }
+  return rules;
+}
+
+} // namespace
+
+Machine::Machine(const Program &program, UnicodeTable table)
+    : classes_(program.alphabet, table), rules_(with_classes(program.rules, classes_)),
+      candidates_(candidates_of(rules_)), cuts_(rules_, candidates_, classes_.used()) {
+  for (const Rule &rule : rules_)
+    if (const auto *spaces = std::get_if<Spaces>(&rule))
+      spaces_ |= spaces->space;
+}
+
+} // namespace pretok

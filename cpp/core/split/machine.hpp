@@ -1,0 +1,154 @@
+// The loop: at each position the first rule that matches wins. pretok/machine/machine.py is its
+// twin.
+#pragma once
+
+#include "core/base/noinline.hpp"
+#include "core/split/behavior.hpp"
+#include "core/split/fast/cuts.hpp"
+#include "core/split/program.hpp"
+#include "core/split/rules.hpp"
+#include "core/split/text.hpp"
+#include "core/unicode/class_table.hpp"
+#include "core/unicode/unicode.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace pretok {
+
+// Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
+// the last pre-token and there is part of a gap. While fewer than `room` code points follow,
+// all of the classes in `open`, no more will be decided. `rule` is GAP, or the rule whose match
+// from `resume` on spans all text before `restart`; Machine::run_from(rule) then finds the end
+// of that match in the text from `restart` on.
+struct Rest {
+  std::size_t resume;
+  bool in_gap;
+  int rule;
+  std::size_t restart;
+  std::size_t room;
+  Mask open;
+};
+
+// Splits with a program of rules in one Unicode version. Immutable; linear time.
+class Machine {
+public:
+  Machine(const Program &program, UnicodeTable table);
+
+  const ClassTable &classes() const { return classes_; }
+  const CutTable &cuts() const { return cuts_; }
+  int rule_count() const { return static_cast<int>(rules_.size()); }
+
+  // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its
+  // end; with `partial`, for those that are decided whatever follows. `in_gap` says that
+  // `source` goes on after text that no rule matched.
+  template <typename Source, typename Emit>
+  Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
+    Text<Source> text(source, partial);
+    return run(text, 0, source.size(), in_gap, emit);
+  }
+
+  // As run, but tries no other rule than `rule` at the start of `source`; see Rest::restart.
+  template <typename Source, typename Emit>
+  Rest run_from(int rule, const Source &source, bool partial, bool in_gap, Emit emit) const {
+    if (source.size() == 0)
+      return run(source, partial, in_gap, emit);
+    Text<Source> text(source, partial);
+    text.here = source.element(0);
+    const std::size_t end = match_rule(rules_[static_cast<std::size_t>(rule)], text, 0);
+    if (end == UNDECIDED)
+      return undecided(text, 0, in_gap, rule);
+    if (end == NO_MATCH)
+      return run(text, text.here.width, source.size(), true, emit);
+    if (in_gap)
+      emit(0, GAP);
+    emit(end, rule);
+    return run(text, end, source.size(), false, emit);
+  }
+
+  // The same from position `from` up to the first boundary that is not before `to`.
+  template <typename Source, typename Emit>
+  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
+           Emit &emit) const {
+    std::size_t position = from;
+    while (position < to) {
+      text.here = text.source.element(position);
+      const Match found = match(text, position);
+      if (found.end == UNDECIDED)
+        return undecided(text, position, in_gap, found.rule);
+      if (found.end == NO_MATCH) {
+        in_gap = true;
+        position += text.here.width;
+        continue;
+      }
+      if (in_gap)
+        emit(position, GAP);
+      in_gap = false;
+      emit(found.end, found.rule);
+      position = found.end;
+    }
+    if (in_gap && !text.partial) {
+      emit(position, GAP);
+      in_gap = false;
+    }
+    return {position, in_gap, GAP, position, UNLIMITED, 0};
+  }
+
+  // Whether the end of a text may decide how what is behind its last cut is split, if nothing
+  // there is asked and `last` is the class of its last code point.
+  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
+
+  // How much of `source`, from its start, is of the classes in `mask`.
+  template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
+    return Text<Source>(source, false).run_end(mask, 0);
+  }
+
+private:
+  struct Match {
+    std::size_t end;
+    int rule;
+  };
+
+  template <typename Source>
+  static Rest undecided(const Text<Source> &text, std::size_t position, bool in_gap, int rule) {
+    if (text.restart <= position)
+      return {position, in_gap, GAP, position, text.room, text.open};
+    return {position, in_gap, rule, text.restart, text.room, text.open};
+  }
+
+  // Only the rules that can begin with a class are tried where it stands.
+  template <typename Source>
+  PRETOK_NOINLINE Match match(Text<Source> &text, std::size_t start) const {
+    for (const int rule : candidates_[text.here.class_]) {
+      const std::size_t end = match_rule(rules_[static_cast<std::size_t>(rule)], text, start);
+      if (end != NO_MATCH)
+        return {end, rule};
+    }
+    return {NO_MATCH, GAP};
+  }
+
+  // std::visit, but one that compilers inline.
+  template <typename Source>
+  static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
+    if (const auto *run = std::get_if<Run>(&rule))
+      return run->match(text, start);
+    if (const auto *spaces = std::get_if<Spaces>(&rule))
+      return spaces->match(text, start);
+    if (const auto *word = std::get_if<CasedWord>(&rule))
+      return word->match(text, start);
+    if (const auto *contraction = std::get_if<Contraction>(&rule))
+      return contraction->match(text, start);
+    return std::visit([&](const auto &other) { return other.match(text, start); }, rule);
+  }
+
+  ClassTable classes_;
+  std::vector<Rule> rules_;
+  std::array<std::vector<int>, END + 1> candidates_;
+  CutTable cuts_;
+  Mask spaces_ = 0; // of any Spaces rule
+};
+
+} // namespace pretok

@@ -1,0 +1,27 @@
+#include "core/split/presets.hpp"
+
+#include <iterator>
+#include <string>
+
+namespace pretok {
+namespace {
+
+#include "core/split/generated/presets.inc"
+
+} // namespace
+
+std::size_t preset_count() { return std::size(PRESETS); }
+
+const Preset &preset_at(std::size_t index) { return PRESETS[index]; }
+
+const Preset *find_preset(std::string_view name) {
+  if (name.empty() || name.find(' ') != std::string_view::npos)
+    return nullptr;
+  const std::string wanted = ' ' + std::string(name) + ' ';
+  for (const Preset &preset : PRESETS)
+    if (std::string_view(preset.names).find(wanted) != std::string_view::npos)
+      return &preset;
+  return nullptr;
+}
+
+} // namespace pretok

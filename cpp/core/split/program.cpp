@@ -1,0 +1,314 @@
+#include "core/split/program.hpp"
+
+#include <utility>
+#include <variant>
+
+namespace pretok {
+namespace {
+
+constexpr std::uint32_t MAGIC = 0x70740002;
+constexpr std::uint32_t MOST_STAGES = 16;
+constexpr std::uint32_t MOST_RULES = 255;
+constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
+constexpr std::uint32_t LONGEST_TEXT = 255;
+constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
+// The most work of a program at one position, besides the code points that its rules take.
+constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
+
+// Hands out words; past the end it hands out zeros and remembers. Masks have none but
+// `classes`.
+class ProgramReader {
+public:
+  ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
+      : words_(words), size_(size), classes_(classes) {}
+
+  std::uint32_t next() {
+    if (at_ < size_)
+      return words_[at_++];
+    ran_out_ = true;
+    return 0;
+  }
+  Mask mask() {
+    const Mask found = next();
+    strange_ |= (found & ~classes_) != 0;
+    return found;
+  }
+  std::size_t left() const { return size_ - at_; }
+  bool ran_out() const { return ran_out_; }
+  bool all_is_well() const { return !ran_out_ && !strange_ && left() == 0; }
+
+private:
+  const std::uint32_t *words_;
+  std::size_t size_;
+  Mask classes_;
+  std::size_t at_ = 0;
+  bool ran_out_ = false;
+  bool strange_ = false; // whether a mask has other classes
+};
+
+bool read_text(ProgramReader &words, LiteralText &text) {
+  const std::uint32_t length = words.next();
+  if (length == 0 || length > LONGEST_TEXT || length > words.left())
+    return false;
+  for (std::uint32_t i = 0; i < length; ++i) {
+    text.push_back(words.next());
+    if (text.back() >= CODE_POINTS)
+      return false;
+  }
+  return true;
+}
+
+// Whether a count of code points, of which 0 means no limit, and a least one go together.
+bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
+  return at_least != 0 && at_least <= (at_most == 0 ? MAX_COUNT : at_most) &&
+         at_most <= MAX_COUNT;
+}
+
+bool read_literal_texts(ProgramReader &words, std::vector<LiteralText> &texts) {
+  const std::uint32_t count = words.next();
+  if (count == 0 || count > MAX_LOOK_AHEAD)
+    return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    texts.emplace_back();
+    if (!read_text(words, texts.back()))
+      return false;
+  }
+  return true;
+}
+
+bool read_contraction(ProgramReader &words, Contraction &rule) {
+  rule.apostrophe = words.mask();
+  rule.ignore_case = words.next() != 0;
+  if (!read_literal_texts(words, rule.suffixes))
+    return false;
+  for (const LiteralText &suffix : rule.suffixes)
+    for (const std::uint32_t letter : suffix)
+      if ((letter < 'a' || letter > 'z') && (rule.ignore_case || letter < 'A' || letter > 'Z'))
+        return false;
+  return true;
+}
+
+bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
+  const auto kind = static_cast<Kind>(words.next());
+  switch (kind) {
+  case Kind::CONTRACTION: {
+    Contraction rule;
+    if (!read_contraction(words, rule))
+      return false;
+    rules.emplace_back(rule);
+    return true;
+  }
+  case Kind::RUN: {
+    Run rule;
+    rule.body = words.mask();
+    rule.lead = words.mask();
+    rule.tail = words.mask();
+    rule.at_most = words.next();
+    rule.at_least = words.next();
+    rule.tail_at_most = words.next();
+    rule.lead_required = words.next() != 0;
+    rules.emplace_back(rule);
+    return (rule.lead & rule.body) == 0 && are_counts(rule.at_most, rule.at_least) &&
+           rule.tail_at_most <= MAX_COUNT;
+  }
+  case Kind::CASED_WORD: {
+    CasedWord rule;
+    rule.upper = words.mask();
+    rule.lower = words.mask();
+    rule.lead = words.mask();
+    if (words.left() != 0) {
+      Contraction suffix;
+      if (!read_contraction(words, suffix))
+        return false;
+      rule.suffix = suffix;
+    }
+    rules.emplace_back(rule);
+    return (rule.lead & (rule.upper | rule.lower)) == 0;
+  }
+  case Kind::SPACES: {
+    Spaces rule;
+    rule.space = words.mask();
+    rule.newline = words.mask();
+    const std::uint32_t through = words.next();
+    rule.through = static_cast<Through>(through);
+    rule.at_most = words.next();
+    rule.at_least = words.next();
+    rules.emplace_back(rule);
+    // Only what takes white space whatever follows can have a limit.
+    const bool has_limit = rule.at_most != 0 || rule.at_least != 1;
+    return through <= static_cast<std::uint32_t>(Through::ALL) &&
+           (rule.newline & ~rule.space) == 0 &&
+           (!has_limit || (rule.through >= Through::ALL_BUT_LAST && rule.at_most != 0 &&
+                           are_counts(rule.at_most, rule.at_least)));
+  }
+  case Kind::LITERAL: {
+    Literal rule;
+    rule.begin = words.mask();
+    rule.rest = words.mask();
+    if (!read_literal_texts(words, rule.texts))
+      return false;
+    rules.emplace_back(rule);
+    return true;
+  }
+  case Kind::ENCLOSED: {
+    Enclosed rule;
+    rule.begin = words.mask();
+    rule.rest = words.mask();
+    rule.body = words.mask();
+    rule.at_most = words.next();
+    rule.at_least = words.next();
+    if (!read_text(words, rule.before) || !read_text(words, rule.after))
+      return false;
+    rules.emplace_back(rule);
+    // Or else each start would look through what the next ones look through.
+    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > LONGEST_TEXT))
+      return false;
+    return are_counts(rule.at_most, rule.at_least);
+  }
+  case Kind::GROUPS: {
+    Groups rule;
+    rule.body = words.mask();
+    rule.stop = words.mask();
+    rule.size = words.next();
+    rule.at_least = words.next();
+    rules.emplace_back(rule);
+    return rule.size != 0 && are_counts(rule.size, rule.at_least);
+  }
+  case Kind::PHRASE: {
+    Phrase rule;
+    rule.begin = words.mask();
+    rule.word = words.mask();
+    rule.joint = words.mask();
+    rule.lead = words.mask();
+    rules.emplace_back(rule);
+    return (rule.begin & ~rule.word) == 0 && (rule.joint & rule.word) == 0 &&
+           (rule.lead & rule.begin) == 0;
+  }
+  }
+  return false;
+}
+
+std::uint32_t total_size(const std::vector<LiteralText> &texts) {
+  std::uint32_t size = 0;
+  for (const LiteralText &text : texts)
+    size += static_cast<std::uint32_t>(text.size());
+  return size;
+}
+
+// Whether the memos of Text serve all rules: there is one rule for groups at most, and all
+// Spaces rules share their classes.
+const char *check_memos(const std::vector<Rule> &rules) {
+  const Spaces *first = nullptr;
+  bool has_groups = false;
+  for (const Rule &rule : rules) {
+    const auto *spaces = std::get_if<Spaces>(&rule);
+    if (first == nullptr)
+      first = spaces;
+    if (spaces != nullptr &&
+        (spaces->space != first->space || spaces->newline != first->newline))
+      return "the rules of a stage have different classes for white space";
+    const bool is_groups = std::holds_alternative<Groups>(rule);
+    if (is_groups && has_groups)
+      return "a stage has two rules for groups";
+    has_groups |= is_groups;
+  }
+  return nullptr;
+}
+
+bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &class_count) {
+  class_count = words.next();
+  const std::uint32_t count = words.next();
+  if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
+    return false;
+  for (std::uint32_t i = 0; i < count && !words.ran_out(); ++i) {
+    AlphabetSegment segment{words.next(), {}};
+    std::uint32_t word = 0;
+    for (std::size_t atom = 0; atom < ATOM_COUNT; ++atom) {
+      word = atom % 4 == 0 ? words.next() : word >> 8;
+      segment.classes[atom] = static_cast<std::uint8_t>(word & 0xFF);
+      if (segment.classes[atom] >= class_count)
+        return false;
+    }
+    const bool ascending = i == 0 ? segment.first == 0 : segment.first > alphabet.back().first;
+    if (!ascending || segment.first >= CODE_POINTS)
+      return false;
+    alphabet.push_back(segment);
+  }
+  return true;
+}
+
+// Adds the look-ahead of all rules to `ahead`.
+const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
+                         std::uint32_t &ahead) {
+  std::uint32_t class_count = 0;
+  if (!read_alphabet(source, program.alphabet, class_count))
+    return "the alphabet of a stage is malformed";
+  const std::uint32_t rule_count = source.next();
+  if (rule_count == 0 || rule_count > MOST_RULES)
+    return "a stage has no rules, or more than 255";
+  for (std::uint32_t i = 0; i < rule_count; ++i) {
+    const std::uint32_t length = source.next();
+    if (length == 0 || length > source.left())
+      return "a stage is cut short";
+    ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
+    if (!read_rule(record, program.rules) || !record.all_is_well())
+      return "a rule of a stage is malformed";
+    ahead += look_ahead(program.rules.back());
+    if (ahead > MAX_LOOK_AHEAD)
+      return "the rules look more than 4096 code points ahead in total";
+    for (std::uint32_t j = 0; j < length; ++j)
+      source.next();
+  }
+  if (const char *wrong = check_memos(program.rules))
+    return wrong;
+  return source.all_is_well() ? nullptr : "a stage has the wrong length";
+}
+
+} // namespace
+
+std::uint32_t look_ahead(const Rule &rule) {
+  if (const auto *run = std::get_if<Run>(&rule))
+    return run->at_least;
+  if (const auto *spaces = std::get_if<Spaces>(&rule))
+    return spaces->at_least;
+  if (const auto *contraction = std::get_if<Contraction>(&rule))
+    return 1 + total_size(contraction->suffixes);
+  if (const auto *word = std::get_if<CasedWord>(&rule))
+    return word->suffix ? 2 + total_size(word->suffix->suffixes) : 1;
+  if (const auto *literal = std::get_if<Literal>(&rule))
+    return total_size(literal->texts);
+  if (const auto *enclosed = std::get_if<Enclosed>(&rule))
+    return static_cast<std::uint32_t>(enclosed->before.size() + enclosed->after.size()) +
+           ((enclosed->begin & enclosed->body) != 0 ? enclosed->at_most : 0);
+  return 1;
+}
+
+const char *read_stages(const std::uint32_t *words, std::size_t size,
+                        std::vector<StageProgram> &stages) {
+  ProgramReader source(words, size);
+  if (source.next() != MAGIC)
+    return "not pretok stages of this version";
+  const std::uint32_t count = source.next();
+  if (count == 0 || count > MOST_STAGES)
+    return "there are no stages, or more than 16";
+  std::uint32_t ahead = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    StageProgram stage;
+    const std::uint32_t behavior = source.next();
+    stage.behavior = static_cast<Behavior>(behavior);
+    stage.invert = source.next() != 0;
+    const std::uint32_t length = source.next();
+    if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
+      return "a stage is malformed";
+    const std::uint32_t *begin = words + (size - source.left());
+    ProgramReader own(begin, length);
+    if (const char *wrong = read_program(own, begin + length, stage.program, ahead))
+      return wrong;
+    for (std::uint32_t j = 0; j < length; ++j)
+      source.next();
+    stages.push_back(std::move(stage));
+  }
+  return source.all_is_well() ? nullptr : "the stages have the wrong length";
+}
+
+} // namespace pretok

@@ -1,0 +1,70 @@
+// A word cut where its case falls.
+#pragma once
+
+#include "core/split/rules/contraction.hpp"
+
+#include <optional>
+
+namespace pretok {
+
+// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word cut where its case falls.
+struct CasedWord {
+  Mask upper = 0;
+  Mask lower = 0;
+  Mask lead = 0;
+  std::optional<Contraction> suffix;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    std::size_t begin = start;
+    if (has(lead, text.here.class_)) // lead?
+      begin += text.here.width;
+    std::size_t caseless = NO_MATCH;
+    std::size_t end = text.run_end_noting(upper, begin, lower, caseless); // upper*
+    if (end == text.size() && text.partial)
+      return text.undecided(upper);
+    if (has(lower, text.class_at(end))) { // lower+
+      end = text.run_end(lower, end);
+      if (end == text.size() && text.partial)
+        return text.undecided(lower);
+    } else if (caseless != NO_MATCH) {
+      // upper* gives back until lower+ can take one; failing that, upper+
+      end = caseless;
+    }
+    if (end == begin)
+      return NO_MATCH;
+    if (suffix) { // suffix?
+      const std::size_t after = suffix->match(text, end);
+      if (after != NO_MATCH)
+        return after;
+    }
+    return end;
+  }
+
+  Mask first() const { return upper | lower | lead; }
+  Mask behind(std::uint8_t a) const {
+    return ahead_of_suffix(a) | (suffix ? suffix->behind(a) : 0);
+  }
+  Mask within(std::uint8_t a) const {
+    return suffix && !has(suffix->apostrophe, a) ? suffix->behind(a) & ~ahead_of_suffix(a) : 0;
+  }
+  // A capital behind a letter that is none may begin a word of its own; all else runs on.
+  Mask joined(std::uint8_t a) const {
+    return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
+  }
+  Mask sure() const { return upper | lower; }
+  Mask refuses(std::uint8_t a) const { return has(upper | lower, a) ? 0 : ~(upper | lower); }
+  Mask inside() const { return upper | lower | (suffix ? suffix->inside() : 0); }
+
+private:
+  // What may stand behind a up to the apostrophe.
+  Mask ahead_of_suffix(std::uint8_t a) const {
+    Mask found = has(lead, a) ? upper | lower : 0;
+    found |= has(upper, a) ? upper | lower : 0;
+    found |= has(lower, a) ? lower : 0;
+    if (suffix && has(upper | lower, a))
+      found |= suffix->apostrophe;
+    return found;
+  }
+};
+
+} // namespace pretok

@@ -1,0 +1,63 @@
+// An apostrophe and one of some suffixes.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+// (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
+// ASCII folds to an ASCII one.
+inline constexpr std::uint32_t LONG_S = 0x17F;
+inline constexpr std::uint32_t KELVIN_SIGN = 0x212A;
+inline std::uint32_t fold(std::uint32_t code_point) {
+  if (code_point >= 'A' && code_point <= 'Z')
+    return code_point + ('a' - 'A');
+  if (code_point == LONG_S)
+    return 's';
+  return code_point == KELVIN_SIGN ? 'k' : code_point;
+}
+
+// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
+struct Contraction {
+  // Machine finds these:
+  Mask apostrophe = 0;
+  Mask letters = 0; // the classes of the code points that suffixes match
+  std::vector<std::vector<std::uint32_t>> suffixes;
+  bool ignore_case = false;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    // '(?:s|t|re|ve|m|ll|d), the first suffix that fits
+    if (start >= text.size() || text.source.code_point(start) != '\'')
+      return NO_MATCH;
+    for (const auto &suffix : suffixes) {
+      std::size_t end = start + 1;
+      std::size_t taken = 0;
+      while (taken < suffix.size() && end < text.size()) {
+        const std::uint32_t code_point = text.source.code_point(end);
+        if ((ignore_case ? fold(code_point) : code_point) != suffix[taken])
+          break;
+        end = text.next(end);
+        ++taken;
+      }
+      if (taken == suffix.size())
+        return end;
+      if (text.partial && end == text.size())
+        return text.undecided(0);
+    }
+    return NO_MATCH;
+  }
+
+  Mask first() const { return apostrophe; }
+  Mask behind(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t) const { return 0; }
+  Mask sure() const { return 0; }
+  Mask refuses(std::uint8_t) const { return ~letters; }
+  Mask inside() const { return apostrophe | letters; }
+};
+
+} // namespace pretok

@@ -1,0 +1,59 @@
+// Runs cut into groups from their end, as numbers are read.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// body{at_least,size}(?=(?:body{size})*(?!body)): one of the groups of a run, unless one of
+// `stop` follows that.
+struct Groups {
+  Mask body = 0;
+  Mask stop = 0;
+  std::uint32_t size = 3;
+  std::uint32_t at_least = 1;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    // One scan serves every group of the run.
+    if (start >= text.group_end || start < text.group_at) {
+      text.group_end = start;
+      text.group_left = 0;
+      while (has(body, text.class_at(text.group_end))) {
+        text.group_end = text.next(text.group_end);
+        ++text.group_left;
+      }
+    } else {
+      for (; text.group_at < start; text.group_at = text.next(text.group_at))
+        --text.group_left;
+    }
+    text.group_at = start;
+    if (text.group_end == text.size() && text.partial)
+      return text.undecided(body);
+    if (has(stop, text.class_at(text.group_end)))
+      return NO_MATCH;
+    const auto group = static_cast<std::uint32_t>((text.group_left - 1) % size + 1);
+    if (group < at_least)
+      return NO_MATCH;
+    std::size_t end = start;
+    for (std::uint32_t taken = 0; taken < group; ++taken)
+      end = text.next(end);
+    return end;
+  }
+
+  Mask first() const { return body; }
+  // Even groups of one code point are cut together where the end of the run decides whether
+  // there are any.
+  Mask behind(std::uint8_t a) const {
+    return has(body, a) && (size != 1 || stop != 0) ? body : 0;
+  }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t) const { return 0; }
+  Mask sure() const { return 0; }
+  Mask refuses(std::uint8_t) const { return 0; }
+  Mask inside() const { return body; }
+};
+
+} // namespace pretok

@@ -1,0 +1,83 @@
+// Texts that stand for themselves.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+using LiteralText = std::vector<std::uint32_t>; // code points, at least one
+
+// Returns the end of `literal` in `text` from `start` on; NO_MATCH, or UNDECIDED.
+template <typename Source>
+std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralText &literal) {
+  std::size_t end = start;
+  for (const std::uint32_t code_point : literal) {
+    if (end >= text.size())
+      return text.partial ? text.undecided(0) : NO_MATCH;
+    if (text.source.code_point(end) != code_point)
+      return NO_MATCH;
+    end = text.next(end);
+  }
+  return end;
+}
+
+// (?:one|two|...): the first of `texts` that stands here, code point for code point.
+struct Literal {
+  Mask begin = 0; // of the texts
+  Mask rest = 0;  // what stands in them behind that
+  std::vector<LiteralText> texts;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    for (const LiteralText &literal : texts) {
+      const std::size_t end = match_literal(text, start, literal);
+      if (end != NO_MATCH)
+        return end;
+    }
+    return NO_MATCH;
+  }
+
+  Mask first() const { return begin; }
+  Mask behind(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t) const { return 0; }
+  Mask sure() const { return 0; }
+  Mask refuses(std::uint8_t) const { return 0; }
+  Mask inside() const { return begin | rest; }
+};
+
+// before body{at_least,at_most} after: a run of `body` between two literal texts.
+struct Enclosed {
+  Mask begin = 0; // of `before`
+  Mask rest = 0;  // the rest of `before`, and all of `after`
+  Mask body = 0;
+  std::uint32_t at_most = 0; // 0: no limit
+  std::uint32_t at_least = 1;
+  LiteralText before;
+  LiteralText after;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    const std::size_t first = match_literal(text, start, before);
+    if (first == NO_MATCH || first == UNDECIDED)
+      return first;
+    const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
+    std::size_t left = most;
+    const std::size_t end = text.run_end_counting(body, first, left);
+    if (end == text.size() && left != 0 && text.partial)
+      return text.undecided(body, at_most == 0 ? UNLIMITED : left);
+    return most - left < at_least ? NO_MATCH : match_literal(text, end, after);
+  }
+
+  Mask first() const { return begin; }
+  Mask behind(std::uint8_t a) const { return has(inside(), a) ? rest | body : 0; }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t) const { return 0; }
+  Mask sure() const { return 0; }
+  Mask refuses(std::uint8_t) const { return 0; }
+  Mask inside() const { return begin | rest | body; }
+};
+
+} // namespace pretok

@@ -1,0 +1,55 @@
+// Words that single joints hold together.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between each; `begin` is
+// what starts a word, `word` that and what goes on with it.
+struct Phrase {
+  Mask begin = 0;
+  Mask word = 0;
+  Mask joint = 0;
+  Mask lead = 0;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    std::size_t end = start;
+    if (has(lead, text.here.class_)) { // lead?
+      end += text.here.width;
+      if (end == text.size() && text.partial)
+        return text.undecided(0);
+    }
+    if (!has(begin, text.class_at(end)))
+      return NO_MATCH;
+    for (;;) {
+      const std::size_t last_word = end;
+      end = text.run_end(word, end); // start rest*
+      if (end == text.size() && text.partial)
+        return text.undecided(word, UNLIMITED, last_word);
+      if (!has(joint, text.class_at(end)))
+        return end;
+      const std::size_t next = text.next(end);
+      if (next == text.size() && text.partial)
+        return text.undecided(0, UNLIMITED, last_word);
+      if (!has(begin, text.class_at(next))) // (?:joint start
+        return end;
+      end = next;
+    }
+  }
+
+  Mask first() const { return begin | lead; }
+  Mask behind(std::uint8_t a) const {
+    return (has(lead | joint, a) ? begin : 0) | (has(word, a) ? word | joint : 0);
+  }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t a) const { return has(begin, a) ? word : has(lead, a) ? begin : 0; }
+  Mask sure() const { return begin; }
+  Mask refuses(std::uint8_t a) const { return has(begin, a) ? 0 : ~begin; }
+  Mask inside() const { return word | joint; }
+};
+
+} // namespace pretok

@@ -1,0 +1,74 @@
+// A run of one character set, with what may stand before and behind it.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// lead?body{at_least,at_most}tail{0,tail_at_most}: a run of body, at most one lead before, tail
+// after. `lead` is without members of the body.
+struct Run {
+  Mask body = 0;
+  Mask lead = 0;
+  Mask tail = 0;
+  std::uint32_t at_most = 0; // 0: no limit
+  std::uint32_t at_least = 1;
+  std::uint32_t tail_at_most = 0; // 0: no limit
+  bool lead_required = false;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    std::size_t begin = start;
+    if (has(lead, text.here.class_)) // lead?
+      begin += text.here.width;
+    std::size_t end;
+    if (at_most == 0 && at_least == 1) { // body{at_least,}
+      end = text.run_end(body, begin);
+      if (end == text.size() && text.partial)
+        return text.undecided(body);
+      if (end == begin)
+        return NO_MATCH;
+    } else { // body{at_least,at_most}
+      const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
+      std::size_t left = most;
+      end = text.run_end_counting(body, begin, left);
+      if (end == text.size() && left != 0 && text.partial)
+        return text.undecided(body, at_most == 0 ? UNLIMITED : left);
+      if (most - left < at_least)
+        return NO_MATCH;
+    }
+    if (tail == 0)
+      return end;
+    std::size_t left = tail_at_most;
+    end = left == 0 ? text.run_end(tail, end) : text.run_end_counting(tail, end, left);
+    if (end == text.size() && text.partial && (tail_at_most == 0 || left != 0)) // tail*
+      return text.undecided(tail, tail_at_most == 0 ? UNLIMITED : left);
+    return end;
+  }
+
+  Mask first() const { return lead_required ? lead : body | lead; }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask behind(std::uint8_t a) const {
+    const Mask more = at_most == 1 ? 0 : body;
+    return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
+           (has(tail, a) && tail_at_most != 1 ? tail : 0);
+  }
+  // As if it were not for at_most, which `longest` tells. A tail that could lead would not end
+  // a chain of joined pairs, so it is left out; so is one with a limit.
+  Mask joined(std::uint8_t a) const {
+    if (at_least > 1)
+      return 0;
+    if (!has(body, a))
+      return has(lead, a) ? body : 0;
+    const Mask always = tail_at_most == 0 ? tail & ~body & ~lead : 0;
+    return (at_most == 1 ? 0 : body) | always;
+  }
+  Mask sure() const { return lead_required || at_least > 1 ? 0 : body; }
+  Mask refuses(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
+  // What a match may hold besides a lead and a tail.
+  Mask inside() const { return body; }
+};
+
+} // namespace pretok

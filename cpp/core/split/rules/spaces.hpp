@@ -1,0 +1,80 @@
+// White space, as far as a rule takes it.
+#pragma once
+
+#include "core/split/text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// How far a Spaces rule takes a run of white space.
+enum class Through : std::uint32_t {
+  END_OF_TEXT = 0,
+  LAST_NEWLINE = 1,
+  ALL_BUT_LAST = 2,
+  ALL = 3,
+};
+
+// White space, as far as `through` says; the last two may have a limit.
+struct Spaces {
+  Mask space = 0;
+  Mask newline = 0;
+  Through through = Through::ALL;
+  std::uint32_t at_most = 0; // 0: no limit
+  std::uint32_t at_least = 1;
+
+  template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
+    // One scan serves every Spaces rule and every start in the run, so that a rule that fails
+    // on a long run cannot make the whole quadratic.
+    if (start >= text.space_end || start < text.space_begin) {
+      text.space_begin = start;
+      text.newline_end = start;
+      text.space_end = text.run_end_noting(space, start, newline, text.newline_end);
+    }
+    const std::size_t end = text.space_end;
+    if (end == text.size() && text.partial)
+      return text.undecided(space);
+    switch (through) {
+    case Through::END_OF_TEXT: // \s++$
+      return end == text.size() ? end : NO_MATCH;
+    case Through::LAST_NEWLINE: // \s*[\r\n]+
+      return text.newline_end > start ? text.newline_end : NO_MATCH;
+    case Through::ALL_BUT_LAST: { // \s+(?!\S)
+      if (end == text.size())
+        return limited(text, start, end);
+      const std::size_t last = text.source.last_start(start, end);
+      return last > start ? limited(text, start, last) : NO_MATCH;
+    }
+    case Through::ALL: // \s+
+      break;
+    }
+    return limited(text, start, end);
+  }
+
+  Mask first() const { return space; }
+  Mask behind(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
+  Mask within(std::uint8_t) const { return 0; }
+  Mask joined(std::uint8_t a) const {
+    return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
+  }
+  Mask sure() const { return through == Through::ALL && at_least == 1 ? space : 0; }
+  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
+  Mask inside() const { return space; }
+
+private:
+  // \s{at_least,at_most}, of those from `start` to `end`; there is at least one.
+  template <typename Source>
+  std::size_t limited(const Text<Source> &text, std::size_t start, std::size_t end) const {
+    if (at_most == 0)
+      return end;
+    std::size_t at = start;
+    std::uint32_t taken = 0;
+    for (; taken < at_most && at < end; ++taken)
+      at = text.next(at);
+    return taken < at_least ? NO_MATCH : at;
+  }
+};
+
+} // namespace pretok

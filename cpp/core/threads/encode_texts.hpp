@@ -1,0 +1,129 @@
+// Many texts, or long ones, to ids, on several threads.
+#pragma once
+
+#include "core/base/scratch.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/threads/parallel.hpp"
+#include "core/threads/text_tasks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace pretok {
+
+enum class Wanted { IDS, COUNT, SPANS };
+
+// What some texts became, or parts of them, in order.
+struct Encoded {
+  IdBuffer ids;
+  std::vector<std::int64_t> text_ends; // in `ids`, of each text that ends here
+  std::size_t count = 0;               // of ids, if only that is wanted
+  // Of each id, in bytes of the text that is not ended yet, if wanted.
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> ends;
+  std::size_t open = 0; // how many bytes of that text there were so far
+  // The first token that must not be there: nothing follows. In bytes of the text `refused`.
+  Refusal refusal;
+  std::size_t refused = 0;
+
+  // Adds a text, or a part of one with `is_last` if it is the last.
+  void add(const Encoder &encoder, Wanted wanted, const std::uint8_t *data, std::size_t size,
+           const AddedTokens &added, PreTokenCache &cache, bool is_last) {
+    if (wanted == Wanted::IDS) {
+      refusal = encoder.encode(data, size, added, cache, ids);
+    } else if (wanted == Wanted::COUNT) {
+      refusal = encoder.count(data, size, added, cache, count);
+    } else {
+      std::size_t at = starts.size();
+      refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends);
+      for (; open != 0 && at < starts.size(); ++at) {
+        starts[at] += static_cast<std::int64_t>(open);
+        ends[at] += static_cast<std::int64_t>(open);
+      }
+    }
+    refusal.position += open;
+    if (refusal.token != nullptr)
+      return;
+    open += size;
+    if (is_last) {
+      text_ends.push_back(static_cast<std::int64_t>(ids.size()));
+      open = 0;
+    }
+  }
+
+  // Leaves `other` empty.
+  void append(Encoded &other) {
+    const auto before = static_cast<std::int64_t>(ids.size());
+    if (other.ids.size() != 0)
+      std::memcpy(ids.room(other.ids.size()), other.ids.data(),
+                  other.ids.size() * sizeof(std::uint32_t));
+    ids.add(other.ids.size());
+    for (const std::int64_t end : other.text_ends)
+      text_ends.push_back(before + end);
+    count += other.count;
+    const auto bytes = static_cast<std::int64_t>(open);
+    for (const std::int64_t start : other.starts)
+      starts.push_back(bytes + start);
+    for (const std::int64_t end : other.ends)
+      ends.push_back(bytes + end);
+    if (other.refusal.token != nullptr) {
+      refusal = other.refusal;
+      refused = other.refused;
+      if (other.text_ends.empty())
+        refusal.position += open;
+    }
+    open = other.text_ends.empty() ? open + other.open : other.open;
+    other.clear();
+  }
+
+  void clear() {
+    forget_texts();
+    ids.clear();
+    starts.clear();
+    ends.clear();
+    count = open = 0;
+    refusal = {};
+  }
+
+  // Drops what the texts that have ended became.
+  void forget_texts() {
+    if (!text_ends.empty())
+      ids.drop_front(static_cast<std::size_t>(text_ends.back()));
+    text_ends.clear();
+  }
+};
+
+// Adds what `texts` become to `total`, which is empty. settle(total), which is called now and
+// then, as run_in_order says, says whether to go on; so does pulse().
+template <typename View, typename Settle, typename Pulse>
+void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View> &texts,
+                  const AddedTokens &added, unsigned threads, Encoded &total, Settle settle,
+                  Pulse pulse) {
+  struct Worker {
+    CacheLease cache;
+    Scratch scratch;
+  };
+  std::size_t size = 0;
+  for (const View &text : texts)
+    size += text.size();
+  const Sharing sharing = share(size, threads);
+  const TextTasks<View> tasks(texts, sharing.task, encoder.pre_tokenizer(), added,
+                              encoder.add_prefix_space());
+  run_in_order(
+      tasks.count(), sharing.threads, total,
+      [&] { return Worker{CacheLease(encoder.caches()), {}}; },
+      [&](std::size_t task, Worker &worker, Encoded &to) {
+        tasks.run(task, worker.scratch,
+                  [&](std::size_t text, std::size_t, const std::uint8_t *data,
+                      std::size_t bytes, bool is_last) {
+                    to.add(encoder, wanted, data, bytes, added, *worker.cache, is_last);
+                    to.refused = text;
+                    return to.refusal.token == nullptr;
+                  });
+      },
+      settle, pulse);
+}
+
+} // namespace pretok

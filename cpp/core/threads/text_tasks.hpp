@@ -1,0 +1,123 @@
+// Texts as tasks for several threads: many short texts are one, and a long text is many, cut
+// where that changes nothing.
+#pragma once
+
+#include "core/base/scratch.hpp"
+#include "core/encode/safe_cut_between.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+// A View is a text whose units are not those of UTF-8, perhaps. It has size(), in units;
+// part(start, end), a View; with_utf8(scratch, use), which calls use(data, size);
+// utf8_size(), and units_in(bytes), how many units those bytes at its start are; and whole(at),
+// which is `at`, or less if that is between units that stand for one character.
+template <typename View> class TextTasks {
+public:
+  // Tasks of about `size` units; 0: all is one. All that is given must outlive this.
+  TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
+            const AddedTokens &added, bool add_prefix_space)
+      : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
+        add_prefix_space_(add_prefix_space) {
+    if (size == 0) {
+      tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
+      return;
+    }
+    std::size_t gathered = size; // so that the first text is in a new task
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::size_t parts = texts[i].size() / size;
+      if (parts > 1 && added.longest() <= LONGEST_ADDED) {
+        for (std::size_t part = 0; part < parts; ++part)
+          tasks_.push_back(
+              {i, i + 1, part * size, part + 1 < parts ? (part + 1) * size : END_OF_TEXT});
+        gathered = size;
+        continue;
+      }
+      if (gathered >= size) {
+        tasks_.push_back({i, i, 0, END_OF_TEXT});
+        gathered = 0;
+      }
+      tasks_.back().last = i + 1;
+      // A text takes some time besides what its size does.
+      gathered += texts[i].size() + 16;
+    }
+  }
+
+  std::size_t count() const { return tasks_.size(); }
+
+  // Calls use(text, start, data, size, is_last) for each text of a task, or for the part of one
+  // that the task has, if any: `start` is where it starts, in units, and with `is_last` it is
+  // the last. Stops where that returns false.
+  template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
+    const Task task = tasks_[index];
+    if (!is_part(task)) {
+      for (std::size_t i = task.first; i < task.last; ++i)
+        if (!texts_[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+              return use(i, std::size_t{0}, data, size, true);
+            }))
+          return;
+      return;
+    }
+    const View &text = texts_[task.first];
+    const std::size_t start = task.from == 0 ? 0 : cut_at(text, task.from, scratch);
+    if (task.from != 0 && start == 0)
+      return; // The task before has it.
+    std::size_t end = 0;
+    for (std::size_t at = index; end == 0; ++at)
+      end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);
+    text.part(start, end).with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+      use(task.first, start, data, size, end == text.size());
+    });
+  }
+
+private:
+  // Of longer added tokens so much would have to be looked at that cuts do not pay.
+  static constexpr std::size_t LONGEST_ADDED = 4096;
+  static constexpr std::size_t END_OF_TEXT = static_cast<std::size_t>(-1);
+
+  // Texts from `first` to `last`, or, of one that is long, about what is from `from` to `to`.
+  struct Task {
+    std::size_t first;
+    std::size_t last;
+    std::size_t from;
+    std::size_t to;
+  };
+
+  static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
+
+  // Returns a place to cut at, in units: within size_ units before `to`, and `to` at most; 0 if
+  // none was found. Whoever asks gets the same.
+  std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
+    const std::size_t margin = added_.longest() + 4;
+    for (const std::size_t wanted : {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
+      const std::size_t from = text.whole(to - std::min(wanted, size_));
+      const std::size_t first = text.whole(from - std::min(from, margin));
+      const View around = text.part(first, std::min(text.size(), to + 4));
+      const std::size_t before = around.part(0, from - first).utf8_size();
+      const std::size_t within = text.part(from, text.whole(to)).utf8_size();
+      const std::size_t cut =
+          around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+            return safe_cut_between(pre_tokenizer_, added_, add_prefix_space_, data, size,
+                                    before, before + within);
+          });
+      if (cut != 0)
+        return first + around.units_in(cut);
+      if (wanted >= size_)
+        break;
+    }
+    return 0;
+  }
+
+  const std::vector<View> &texts_;
+  const std::size_t size_;
+  const PreTokenizer &pre_tokenizer_;
+  const AddedTokens &added_;
+  const bool add_prefix_space_;
+  std::vector<Task> tasks_;
+};
+
+} // namespace pretok

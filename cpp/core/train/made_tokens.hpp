@@ -1,0 +1,107 @@
+// The tokens that training makes, and which of them has given bytes.
+#pragma once
+
+#include "core/base/hash.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace pretok {
+
+// Of each token only the place of its bytes is kept, in the text that it was made from: all the
+// tokens of a long word together can be far longer than the word.
+class MadeTokens {
+public:
+  using Symbol = std::uint32_t;
+  static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
+
+  // Starts with 256 tokens of one byte, in the order of `bytes`.
+  explicit MadeTokens(const std::array<std::uint8_t, 256> &bytes)
+      : bytes_(bytes.begin(), bytes.end()), places_(4096, NO_SYMBOL) {
+    for (Symbol symbol = 0; symbol < 256; ++symbol)
+      tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
+  }
+
+  std::size_t size() const { return tokens_.size(); }
+  std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
+
+  // Returns where the bytes are kept, for `add`.
+  std::uint64_t keep(const std::uint8_t *bytes, std::size_t size) {
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+    return bytes_.size() - size;
+  }
+
+  // Returns the token made before that has the bytes of `left` and then those of `right`, or
+  // NO_SYMBOL.
+  Symbol find(Symbol left, Symbol right) const {
+    const Token made = joined(left, right);
+    std::size_t place = place_of(made.hash);
+    while (places_[place] != NO_SYMBOL && !is_made_of(tokens_[places_[place]], left, right))
+      place = (place + 1) & (places_.size() - 1);
+    return places_[place];
+  }
+
+  // Adds the token that `left` and `right` make, and returns it. `start` says where its bytes
+  // are kept; without it they are put together.
+  Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
+    Token made = joined(left, right);
+    made.start = start != nullptr ? *start : bytes_.size();
+    if (start == nullptr)
+      for (const Token &part : {tokens_[left], tokens_[right]})
+        for (std::size_t i = 0; i < part.length; ++i)
+          bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
+    const auto symbol = static_cast<Symbol>(tokens_.size());
+    tokens_.push_back(made);
+    Symbol entered = symbol;
+    if (tokens_.size() * 2 > places_.size()) {
+      places_.assign(places_.size() * 2, NO_SYMBOL);
+      entered = 256;
+    }
+    for (; entered <= symbol; ++entered) {
+      std::size_t place = place_of(tokens_[entered].hash);
+      while (places_[place] != NO_SYMBOL)
+        place = (place + 1) & (places_.size() - 1);
+      places_[place] = entered;
+    }
+    return symbol;
+  }
+
+private:
+  struct Token {
+    std::uint64_t start; // in bytes_
+    std::uint32_t length;
+    std::uint64_t hash;
+    std::uint64_t power; // the base of the hash to the power of `length`
+  };
+
+  Token joined(Symbol left, Symbol right) const {
+    const Token &a = tokens_[left];
+    const Token &b = tokens_[right];
+    return {0, a.length + b.length, RollingHash::multiply_add(a.hash, b.power, b.hash),
+            RollingHash::multiply_add(a.power, b.power, 0)};
+  }
+
+  bool is_made_of(const Token &token, Symbol left, Symbol right) const {
+    const Token &a = tokens_[left];
+    const Token &b = tokens_[right];
+    const std::uint8_t *bytes = bytes_.data();
+    return token.length == a.length + b.length &&
+           std::memcmp(bytes + token.start, bytes + a.start, a.length) == 0 &&
+           std::memcmp(bytes + token.start + a.length, bytes + b.start, b.length) == 0;
+  }
+
+  std::size_t place_of(std::uint64_t hash) const {
+    return hash_words(hash, 0, key_) & (places_.size() - 1);
+  }
+
+  HashKey key_ = hash_key();
+  RollingHash rolling_{key_};
+  std::vector<std::uint8_t> bytes_;
+  std::vector<Token> tokens_;
+  std::vector<Symbol> places_; // open addressing
+};
+
+} // namespace pretok

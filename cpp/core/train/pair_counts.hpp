@@ -1,0 +1,82 @@
+// The pairs of neighbouring symbols that training counts, in one open-addressed table.
+#pragma once
+
+#include "core/base/hash.hpp"
+#include "core/base/prefetch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+// Two symbols side by side; keys compare as the pairs do.
+using PairKey = std::uint64_t;
+
+inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
+  return PairKey{left} << 32 | right;
+}
+inline std::uint32_t left_of(PairKey key) { return static_cast<std::uint32_t>(key >> 32); }
+inline std::uint32_t right_of(PairKey key) { return static_cast<std::uint32_t>(key); }
+
+class PairCounts {
+public:
+  static constexpr std::uint32_t NO_BUCKET = static_cast<std::uint32_t>(-1);
+
+  struct Pair {
+    PairKey key = FREE;
+    std::int64_t count = 0;
+    std::uint32_t bucket = NO_BUCKET; // the last of its buckets
+  };
+
+  PairCounts() : pairs_(std::size_t{1} << 12) {}
+
+  // Fetches what find will look at.
+  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[first_place(key)]); }
+
+  // Returns nullptr if there is no such pair. Good until the next find_or_add.
+  Pair *find(PairKey key) {
+    Pair &pair = pairs_[place_of(key)];
+    return pair.key == FREE ? nullptr : &pair;
+  }
+
+  Pair &find_or_add(PairKey key) {
+    if (size_ * 2 >= pairs_.size())
+      grow();
+    Pair &pair = pairs_[place_of(key)];
+    if (pair.key == FREE) {
+      pair.key = key;
+      ++size_;
+    }
+    return pair;
+  }
+
+private:
+  static constexpr PairKey FREE = static_cast<PairKey>(-1);
+
+  std::size_t first_place(PairKey key) const {
+    return hash_words(left_of(key), right_of(key), hash_key_) & (pairs_.size() - 1);
+  }
+
+  // Where `key` is, or would be put.
+  std::size_t place_of(PairKey key) const {
+    std::size_t place = first_place(key);
+    while (pairs_[place].key != key && pairs_[place].key != FREE)
+      place = (place + 1) & (pairs_.size() - 1);
+    return place;
+  }
+
+  void grow() {
+    const std::vector<Pair> old = std::exchange(pairs_, std::vector<Pair>(pairs_.size() * 2));
+    for (const Pair &pair : old)
+      if (pair.key != FREE)
+        pairs_[place_of(pair.key)] = pair;
+  }
+
+  HashKey hash_key_ = hash_key();
+  std::vector<Pair> pairs_;
+  std::size_t size_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,389 @@
+#include "core/train/trainer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+using Symbol = Trainer::Symbol;
+
+// What no pair has: between two words, and inside of a symbol.
+constexpr Symbol BETWEEN = static_cast<Symbol>(-1);
+constexpr Symbol INSIDE = static_cast<Symbol>(-2);
+
+constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
+// How many places ahead memory is fetched.
+constexpr std::size_t PLACES_AHEAD = 8;
+
+// The bytes in the order that Hugging Face's trainer compares them in, which is that of the
+// characters GPT-2 writes them as: first those that are written as themselves.
+std::array<std::uint8_t, 256> byte_order() {
+  std::array<std::uint8_t, 256> order{};
+  for (unsigned byte = 0; byte < 256; ++byte)
+    order[byte] = static_cast<std::uint8_t>(byte);
+  std::stable_partition(order.begin(), order.end(), [](std::uint8_t byte) {
+    return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+  });
+  return order;
+}
+
+} // namespace
+
+// Calls a function each time that so much has been done.
+class Trainer::Pulse {
+public:
+  explicit Pulse(const std::function<void()> &beat) : beat_(beat) {}
+  void operator()(std::size_t work = 1) {
+    done_ += work;
+    if (done_ < ENOUGH)
+      return;
+    done_ = 0;
+    beat_();
+  }
+
+private:
+  static constexpr std::size_t ENOUGH = 50'000;
+  const std::function<void()> &beat_;
+  std::size_t done_ = 0;
+};
+
+// What std::push_heap has at the front is the greatest.
+bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
+  if (a.count != b.count)
+    return a.count < b.count;
+  if (a.order != b.order)
+    return a.order > b.order;
+  return a.bucket > b.bucket;
+}
+
+Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
+                 const std::function<void()> &pulse)
+    : options_(options), tokens_(byte_order()) {
+  Pulse beating(pulse);
+  load(words, beating);
+  count_pairs(beating);
+}
+
+void Trainer::load(const std::vector<Word> &words, Pulse &pulse) {
+  std::size_t size = 1;
+  for (const Word &word : words)
+    size += word.size + std::size_t{1};
+  if (size >= NO_INDEX)
+    throw std::length_error("4 GiB of distinct pre-tokens");
+  slots_.reserve(size);
+  word_counts_.reserve(words.size());
+  std::array<Symbol, 256> symbols{};
+  const auto order = byte_order();
+  for (Symbol symbol = 0; symbol < 256; ++symbol)
+    symbols[order[symbol]] = symbol;
+  const std::uint8_t between = 0;
+  bytes_start_ = tokens_.keep(&between, 1);
+  slots_.push_back({BETWEEN, 0});
+  for (const Word &word : words) {
+    const auto index = static_cast<std::uint32_t>(word_counts_.size());
+    word_counts_.push_back(word.count);
+    tokens_.keep(word.data, word.size);
+    tokens_.keep(&between, 1);
+    for (std::size_t i = 0; i < word.size; ++i)
+      slots_.push_back({symbols[word.data[i]], index});
+    slots_.push_back({BETWEEN, index});
+    pulse(word.size);
+  }
+}
+
+void Trainer::count_pairs(Pulse &pulse) {
+  std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
+  for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
+    const Slot left = slots_[at];
+    const Slot right = slots_[at + 1];
+    if (left.symbol != BETWEEN && right.symbol != BETWEEN)
+      gain(change_at(indices[left.symbol << 8 | right.symbol],
+                     pair_key(left.symbol, right.symbol), NO_PAIR),
+           word_counts_[left.word], static_cast<Place>(at));
+    pulse();
+  }
+  apply_changes(pulse);
+  found_.shrink_to_fit();
+}
+
+// Returns the change of this index, or adds one. Good until the next call.
+Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
+  if (index == NO_INDEX) {
+    index = static_cast<std::uint32_t>(changes_.size());
+    changes_.push_back({gained, lost, 0, 0, 0, NO_INDEX});
+  }
+  return changes_[index];
+}
+
+void Trainer::gain(Change &change, std::int64_t count, Place place) {
+  change.gained_count += count;
+  ++change.size;
+  found_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
+}
+
+// Counts the pairs that came and went, and puts those that came into the heap, each with its
+// places, which are in order.
+void Trainer::apply_changes(Pulse &pulse) {
+  for (const Change &change : changes_) {
+    pairs_.prefetch(change.gained);
+    pairs_.prefetch(change.lost);
+  }
+  for (const Change &change : changes_)
+    if (change.size != 0)
+      pairs_.find_or_add(change.gained).count += change.gained_count;
+  // Behind that, for what came may have gone again.
+  for (const Change &change : changes_)
+    if (change.lost != NO_PAIR)
+      // A pair that is too long for a token was never counted.
+      if (PairCounts::Pair *pair = pairs_.find(change.lost))
+        pair->count -= change.lost_count;
+  const std::size_t known = buckets_.size();
+  std::size_t end = places_.size();
+  for (Change &change : changes_) {
+    if (change.size == 0)
+      continue;
+    PairCounts::Pair &pair = *pairs_.find(change.gained);
+    if (pair.count <= 0)
+      continue;
+    if (buckets_.size() >= NO_INDEX)
+      throw std::length_error("4 billion pairs");
+    change.bucket = static_cast<std::uint32_t>(buckets_.size());
+    buckets_.push_back({change.gained, end, 0, std::exchange(pair.bucket, change.bucket)});
+    end += change.size;
+  }
+  places_.resize(end);
+  for (const Found &found : found_) {
+    const std::uint32_t index = changes_[found.change].bucket;
+    if (index != NO_INDEX) {
+      Bucket &bucket = buckets_[index];
+      places_[bucket.start + bucket.size++] = found.place;
+    }
+  }
+  for (std::size_t i = known; i < buckets_.size(); ++i)
+    push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
+          static_cast<std::uint32_t>(i)});
+  pulse(found_.size());
+  changes_.clear();
+  found_.clear();
+}
+
+void Trainer::push(const Entry &entry) {
+  if (entry.count < least_) {
+    waiting_.push_back(entry);
+    return;
+  }
+  heap_.push_back(entry);
+  std::push_heap(heap_.begin(), heap_.end(), Less());
+}
+
+// Puts an entry that is less in the place of the greatest: it mostly stays near the top.
+void Trainer::replace_top(const Entry &entry) {
+  const Less less;
+  std::size_t at = 0;
+  for (std::size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1]))
+      ++child;
+    if (!less(entry, heap_[child]))
+      break;
+    heap_[at] = heap_[child];
+    at = child;
+  }
+  heap_[at] = entry;
+}
+
+// Makes a heap of the greatest of the entries that wait: most never get that far, and a small
+// heap is a fast one. Returns false if none waits.
+bool Trainer::refill() {
+  if (waiting_.empty())
+    return false;
+  const auto by_count = [](const Entry &a, const Entry &b) { return a.count > b.count; };
+  const auto middle = waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_.size() / 8);
+  std::nth_element(waiting_.begin(), middle, waiting_.end(), by_count);
+  least_ = middle->count;
+  const auto first =
+      std::partition(waiting_.begin(), waiting_.end(),
+                     [this](const Entry &entry) { return entry.count < least_; });
+  heap_.assign(first, waiting_.end());
+  waiting_.erase(first, waiting_.end());
+  std::make_heap(heap_.begin(), heap_.end(), Less());
+  return true;
+}
+
+bool Trainer::is_at(PairKey key, Place place) const {
+  const Symbol left = left_of(key);
+  return slots_[place].symbol == left &&
+         slots_[place + tokens_.length(left)].symbol == right_of(key);
+}
+
+std::uint64_t Trainer::order_of(Bucket &bucket) const {
+  if (options_.tie_break == TieBreak::HUGGINGFACE)
+    return bucket.key;
+  // Where the pair is no more it will not be again.
+  while (bucket.size > 1 && !is_at(bucket.key, places_[bucket.start])) {
+    ++bucket.start;
+    --bucket.size;
+  }
+  return places_[bucket.start];
+}
+
+bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
+  Pulse beating(pulse);
+  const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
+  const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
+  while (this->tokens() < tokens) {
+    if (heap_.empty() && !refill())
+      return false;
+    const Entry top = heap_.front();
+    Bucket &bucket = buckets_[top.bucket];
+    prefetch(&bucket);
+    const PairKey key = is_by_pair ? top.order : bucket.key;
+    const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
+                       top.bucket};
+    const bool changed = now.count != top.count || now.order != top.order;
+    if (!changed && now.count < least)
+      return false;
+    if (changed && now.count >= least_) {
+      replace_top(now);
+    } else {
+      std::pop_heap(heap_.begin(), heap_.end(), Less());
+      heap_.pop_back();
+      if (changed)
+        waiting_.push_back(now);
+    }
+    if (is_by_pair && !heap_.empty())
+      pairs_.prefetch(heap_.front().order);
+    if (!changed)
+      merge(Bucket(bucket), beating);
+    beating();
+  }
+  return true;
+}
+
+// Hugging Face's trainer notes the words that a pair is in, and merges it in all of such a
+// word. So with two buckets of one pair, each stands for what both have in the words that it
+// has.
+std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
+  const auto places = [this](const Bucket &of) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
+    return std::vector<Place>(first, first + of.size);
+  };
+  std::vector<Place> result = places(bucket);
+  const std::uint32_t last = pairs_.find(bucket.key)->bucket;
+  if (buckets_[last].previous == NO_INDEX)
+    return result;
+  std::vector<std::uint32_t> words; // ascending, as places are
+  for (const Place place : result)
+    words.push_back(slots_[place].word);
+  for (std::uint32_t i = last; i != NO_INDEX; i = buckets_[i].previous)
+    for (const Place place : places(buckets_[i]))
+      if (std::binary_search(words.begin(), words.end(), slots_[place].word))
+        result.push_back(place);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// Hugging Face's trainer has one token for the same bytes, however they came together; minbpe
+// makes a new one with each merge.
+Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
+  const Symbol left = left_of(key);
+  const Symbol right = right_of(key);
+  if (options_.tie_break == TieBreak::HUGGINGFACE) {
+    const Symbol known = tokens_.find(left, right);
+    if (known != MadeTokens::NO_SYMBOL)
+      return known;
+  }
+  const auto at = std::find_if(places.begin(), places.end(),
+                               [&](Place place) { return is_at(key, place); });
+  if (at == places.end())
+    return tokens_.add(left, right, nullptr);
+  const std::uint64_t start = bytes_start_ + *at;
+  return tokens_.add(left, right, &start);
+}
+
+void Trainer::merge(const Bucket &bucket, Pulse &pulse) {
+  const std::vector<Place> places = places_of(bucket);
+  const Symbol result = token_of(bucket.key, places);
+  merges_.push_back({left_of(bucket.key), right_of(bucket.key), result});
+  before_.resize(tokens_.size(), NO_INDEX);
+  after_.resize(tokens_.size(), NO_INDEX);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i + PLACES_AHEAD < places.size())
+      prefetch(&slots_[places[i + PLACES_AHEAD]]);
+    if (i + PLACES_AHEAD / 2 < places.size())
+      prefetch(&word_counts_[slots_[places[i + PLACES_AHEAD / 2]].word]);
+    if (is_at(bucket.key, places[i]))
+      replace(bucket.key, places[i], result);
+    pulse();
+  }
+  for (const Change &change : changes_)
+    before_[left_of(change.gained)] = after_[right_of(change.gained)] = NO_INDEX;
+  apply_changes(pulse);
+}
+
+void Trainer::replace(PairKey key, Place place, Symbol result) {
+  const Symbol left = left_of(key);
+  const Symbol right = right_of(key);
+  const std::uint32_t length = tokens_.length(result);
+  const Place middle = place + tokens_.length(left);
+  const Place end = place + length;
+  const std::int64_t count = word_counts_[slots_[place].word];
+  const auto is_counted_with = [&](Symbol other) {
+    return std::uint64_t{tokens_.length(other)} + length < options_.max_token_length;
+  };
+  const Symbol before = slots_[place - 1].symbol;
+  if (before != BETWEEN) {
+    Change &change =
+        change_at(before_[before], pair_key(before, result), pair_key(before, left));
+    change.lost_count += count;
+    if (is_counted_with(before))
+      gain(change, count, place - tokens_.length(before));
+  }
+  slots_[middle - 1].symbol = slots_[middle].symbol = INSIDE;
+  slots_[place].symbol = slots_[end - 1].symbol = result;
+  const Symbol after = slots_[end].symbol;
+  if (after != BETWEEN) {
+    Change &change = change_at(after_[after], pair_key(result, after), pair_key(right, after));
+    change.lost_count += count;
+    // A pair of two results may be found from either; it is one.
+    if (is_counted_with(after))
+      gain(after != result
+               ? change
+               : change_at(before_[after], pair_key(result, after), pair_key(after, left)),
+           count, place);
+  }
+}
+
+// Returns a merge with bytes for the symbols that stand for them.
+Trainer::Merge Trainer::named(const Merge &merge) {
+  static const auto order = byte_order();
+  const auto name = [](Symbol symbol) { return symbol < 256 ? order[symbol] : symbol; };
+  return {name(merge.left), name(merge.right), merge.result};
+}
+
+std::vector<Trainer::Merge> Trainer::merges() const {
+  // Where a pair was merged again, what counts is the last time, as in Hugging Face's trainer.
+  PairCounts last; // of each pair, one more than its last place in merges_
+  std::int64_t place = 0;
+  for (const Merge &merge : merges_)
+    last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;
+  std::vector<Merge> result;
+  place = 0;
+  for (const Merge &merge : merges_)
+    if (last.find(pair_key(merge.left, merge.right))->count == ++place)
+      result.push_back(named(merge));
+  return result;
+}
+
+std::vector<Trainer::Merge> Trainer::origins() const {
+  std::vector<Merge> result;
+  for (const Merge &merge : merges_)
+    if (merge.result == 256 + result.size())
+      result.push_back(named(merge));
+  return result;
+}
+
+} // namespace pretok

@@ -1,0 +1,46 @@
+// Words between the two steps of adding them to a table.
+#pragma once
+
+#include "core/base/byte_view.hpp"
+#include "core/train/word_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// Words on the way into a table, while memory is fetched.
+class WaitingWords {
+public:
+  explicit WaitingWords(WordTable &table) : table_(table) {}
+
+  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
+    Waiting &word = words_[next_++ % words_.size()];
+    if (next_ > words_.size())
+      table_.add(word.bytes, word.key, 1, word.first);
+    word = {bytes, table_.prepare(bytes, limit), first};
+  }
+
+  void finish() {
+    for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
+      const Waiting &word = words_[i % words_.size()];
+      table_.add(word.bytes, word.key, 1, word.first);
+    }
+    next_ = 0;
+  }
+
+private:
+  struct Waiting {
+    ByteView bytes;
+    WordTable::Key key;
+    std::uint64_t first;
+  };
+
+  WordTable &table_;
+  std::array<Waiting, 16> words_{};
+  std::size_t next_ = 0;
+};
+
+} // namespace pretok

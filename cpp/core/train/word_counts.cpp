@@ -1,0 +1,29 @@
+#include "core/train/word_counts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pretok {
+
+void WordCounts::add_word(ByteView word, std::int64_t count) {
+  tables_[0].add(word, count, position_);
+  position_ += word.size;
+}
+
+std::size_t WordCounts::longest() const {
+  std::size_t longest = 0;
+  for (const WordTable &table : tables_)
+    longest = std::max(longest, table.longest());
+  return longest;
+}
+
+WordTable WordCounts::take(unsigned threads) {
+  std::vector<WordTable> tables = std::exchange(tables_, {});
+  tables_.emplace_back();
+  position_ = 0;
+  for (std::size_t i = 1; i < tables.size(); ++i)
+    tables[0].add(tables[i], threads);
+  return std::move(tables[0]);
+}
+
+} // namespace pretok

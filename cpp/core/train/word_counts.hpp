@@ -1,0 +1,99 @@
+// Counting distinct pre-tokens: what training needs to know of its text.
+#pragma once
+
+#include "core/base/byte_view.hpp"
+#include "core/base/scratch.hpp"
+#include "core/split/fast/splitter.hpp"
+#include "core/split/pre_tokenizer.hpp"
+#include "core/split/sources.hpp"
+#include "core/threads/parallel.hpp"
+#include "core/threads/text_tasks.hpp"
+#include "core/train/waiting_words.hpp"
+#include "core/train/word_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+// Counts the pre-tokens of texts that come in batches; the result does not depend on how the
+// texts are put into batches, nor on the number of threads.
+class WordCounts {
+public:
+  WordCounts() { tables_.emplace_back(); }
+
+  // Counts the pre-tokens of `texts`, each a View, as TextTasks has it, and a text by itself.
+  // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
+  // throws is thrown here.
+  template <typename View, typename Pulse>
+  void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
+           Pulse pulse);
+  void add_word(ByteView word, std::int64_t count);
+  // How many bytes the longest word has that was counted since `take`.
+  std::size_t longest() const;
+  // Returns all that was counted, by where it first appeared, and starts anew.
+  WordTable take(unsigned threads);
+
+private:
+  std::uint64_t position_ = 0;
+  std::vector<WordTable> tables_; // one for each thread
+};
+
+template <typename View, typename Pulse>
+void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts,
+                     unsigned threads, Pulse pulse) {
+  struct Worker {
+    WaitingWords waiting;
+    Scratch scratch;
+  };
+  struct Nothing {
+    void append(Nothing &) {}
+  };
+  // A unit is at most 4 bytes, so that places in the texts are in order.
+  constexpr std::uint64_t MAX_UNIT_BYTES = 4;
+  std::vector<std::uint64_t> positions;
+  positions.reserve(texts.size());
+  std::uint64_t size = 0; // the same text may be there more than once
+  for (const View &text : texts) {
+    positions.push_back(position_ + size * MAX_UNIT_BYTES);
+    size += text.size();
+  }
+  const AddedTokens none({}, {});
+  const Sharing sharing =
+      share(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
+  const TextTasks<View> tasks(texts, sharing.task, pre_tokenizer, none, false);
+  while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
+    tables_.emplace_back();
+  std::atomic<std::size_t> next{0};
+  Nothing total;
+  run_in_order(
+      tasks.count(), sharing.threads, total,
+      [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
+      [&](std::size_t task, Worker &worker, Nothing &) {
+        const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
+                                  std::size_t bytes, bool) {
+          std::size_t begin = 0;
+          const std::uint64_t position = positions[text] + start * MAX_UNIT_BYTES;
+          split(pre_tokenizer, Utf8(data, bytes, pre_tokenizer.classes()),
+                [&](const std::size_t *ends, std::size_t count) {
+                  for (std::size_t i = 0; i < count; ++i) {
+                    worker.waiting.add({data + begin, ends[i] - begin}, position + begin,
+                                       data + bytes);
+                    begin = ends[i];
+                  }
+                });
+          if (worker.scratch.has(data))
+            worker.waiting.finish(); // before other text is put there
+          return true;
+        };
+        tasks.run(task, worker.scratch, add_text);
+        worker.waiting.finish();
+      },
+      [](const Nothing &) { return true; }, pulse);
+  position_ += size * MAX_UNIT_BYTES;
+}
+
+} // namespace pretok

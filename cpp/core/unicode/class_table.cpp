@@ -1,0 +1,56 @@
+#include "core/unicode/class_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace pretok {
+
+ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
+  std::array<std::uint8_t, BLOCK> block;
+  // One shared block for each class that fills a whole block, as most do; 0: none yet.
+  std::array<std::uint16_t, END> uniform{};
+  std::size_t run = 0;
+  std::size_t segment = 0;
+  index_.reserve(CODE_POINTS >> SHIFT);
+  // What is behind the end of a run, or of a segment.
+  const auto run_end = [&] {
+    return run + 1 < table.size ? table.runs[run + 1] >> 8 : CODE_POINTS;
+  };
+  const auto segment_end = [&] {
+    return segment + 1 < alphabet.size() ? alphabet[segment + 1].first : CODE_POINTS;
+  };
+  for (std::uint32_t start = 0; start < CODE_POINTS;) {
+    std::uint32_t end = start; // of what has the same class as the last code point so far
+    while (end < start + BLOCK) {
+      const std::uint32_t at = end;
+      while (run_end() <= at)
+        ++run;
+      while (segment_end() <= at)
+        ++segment;
+      end = std::min(run_end(), segment_end());
+      std::fill(block.begin() + (at - start),
+                block.begin() + (std::min(end, start + BLOCK) - start),
+                alphabet[segment].classes[table.runs[run] & 0xFF]);
+    }
+    // The first two blocks are always stored, for latin1().
+    const bool same = start >= 2 * BLOCK &&
+                      std::all_of(block.begin(), block.end(),
+                                  [&](std::uint8_t class_) { return class_ == block[0]; });
+    std::uint16_t number = same ? uniform[block[0]] : std::uint16_t{0};
+    if (number == 0) {
+      number = static_cast<std::uint16_t>(blocks_.size() >> SHIFT);
+      blocks_.insert(blocks_.end(), block.begin(), block.end());
+      if (same)
+        uniform[block[0]] = number;
+    }
+    const std::uint32_t count = same ? (end - start) / BLOCK : 1;
+    index_.insert(index_.end(), count, number);
+    start += count * BLOCK;
+  }
+  for (const std::uint8_t class_ : blocks_)
+    used_ |= Mask{1} << class_;
+  index_.resize(index_.size() + 1);
+  blocks_.resize(blocks_.size() + 3);
+}
+
+} // namespace pretok

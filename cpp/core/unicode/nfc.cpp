@@ -1,0 +1,342 @@
+#include "core/unicode/nfc.hpp"
+
+#include "core/unicode/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+
+namespace pretok {
+namespace {
+
+enum : std::uint8_t {
+  BEGINS = 1,  // begins_anew
+  LEADS = 2,   // it, or what it decomposes to, composes with what follows
+  JOINS = 4,   // composes with what is before it
+  CHANGES = 8, // is not in NFC
+};
+
+struct NfcKind {
+  std::uint8_t combining_class;
+  std::uint8_t flags;
+};
+
+// Code points in a row that are each another one.
+struct SingleRun {
+  std::uint32_t first;
+  std::uint32_t at; // in SINGLES
+};
+
+#include "core/unicode/generated/nfc.inc"
+
+constexpr unsigned PAIR_BITS = 18; // of a code point in PAIRS
+constexpr std::uint32_t PAIR_MASK = (1U << PAIR_BITS) - 1;
+
+// Hangul: a syllable is a leading consonant, a vowel, and none or one of the trailing ones.
+constexpr std::uint32_t SYLLABLES = 0xAC00;
+constexpr std::uint32_t LEADING = 0x1100;
+constexpr std::uint32_t VOWELS = 0x1161;
+constexpr std::uint32_t TRAILING = 0x11A7; // none
+constexpr std::uint32_t LEADING_COUNT = 19;
+constexpr std::uint32_t VOWEL_COUNT = 21;
+constexpr std::uint32_t TRAILING_COUNT = 28;
+constexpr std::uint32_t SYLLABLE_COUNT = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
+
+constexpr std::uint32_t NO_CODE_POINT = 0xFFFFFFFF;
+
+NfcKind kind_of(std::uint32_t code_point) {
+  if (code_point >= NFC_END)
+    return KINDS[0];
+  const unsigned block = HIGH[code_point >> 8] * 16U + (code_point >> 4 & 15);
+  return KINDS[LOW[MIDDLE[block] * 16U + (code_point & 15)]];
+}
+
+// Whether it is what NFC leaves as it is, if nothing that follows composes with it.
+bool steady(NfcKind kind) { return (kind.flags & (BEGINS | CHANGES)) == BEGINS; }
+
+// What two code points compose to, or NO_CODE_POINT.
+std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
+  if (first - LEADING < LEADING_COUNT && second - VOWELS < VOWEL_COUNT)
+    return SYLLABLES + ((first - LEADING) * VOWEL_COUNT + second - VOWELS) * TRAILING_COUNT;
+  if (first - SYLLABLES < SYLLABLE_COUNT && (first - SYLLABLES) % TRAILING_COUNT == 0 &&
+      second - TRAILING - 1 < TRAILING_COUNT - 1)
+    return first + second - TRAILING;
+  if (first > PAIR_MASK || second > PAIR_MASK)
+    return NO_CODE_POINT;
+  const std::uint64_t key = std::uint64_t{first} << PAIR_BITS | second;
+  const auto compare = [](std::uint64_t pair, std::uint64_t wanted) {
+    return pair >> (PAIR_BITS + 1) < wanted;
+  };
+  const std::uint64_t *found =
+      std::lower_bound(std::begin(PAIRS), std::end(PAIRS), key, compare);
+  const bool composes =
+      found != std::end(PAIRS) && *found >> (PAIR_BITS + 1) == key && (*found & 1) == 0;
+  return composes ? static_cast<std::uint32_t>(*found >> 1) & PAIR_MASK : NO_CODE_POINT;
+}
+
+struct Decomposition {
+  std::uint32_t first;
+  std::uint32_t second; // NO_CODE_POINT for one that is only written as `first`
+};
+
+// What a code point decomposes to by one step; itself and NO_CODE_POINT if it does not.
+Decomposition parts_of(std::uint32_t code_point) {
+  const std::uint32_t syllable = code_point - SYLLABLES;
+  if (syllable < SYLLABLE_COUNT) {
+    const std::uint32_t trailing = syllable % TRAILING_COUNT;
+    if (trailing != 0)
+      return {code_point - trailing, TRAILING + trailing};
+    const std::uint32_t both = syllable / TRAILING_COUNT;
+    return {LEADING + both / VOWEL_COUNT, VOWELS + both % VOWEL_COUNT};
+  }
+  const auto of_pair = [](std::size_t at) {
+    return static_cast<std::uint32_t>(PAIRS[at] >> 1) & PAIR_MASK;
+  };
+  const auto below = [&](std::size_t at, std::uint32_t wanted) { return of_pair(at) < wanted; };
+  const std::uint16_t *pair =
+      std::lower_bound(std::begin(BY_COMPOSITE), std::end(BY_COMPOSITE), code_point, below);
+  if (pair != std::end(BY_COMPOSITE) && of_pair(*pair) == code_point)
+    return {static_cast<std::uint32_t>(PAIRS[*pair] >> (2 * PAIR_BITS + 1)),
+            static_cast<std::uint32_t>(PAIRS[*pair] >> (PAIR_BITS + 1)) & PAIR_MASK};
+  const SingleRun *behind = std::upper_bound(
+      std::begin(RUNS), std::end(RUNS), code_point,
+      [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
+  if (behind != std::begin(RUNS)) {
+    const std::size_t end = behind == std::end(RUNS) ? std::size(SINGLES) : behind->at;
+    const std::size_t at = behind[-1].at + (code_point - behind[-1].first);
+    if (at < end)
+      return {SINGLES[at], NO_CODE_POINT};
+  }
+  return {code_point, NO_CODE_POINT};
+}
+
+// A code point, with its combining class << CLASS_SHIFT.
+using Item = std::uint32_t;
+constexpr unsigned CLASS_SHIFT = 24;
+constexpr std::uint32_t CODE_POINT = (1U << CLASS_SHIFT) - 1;
+
+Item item_of(std::uint32_t code_point, NfcKind kind) {
+  return std::uint32_t{kind.combining_class} << CLASS_SHIFT | code_point;
+}
+
+void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
+  std::array<std::uint32_t, 4> behind; // what generate.py has checked to be enough
+  std::size_t count = 0;
+  for (;;) {
+    const Decomposition parts = parts_of(code_point);
+    if (parts.first == code_point)
+      break;
+    if (parts.second != NO_CODE_POINT)
+      behind[count++] = parts.second;
+    code_point = parts.first;
+  }
+  items.push_back(item_of(code_point, kind_of(code_point)));
+  while (count > 0) {
+    --count;
+    items.push_back(item_of(behind[count], kind_of(behind[count])));
+  }
+}
+
+// Sorts the marks between any two code points of class 0 by their class.
+void sort_marks(std::vector<Item> &items) {
+  const auto is_mark = [](Item item) { return item > CODE_POINT; };
+  const auto compare = [](Item a, Item b) { return a >> CLASS_SHIFT < b >> CLASS_SHIFT; };
+  auto at = items.begin();
+  while ((at = std::find_if(at, items.end(), is_mark)) != items.end()) {
+    const auto end = std::find_if_not(at, items.end(), is_mark);
+    if (!std::is_sorted(at, end, compare))
+      std::stable_sort(at, end, compare);
+    at = end;
+  }
+}
+
+void compose(std::vector<Item> &items) {
+  std::size_t kept = 0;
+  std::size_t letter = items.size(); // the last of class 0 among those kept
+  std::uint32_t last_class = 0;      // of the last one kept
+  for (const Item item : items) {
+    const std::uint32_t class_ = item >> CLASS_SHIFT;
+    if (letter < kept && (last_class == 0 || last_class < class_)) {
+      const std::uint32_t composed = composite(items[letter], item & CODE_POINT);
+      if (composed != NO_CODE_POINT) {
+        items[letter] = composed;
+        continue;
+      }
+    }
+    if (class_ == 0)
+      letter = kept;
+    last_class = class_;
+    items[kept++] = item;
+  }
+  items.resize(kept);
+}
+
+void write_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
+  const auto put = [&to](std::uint32_t byte) { to.push_back(static_cast<std::uint8_t>(byte)); };
+  const auto tail = [&](unsigned shift) { put(0x80 | (code_point >> shift & 0x3F)); };
+  if (code_point < 0x80)
+    return put(code_point);
+  if (code_point < 0x800) {
+    put(0xC0 | code_point >> 6);
+  } else if (code_point - 0xDC00 < 0x100) {
+    return put(code_point - 0xDC00); // a byte that is no UTF-8, as decode_utf8 has it
+  } else if (code_point < 0x10000) {
+    put(0xE0 | code_point >> 12);
+    tail(6);
+  } else {
+    put(0xF0 | code_point >> 18);
+    tail(12);
+    tail(6);
+  }
+  tail(0);
+}
+
+// Appends the NFC of a text, most of which is to be changed.
+void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item> &items,
+                   std::vector<std::uint8_t> &to) {
+  items.clear();
+  for (std::size_t at = 0; at < size;) {
+    const Decoded decoded = decode_utf8(data + at, size - at);
+    at += decoded.width;
+    const NfcKind kind = kind_of(decoded.code_point);
+    // Whatever decomposes changes or leads.
+    if ((kind.flags & (LEADS | CHANGES)) == 0)
+      items.push_back(item_of(decoded.code_point, kind));
+    else
+      append_decomposed(decoded.code_point, items);
+  }
+  sort_marks(items);
+  compose(items);
+  for (const Item item : items)
+    write_code_point(item & CODE_POINT, to);
+}
+
+// Whether a byte is the first of a code point that is not steady.
+constexpr std::array<bool, 256> leads_to_unsteady() {
+  std::array<bool, 256> found{};
+  for (const std::uint8_t lead : UNSTEADY)
+    found[lead] = true;
+  return found;
+}
+constexpr std::array<bool, 256> LEADS_TO_UNSTEADY = leads_to_unsteady();
+
+// Returns the first place from `at` on where a code point may be that is not steady. Bytes in
+// the middle of one, and those that are no UTF-8, are passed by like others.
+std::size_t skip_steady(const std::uint8_t *data, std::size_t size, std::size_t at) {
+  for (; size - at >= 8; at += 8) {
+    std::uint64_t some;
+    std::memcpy(&some, data + at, sizeof some);
+    if ((some & 0x8080808080808080) == 0)
+      continue;
+    bool any = false;
+    for (std::size_t i = 0; i < 8; ++i)
+      any |= LEADS_TO_UNSTEADY[data[at + i]];
+    if (any)
+      break;
+  }
+  while (at < size && !LEADS_TO_UNSTEADY[data[at]])
+    ++at;
+  return at;
+}
+
+// Returns the start of the code point that ends at `at`, `floor` or behind it.
+std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_t at) {
+  std::size_t start = at - 1;
+  while (start > floor && at - start < 4 && (data[start] & 0xC0) == 0x80)
+    --start;
+  return decode_utf8(data + start, at - start).width == at - start ? start : at - 1;
+}
+
+// Calls changed(start, end) for each part of a text that may not be in NFC, in order, while
+// that returns true. Each part begins anew, unless the text begins with it, and ends where the
+// next does; what is between them is in NFC.
+template <typename Changed>
+void each_changed(const std::uint8_t *data, std::size_t size, Changed changed) {
+  std::size_t at = 0;
+  std::size_t floor = 0; // where a code point begins anew, or 0
+  while ((at = skip_steady(data, size, at)) < size) {
+    Decoded decoded = decode_utf8(data + at, size - at);
+    NfcKind kind = kind_of(decoded.code_point);
+    if (steady(kind)) {
+      at += decoded.width;
+      continue;
+    }
+    std::size_t start = at;
+    bool leads = (kind.flags & LEADS) != 0;
+    bool certain = (kind.flags & CHANGES) == 0;
+    if ((kind.flags & BEGINS) == 0 && at > floor) {
+      // All from `floor` up to here is steady, so that it begins anew.
+      start = start_before(data, floor, at);
+      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags & LEADS) != 0;
+      certain = certain && !(leads && (kind.flags & JOINS) != 0);
+    }
+    // Marks that are in order and do not compose stay.
+    std::uint32_t last_class = kind.combining_class;
+    for (at += decoded.width; at < size; at += decoded.width) {
+      decoded = decode_utf8(data + at, size - at);
+      kind = kind_of(decoded.code_point);
+      if ((kind.flags & BEGINS) != 0)
+        break;
+      const bool in_order = kind.combining_class == 0 || last_class <= kind.combining_class;
+      certain = certain && in_order && (kind.flags & CHANGES) == 0 &&
+                !(leads && (kind.flags & JOINS) != 0);
+      last_class = kind.combining_class;
+    }
+    if (!certain && !changed(start, at))
+      return;
+    floor = at;
+  }
+}
+
+} // namespace
+
+bool is_nfc(const std::uint8_t *data, std::size_t size) {
+  bool same = true;
+  std::vector<Item> items;
+  std::vector<std::uint8_t> normal;
+  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+    normal.clear();
+    append_normal(data + start, end - start, items, normal);
+    same = std::equal(normal.begin(), normal.end(), data + start, data + end);
+    return same;
+  });
+  return same;
+}
+
+void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
+  std::size_t copied = 0;
+  std::vector<Item> items;
+  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+    to.insert(to.end(), data + copied, data + start);
+    append_normal(data + start, end - start, items, to);
+    copied = end;
+    return true;
+  });
+  to.insert(to.end(), data + copied, data + size);
+}
+
+bool begins_anew(std::uint32_t code_point) { return (kind_of(code_point).flags & BEGINS) != 0; }
+
+std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from) {
+  // What may be the start of a sequence that is not there as a whole.
+  std::size_t end = size;
+  for (std::size_t tails = 0; tails < 3 && tails < size; ++tails) {
+    const std::uint8_t byte = data[size - 1 - tails];
+    if ((byte & 0xC0) == 0x80)
+      continue;
+    const std::size_t wanted = byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+    if (tails < wanted)
+      end = size - 1 - tails;
+    break;
+  }
+  while (end > from) {
+    const std::size_t start = start_before(data, 0, end);
+    if (start >= from && begins_anew(decode_utf8(data + start, end - start).code_point))
+      return start;
+    end = start;
+  }
+  return 0;
+}
+
+} // namespace pretok

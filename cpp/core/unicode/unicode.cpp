@@ -1,0 +1,55 @@
+#include "core/unicode/unicode.hpp"
+
+namespace pretok {
+namespace {
+
+constexpr std::uint32_t UNICODE_15_0[] = {
+#include "core/unicode/generated/unicode_15_0.inc"
+};
+constexpr std::uint32_t UNICODE_15_1[] = {
+#include "core/unicode/generated/unicode_15_1.inc"
+};
+constexpr std::uint32_t UNICODE_16_0[] = {
+#include "core/unicode/generated/unicode_16_0.inc"
+};
+constexpr std::uint32_t UNICODE_17_0[] = {
+#include "core/unicode/generated/unicode_17_0.inc"
+};
+constexpr std::uint32_t UNICODE_18_0[] = {
+#include "core/unicode/generated/unicode_18_0.inc"
+};
+
+// The versions that the build chose, as in "16.0 15.0"; all, if it chose none.
+constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
+#ifdef PRETOK_UNICODE
+  return std::string_view(PRETOK_UNICODE).find(version) != std::string_view::npos;
+#else
+  return true;
+#endif
+}
+
+struct Version {
+  template <std::size_t size>
+  constexpr Version(std::string_view of, const std::uint32_t (&runs)[size])
+      : name(of), table(is_built_in(of) ? UnicodeTable{runs, size} : UnicodeTable{nullptr, 0}) {
+  }
+
+  std::string_view name;
+  UnicodeTable table;
+};
+
+constexpr Version VERSIONS[] = {
+    {"15.0", UNICODE_15_0}, {"15.1", UNICODE_15_1}, {"16.0", UNICODE_16_0},
+    {"17.0", UNICODE_17_0}, {"18.0", UNICODE_18_0},
+};
+
+} // namespace
+
+UnicodeTable unicode_table(std::string_view version) {
+  for (const Version &each : VERSIONS)
+    if (each.name == version)
+      return each.table;
+  return {nullptr, 0};
+}
+
+} // namespace pretok

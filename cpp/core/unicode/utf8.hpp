@@ -1,0 +1,56 @@
+// Decoding of UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace pretok {
+
+// Whether a byte continues a sequence that another one began.
+inline bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
+struct Decoded {
+  std::uint32_t code_point;
+  std::uint32_t width; // in bytes
+};
+
+// Decodes the sequence that starts at bytes[0], of which there are `left` >= 1. A byte that
+// does not start a well-formed sequence counts by itself, as the lone surrogate U+DC00 + byte:
+// what Python's error handler "surrogateescape" makes of it.
+inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
+  const std::uint32_t lead = bytes[0];
+  const auto tail = [bytes](int i) { return (bytes[i] & 0xC0) == 0x80; };
+  const auto low6 = [bytes](int i) { return std::uint32_t{bytes[i]} & 0x3F; };
+  if (lead < 0x80)
+    return {lead, 1};
+  if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && tail(1))
+    return {(lead & 0x1F) << 6 | low6(1), 2};
+  if (lead >= 0xE0 && lead < 0xF0 && left >= 3 && tail(1) && tail(2)) {
+    const std::uint32_t code_point = (lead & 0x0F) << 12 | low6(1) << 6 | low6(2);
+    if (code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF))
+      return {code_point, 3};
+  }
+  if (lead >= 0xF0 && lead < 0xF5 && left >= 4 && tail(1) && tail(2) && tail(3)) {
+    const std::uint32_t code_point =
+        (lead & 0x07) << 18 | low6(1) << 12 | low6(2) << 6 | low6(3);
+    if (code_point >= 0x10000 && code_point < 0x110000)
+      return {code_point, 4};
+  }
+  return {0xDC00 + lead, 1};
+}
+
+inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
+  std::uint64_t any = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= size; at += 8) {
+    std::uint64_t part;
+    std::memcpy(&part, bytes + at, sizeof part);
+    any |= part;
+  }
+  for (; at < size; ++at)
+    any |= bytes[at];
+  return (any & 0x8080808080808080) == 0;
+}
+
+} // namespace pretok

@@ -1,0 +1,198 @@
+#include "formats/pretok_file_tokens.hpp"
+
+#include "core/base/ids.hpp"
+#include "formats/pretok_file.hpp"
+#include "formats/rank_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+// The tokens, each known by its place among them, and what merges them.
+class CompactTokens {
+public:
+  CompactTokens(CompactReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
+
+  bool read() {
+    std::uint32_t merge_count = 0;
+    if (!read_literals() || !reader_.number(merge_count) || !read_repeated(merge_count))
+      return false;
+    token_count_ = data_.lengths.size() + merge_count - repeated_.size();
+    if (token_count_ > ID_LIMIT)
+      return reader_.wrong("has more tokens than there can be");
+    width_ = token_count_ <= 1 << 8 ? 1 : token_count_ <= 1 << 16 ? 2 : 3;
+    if (merge_count > reader_.left() / (2 * width_))
+      return reader_.wrong("says that there are merges for which it has no room");
+    const std::uint8_t *const merges = reader_.here();
+    if (!reader_.skip(merge_count * 2 * width_) || !read_runs())
+      return false;
+    return width_ == 1   ? make<1>(merges, merge_count)
+           : width_ == 2 ? make<2>(merges, merge_count)
+                         : make<3>(merges, merge_count);
+  }
+
+private:
+  struct Repeated {
+    std::uint32_t rank;
+    std::uint32_t place; // of the token that this merge makes again
+  };
+
+  bool read_literals() {
+    std::uint32_t count = 0;
+    if (!reader_.count(2, count))
+      return false;
+    literal_count_ = count;
+    data_.lengths.resize(count);
+    std::size_t size = 0;
+    for (std::uint32_t &length : data_.lengths) {
+      if (!reader_.number(length))
+        return false;
+      size += length;
+      if (length == 0 || size > reader_.left())
+        return reader_.wrong("has a token of no bytes, or of more than there are");
+    }
+    data_.bytes.assign(reader_.here(), reader_.here() + size);
+    return reader_.skip(size);
+  }
+
+  // The merges that make a token which is there already.
+  bool read_repeated(std::uint32_t merge_count) {
+    std::uint32_t count = 0;
+    if (!reader_.count(2, count))
+      return false;
+    repeated_.reserve(count);
+    std::uint64_t next = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t gap = 0;
+      std::uint32_t place = 0;
+      if (!reader_.number(gap) || !reader_.number(place))
+        return false;
+      next += gap;
+      if (next >= merge_count)
+        return reader_.wrong("names a merge that is not there");
+      repeated_.push_back({static_cast<std::uint32_t>(next++), place});
+    }
+    return !data_.from_ranks || count == 0 || reader_.wrong("has merges that ranks make twice");
+  }
+
+  // The ids, as runs of ids that follow each other.
+  bool read_runs() {
+    std::uint32_t count = 0;
+    if (!reader_.count(2, count))
+      return false;
+    data_.ids.reserve(token_count_);
+    std::uint32_t end = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint32_t start = 0;
+      std::uint32_t length = 0;
+      if (!reader_.number(start) || !reader_.number(length))
+        return false;
+      if (length == 0 || length > token_count_ - data_.ids.size() || start >= ID_LIMIT ||
+          length > ID_LIMIT - start || (i != 0 && start == end))
+        return reader_.wrong("has ids that are not written as they are to be");
+      end = start + length;
+      for (std::uint32_t id = start; id < end; ++id)
+        data_.ids.push_back(id);
+    }
+    if (data_.ids.size() != token_count_ || token_count_ == 0)
+      return reader_.wrong("has not as many ids as tokens");
+    return reader_.left() == 0 ? differ() : reader_.wrong("goes on behind its end");
+  }
+
+  bool differ() {
+    std::vector<bool> seen(std::size_t{*std::max_element(data_.ids.begin(), data_.ids.end())} +
+                           1);
+    for (const std::uint32_t id : data_.ids) {
+      if (seen[id])
+        return reader_.wrong("has two tokens with id " + std::to_string(id));
+      seen[id] = true;
+    }
+    return true;
+  }
+
+  template <std::size_t WIDTH>
+  bool make(const std::uint8_t *merges, std::uint32_t merge_count) {
+    if (!find_places<WIDTH>(merges, merge_count))
+      return false;
+    data_.bytes.resize(starts_.back());
+    std::uint8_t *const bytes = data_.bytes.data();
+    std::size_t next = literal_count_;
+    for (const Merge &merge : data_.merges) {
+      const auto [left, right, made] = merge;
+      const std::size_t first = starts_[left + 1] - starts_[left];
+      const std::size_t last = starts_[right + 1] - starts_[right];
+      std::uint8_t *const to = bytes + starts_[made];
+      if (made == next) {
+        std::memcpy(to, bytes + starts_[left], first);
+        std::memcpy(to + first, bytes + starts_[right], last);
+        ++next;
+      } else if (starts_[made + 1] - starts_[made] != first + last ||
+                 std::memcmp(to, bytes + starts_[left], first) != 0 ||
+                 std::memcmp(to + first, bytes + starts_[right], last) != 0) {
+        return reader_.wrong("has a merge that does not make the token it names");
+      }
+    }
+    for (Merge &merge : data_.merges)
+      merge = {data_.ids[merge.left], data_.ids[merge.right], data_.ids[merge.id]};
+    data_.mergeable = data_.ids.size();
+    return !data_.from_ranks || tokens_differ(data_.bytes, data_.lengths) ||
+           reader_.wrong("has ranks, and two tokens of the same bytes");
+  }
+
+  // Reads the merges, of places of tokens, and where the bytes of each token are.
+  template <std::size_t WIDTH>
+  bool find_places(const std::uint8_t *merges, std::uint32_t merge_count) {
+    data_.lengths.reserve(token_count_);
+    data_.merges.reserve(merge_count);
+    starts_.reserve(token_count_ + 1);
+    std::uint64_t end = 0;
+    for (const std::uint32_t length : data_.lengths) {
+      starts_.push_back(static_cast<std::uint32_t>(end));
+      end += length;
+    }
+    const std::uint64_t most = end + compact_most_made(token_count_);
+    auto repeated = repeated_.begin();
+    for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
+      const std::uint32_t left = little_endian(merges, WIDTH);
+      const std::uint32_t right = little_endian(merges + WIDTH, WIDTH);
+      const auto known = static_cast<std::uint32_t>(data_.lengths.size());
+      const bool again = repeated != repeated_.end() && repeated->rank == rank;
+      const std::uint32_t made = again ? repeated++->place : known;
+      if (left >= known || right >= known || (again && made >= known))
+        return reader_.wrong("merges a token before it is there");
+      data_.merges.push_back({left, right, made});
+      if (again)
+        continue;
+      const std::uint32_t length = data_.lengths[left] + data_.lengths[right];
+      if (length > COMPACT_MOST_MADE)
+        return reader_.wrong("makes a token that is too long of two others");
+      data_.lengths.push_back(length);
+      starts_.push_back(static_cast<std::uint32_t>(end));
+      end += length;
+      if (end > most)
+        return reader_.wrong("makes tokens of too many bytes");
+    }
+    starts_.push_back(static_cast<std::uint32_t>(end));
+    return end < UINT32_MAX || reader_.wrong("has tokens of more than 4 GiB");
+  }
+
+  CompactReader &reader_;
+  VocabularyData &data_;
+  std::size_t literal_count_ = 0;
+  std::vector<std::uint32_t> starts_; // of the bytes of each token, and their end
+  std::vector<Repeated> repeated_;
+  std::size_t token_count_ = 0;
+  std::size_t width_ = 1;
+};
+
+} // namespace
+
+bool read_tokens(CompactReader &reader, VocabularyData &data) {
+  return CompactTokens(reader, data).read();
+}
+
+} // namespace pretok

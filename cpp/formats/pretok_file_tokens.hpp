@@ -1,0 +1,12 @@
+// The tokens of a .pretok file, which are its last part.
+#pragma once
+
+#include "core/bpe/vocabulary.hpp"
+#include "formats/pretok_file_reader.hpp"
+
+namespace pretok {
+
+// Reads the rest of the file: the tokens, and what merges them. False once there is a fault.
+bool read_tokens(CompactReader &reader, VocabularyData &data);
+
+} // namespace pretok

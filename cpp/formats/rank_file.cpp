@@ -1,0 +1,174 @@
+#include "formats/rank_file.hpp"
+
+#include "core/base/ids.hpp"
+#include "core/base/short_key.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+constexpr std::size_t MOST_DIGITS = 9;
+constexpr std::uint8_t NO_DIGIT = 64;
+
+constexpr std::array<std::uint8_t, 256> make_values() {
+  constexpr char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<std::uint8_t, 256> values{};
+  for (std::size_t i = 0; i < 256; ++i)
+    values[i] = NO_DIGIT;
+  for (std::uint8_t i = 0; i < NO_DIGIT; ++i)
+    values[static_cast<std::uint8_t>(DIGITS[i])] = i;
+  return values;
+}
+constexpr std::array<std::uint8_t, 256> VALUES = make_values();
+
+bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
+  const auto size = static_cast<std::size_t>(end - at);
+  file.bytes.reserve(size / 4 * 3);
+  file.lengths.reserve(size / 16);
+  file.ids.reserve(size / 16);
+  // Tokens go here first: the vector would be cleared to be written to.
+  std::vector<std::uint8_t> block(std::size_t{1} << 14);
+  std::size_t used = 0;
+  const auto flush = [&] {
+    file.bytes.insert(file.bytes.end(), block.data(), block.data() + used);
+    used = 0;
+  };
+  while (at != end) {
+    const void *found = std::memchr(at, ' ', static_cast<std::size_t>(end - at));
+    if (found == nullptr)
+      return false;
+    const auto *space = static_cast<const std::uint8_t *>(found);
+    const auto most = static_cast<std::size_t>(space - at);
+    if (most > block.size() - used) {
+      flush();
+      if (most > block.size())
+        block.resize(most);
+    }
+    const std::size_t decoded = decode_base64(at, space, block.data() + used);
+    if (decoded == 0)
+      return false;
+    used += decoded;
+    std::uint32_t id = 0;
+    const std::uint8_t *const digits = space + 1;
+    for (at = digits; at != end && *at >= '0' && *at <= '9'; ++at) {
+      if (static_cast<std::size_t>(at - digits) == MOST_DIGITS)
+        return false;
+      id = id * 10 + (*at - std::uint32_t{'0'});
+    }
+    if (at == digits || id >= ID_LIMIT)
+      return false;
+    if (end - at >= 2 && at[0] == '\r' && at[1] == '\n')
+      ++at;
+    if (at != end && *at++ != '\n')
+      return false;
+    file.lengths.push_back(static_cast<std::uint32_t>(decoded));
+    file.ids.push_back(id);
+  }
+  flush();
+  return !file.ids.empty();
+}
+
+bool ids_differ(const RankFile &file) {
+  std::vector<bool> seen(std::size_t{*std::max_element(file.ids.begin(), file.ids.end())} + 1);
+  for (const std::uint32_t id : file.ids) {
+    if (seen[id])
+      return false;
+    seen[id] = true;
+  }
+  return true;
+}
+
+bool has_all_bytes(const RankFile &file) {
+  // Of tokens that differ.
+  return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
+}
+
+} // namespace
+
+std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::uint8_t *to) {
+  if (at == end || (end - at) % 4 != 0)
+    return 0;
+  const std::uint8_t *const first = to;
+  const std::uint8_t *const last = end - 4;
+  unsigned wrong = 0;
+  const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
+  for (; at != last; at += 4, to += 3) {
+    const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];
+    wrong |= a | b | c | d;
+    to[0] = byte(a << 2 | b >> 4);
+    to[1] = byte(b << 4 | c >> 2);
+    to[2] = byte(c << 6 | d);
+  }
+  const unsigned a = VALUES[at[0]], b = VALUES[at[1]];
+  const unsigned c = at[2] == '=' && at[3] == '=' ? 0 : VALUES[at[2]];
+  const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
+  wrong |= a | b | c | d;
+  const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
+  // Bits that stand for nothing have to be 0.
+  if (wrong >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
+    return 0;
+  *to++ = byte(a << 2 | b >> 4);
+  if (size > 1)
+    *to++ = byte(b << 4 | c >> 2);
+  if (size > 2)
+    *to++ = byte(c << 6 | d);
+  return static_cast<std::size_t>(to - first);
+}
+
+// Few tokens meet a bit that another one has set, in so many. Only these, and what may be the
+// others, are compared.
+bool tokens_differ(const std::vector<std::uint8_t> &tokens,
+                   const std::vector<std::uint32_t> &lengths) {
+  struct Token {
+    std::uint64_t hash;
+    const std::uint8_t *bytes;
+    std::size_t size;
+  };
+  const HashKey key = hash_key();
+  std::vector<std::uint64_t> hashes(lengths.size());
+  unsigned bits = 6;
+  while (std::uint64_t{1} << bits < std::uint64_t{16} * lengths.size())
+    ++bits;
+  std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
+  constexpr unsigned FEW_BITS = 16;
+  std::vector<std::uint64_t> again(std::size_t{1} << (FEW_BITS - 6));
+  const std::uint8_t *at = tokens.data();
+  const std::uint8_t *const end = at + tokens.size();
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::uint32_t size = lengths[i];
+    const std::uint64_t hash = hash_bytes(at, size, end, key);
+    hashes[i] = hash;
+    at += size;
+    const std::uint64_t bit = hash >> (64 - bits);
+    const std::uint64_t is_seen = seen[bit >> 6] >> (bit & 63) & 1;
+    seen[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+    again[hash % again.size()] |= is_seen << (hash >> 10 & 63);
+  }
+  std::vector<Token> likely;
+  at = tokens.data();
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::uint64_t hash = hashes[i];
+    if ((again[hash % again.size()] >> (hash >> 10 & 63) & 1) != 0)
+      likely.push_back({hash, at, lengths[i]});
+    at += lengths[i];
+  }
+  const auto same = [](const Token &a, const Token &b) {
+    return a.hash == b.hash && a.size == b.size && std::memcmp(a.bytes, b.bytes, a.size) == 0;
+  };
+  std::sort(likely.begin(), likely.end(), [](const Token &a, const Token &b) {
+    return a.hash != b.hash   ? a.hash < b.hash
+           : a.size != b.size ? a.size < b.size
+                              : std::memcmp(a.bytes, b.bytes, a.size) < 0;
+  });
+  return std::adjacent_find(likely.begin(), likely.end(), same) == likely.end();
+}
+
+bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file) {
+  return size < 0xFFFFFFFF && read_lines(data, data + size, file) && ids_differ(file) &&
+         has_all_bytes(file) && tokens_differ(file.bytes, file.lengths);
+}
+
+} // namespace pretok

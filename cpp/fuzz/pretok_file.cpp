@@ -1,0 +1,60 @@
+// .pretok files that nobody has checked, with the right checksum: a fault, or a tokenizer that
+// works.
+#include "core/split/presets.hpp"
+#include "formats/crc32.hpp"
+#include "fuzz/files.hpp"
+
+namespace {
+
+using namespace pretok;
+
+// Seven bits in each byte, the lowest first.
+std::string varint(std::uint32_t value) {
+  std::string bytes;
+  for (; value > 0x7F; value >>= 7)
+    bytes += static_cast<char>(0x80 | (value & 0x7F));
+  return bytes + static_cast<char>(value);
+}
+
+std::string text(const std::string &value) {
+  return varint(static_cast<std::uint32_t>(value.size())) + value;
+}
+
+// The 256 bytes, "ab" and "abc", and an added token.
+std::string some_body(Input &input) {
+  const std::uint32_t flags = input.byte() & 31U;
+  std::string body = varint(flags) + text("gpt2") + text("16.0");
+  if ((flags & 16) != 0) { // a preset of one's own
+    const Preset &preset = preset_at(input.below(preset_count()));
+    body += varint(static_cast<std::uint32_t>(preset.word_count));
+    for (std::size_t i = 0; i < preset.word_count; ++i)
+      body += varint(preset.words[i]);
+  }
+  body += varint(1) + varint(258) + varint(0); // before a text, and behind it
+  body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);
+  body += varint(256) + std::string(256, '\1');
+  for (int byte = 0; byte < 256; ++byte)
+    body += static_cast<char>(byte);
+  body += varint(2) + varint(0);
+  for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
+    body += little_endian(place, 2);
+  return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+  Input input(data, size);
+  std::string body;
+  if (input.below(4) == 3) {
+    const std::vector<std::uint8_t> rest = input.rest();
+    body.assign(rest.begin(), rest.end());
+  } else {
+    body = some_body(input);
+    damage(input, body, 0);
+  }
+  const std::uint32_t sum =
+      crc32(reinterpret_cast<const std::uint8_t *>(body.data()), body.size());
+  check_model("\x89PRETOK\n" + little_endian(1, 4) + little_endian(sum, 4) + body, input);
+  return 0;
+}
