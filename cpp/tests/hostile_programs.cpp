@@ -184,6 +184,45 @@ void check_wrong_relations() {
     }
 }
 
+// White space of a program may have the class of bytes that are not UTF-8. Each of those bytes
+// is one code point.
+void check_ill_formed_white_space() {
+  constexpr std::uint32_t ALL_BUT_LAST = 2;
+  constexpr std::uint32_t ALL = 3;
+  const Record words = words_of({{3, OTHER, 0, ALL_BUT_LAST, 0, 1}, {3, OTHER, 0, ALL, 0, 1}});
+  std::vector<StageProgram> stages;
+  if (read_stages(words.data(), words.size(), stages) != nullptr)
+    return check(false, "the reader accepts white space of any class");
+  const PreTokenizer tokenizer(stages, unicode_table("16.0"));
+  struct Case {
+    const char *text;
+    std::vector<std::size_t> ends;
+  };
+  const std::vector<Case> cases = {
+      {"\xED\xA0\x80q", {2, 3, 4}},         {"\x80\x80\x80\x80\x80q", {4, 5, 6}},
+      {"\xC3\xA9\x80q", {2, 3, 4}},         {" \xF0\x9F\x98q", {3, 4, 5}},
+      {"\x80\x80\x80\xC3\xA9q", {3, 5, 6}}, {" \xE4\xB8\xADq", {1, 4, 5}},
+      {"\x80\xF0\x9F\x98\x80q", {1, 5, 6}},
+  };
+  for (const Case &each : cases) {
+    const std::string text = each.text;
+    std::vector<std::size_t> ends;
+    tokenizer.steps(source_of(tokenizer, text),
+                    [&ends](std::size_t, std::size_t end, int) { ends.push_back(end); });
+    check(ends == each.ends, "the last code point of white space is split off");
+    for (const Kernels *use : all_kernels()) {
+      ends.clear();
+      split(
+          tokenizer, source_of(tokenizer, text),
+          [&ends](const std::size_t *found, std::size_t count) {
+            ends.insert(ends.end(), found, found + count);
+          },
+          *use);
+      check(ends == each.ends, "kernels split off the last code point of white space");
+    }
+  }
+}
+
 // Each of these rules reads far and then fails, or fails often, on one of the texts.
 void check_work() {
   constexpr std::uint32_t ALL_BUT_LAST = 2;
@@ -225,6 +264,7 @@ void check_work() {
 int main() {
   check_reader();
   check_wrong_relations();
+  check_ill_formed_white_space();
   check_work();
   std::printf("%s\n", failures == 0 ? "passed" : "failed");
   return failures == 0 ? 0 : 1;

@@ -57,13 +57,14 @@ public:
     const Decoded decoded = decode(at);
     return {(*classes_)[decoded.code_point], decoded.width};
   }
-  // Where the last code point of those from `start` to `end` starts; there is at least one, and
-  // it is well-formed.
+  // Return where the last code point between `start` and `end` starts; both positions are
+  // boundaries of code points, and `start` is less than `end`.
   std::size_t last_start(std::size_t start, std::size_t end) const {
-    do
-      --end;
-    while (end > start && (data_[end] & 0xC0) == 0x80);
-    return end;
+    std::size_t lead = end - 1;
+    while (lead > start && end - lead < 4 && (data_[lead] & 0xC0) == 0x80)
+      --lead;
+    // A byte that is not UTF-8 is a code point of its own.
+    return lead + decode(lead).width == end ? lead : end - 1;
   }
   const std::uint8_t *data() const { return data_; }
   const ClassTable &classes() const { return *classes_; }
