@@ -156,7 +156,7 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
   std::vector<std::uint8_t> found(text.begin(), at(to));
-  for (std::size_t left = 4 * Stretch::MAX_CODE_POINTS / code_points; left != 0; --left)
+  for (std::size_t left = 4 * ClassBuffer::MAX_CODE_POINTS / code_points; left != 0; --left)
     found.insert(found.end(), at(from), at(to));
   found.insert(found.end(), at(to), text.end());
   found.shrink_to_fit();

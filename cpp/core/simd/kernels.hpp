@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/instruction_set.hpp"
+#include "core/split/fast/class_buffer.hpp"
 #include "core/split/fast/relations.hpp"
-#include "core/split/fast/stretch.hpp"
 #include "core/unicode/class_table.hpp"
 
 #include <cstddef>
@@ -20,24 +20,26 @@ struct Kernels {
   InstructionSet instruction_set;
 
   // Reads as much of a text into a stretch as it takes.
-  void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, Stretch &);
-  void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, Stretch &);
-  void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, Stretch &);
-  void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, Stretch &);
+  void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
+  void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
+  void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
+  void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, ClassBuffer &);
 
   // Tells each relation for the first `blocks` blocks; classes[-1] is read too.
-  void (*relate)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
-                 Masks &masks);
+  void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
+                         RelationBits &relation_bits);
 
   // Finds where labels of so many bits change, for `blocks` blocks behind `edge`.
-  void (*combine)(const Masks &masks, std::size_t blocks, unsigned label_bits, Edge &edge,
-                  Bounds &bounds);
+  void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
+                         unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
   // Writes the positions of the bits of `words`, of which there are `count`, to `ends`, which
-  // has room for Stretch::PADDING more: base + bit, or base + offsets[bit]. Returns how many.
-  std::size_t (*list)(const std::uint64_t *words, std::size_t count, std::size_t base,
-                      const std::uint16_t *offsets, std::size_t *ends);
-  std::size_t (*count)(const std::uint64_t *words, std::size_t count);
+  // has room for ClassBuffer::PADDING more: base + bit, or base + offsets[bit]. Returns how
+  // many.
+  std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
+                                   std::size_t base, const std::uint16_t *offsets,
+                                   std::size_t *ends);
+  std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
 };
 
 // The kernels in use: the best that the processor has, unless tests chose others.

@@ -16,35 +16,35 @@ bool ascii8(const std::uint8_t *data) {
 }
 
 void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
-               Stretch &stretch) {
+               ClassBuffer &buffer) {
   const std::uint8_t *latin1 = table.latin1();
-  std::uint8_t *classes = stretch.classes();
-  stretch.even = true;
+  std::uint8_t *classes = buffer.classes();
+  buffer.one_unit_each = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
-    if (size - at >= 8 && filled + 8 <= Stretch::MAX_CODE_POINTS && ascii8(data + at)) {
+  while (filled < ClassBuffer::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 8 && filled + 8 <= ClassBuffer::MAX_CODE_POINTS && ascii8(data + at)) {
       for (std::size_t i = 0; i < 8; ++i)
         classes[filled + i] = latin1[data[at + i]];
-      if (!stretch.even)
+      if (!buffer.one_unit_each)
         for (std::size_t i = 0; i < 8; ++i)
-          stretch.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
+          buffer.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
       filled += 8;
       at += 8;
     } else {
-      append_utf8(table, data, size, at, at + 8, stretch, filled);
+      append_utf8(table, data, size, at, at + 8, buffer, filled);
     }
   }
-  stretch.finish(filled, at, at == size);
+  buffer.finish(filled, at, at == size);
 }
 
 template <typename Unit>
 void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
-                      Stretch &stretch) {
-  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
-  stretch.even = true;
-  append_code_points(table, data, 0, count, stretch);
-  stretch.finish(count, count, count == size);
+                      ClassBuffer &buffer) {
+  const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
+  buffer.one_unit_each = true;
+  append_code_points(table, data, 0, count, buffer);
+  buffer.finish(count, count, count == size);
 }
 
 // A bit of each of 64 bytes: the highest, which then makes room for the next.
@@ -66,8 +66,8 @@ std::uint64_t take_top_bits(std::uint8_t *bytes) {
   return found;
 }
 
-void relate(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
-            Masks &masks) {
+void classify_pairs(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
+                    RelationBits &relation_bits) {
   const Pair *pairs = relations.pairs();
   alignas(16) std::uint8_t low[64];
   alignas(16) std::uint8_t high[64];
@@ -81,11 +81,11 @@ void relate(const Relations &relations, const std::uint8_t *classes, std::size_t
       before = class_;
     }
     for (std::size_t relation = 8; relation-- != 0;)
-      masks[relation][block] = take_top_bits(low);
+      relation_bits[relation][block] = take_top_bits(low);
     for (std::size_t relation = 16; relation-- != 8;) {
       const std::uint64_t bits = take_top_bits(high);
       if (relation < RELATIONS)
-        masks[relation][block] = bits;
+        relation_bits[relation][block] = bits;
     }
   }
 }
@@ -111,9 +111,9 @@ const Kernels PLAIN_KERNELS = {"plain",
                                plain::read_code_points<std::uint8_t>,
                                plain::read_code_points<std::uint16_t>,
                                plain::read_code_points<std::uint32_t>,
-                               plain::relate,
-                               combine_words,
-                               list_bits,
+                               plain::classify_pairs,
+                               plain_resolve_labels,
+                               plain_bits_to_positions,
                                plain::count_bits};
 
 } // namespace pretok

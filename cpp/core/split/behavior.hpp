@@ -26,9 +26,9 @@ struct Part {
 };
 
 // Calls emit(part) for what `behavior` makes of the parts that are added.
-template <typename Emit> class Settler {
+template <typename Emit> class BehaviorApplier {
 public:
-  Settler(Behavior behavior, bool invert, Emit &emit)
+  BehaviorApplier(Behavior behavior, bool invert, Emit &emit)
       : behavior_(behavior), invert_(invert), emit_(emit) {}
 
   void add(std::size_t start, std::size_t end, int rule) {

@@ -5,7 +5,7 @@ namespace {
 
 using Candidates = std::array<std::vector<int>, END + 1>;
 
-Candidates candidates_of(const std::vector<Rule> &rules) {
+Candidates candidates_by_class(const std::vector<Rule> &rules) {
   Candidates found;
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
     const Mask first = std::visit([](const auto &kind) { return kind.first(); }, rules[rule]);
@@ -66,7 +66,8 @@ std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classe
 
 Machine::Machine(const Program &program, UnicodeTable table)
     : classes_(program.alphabet, table), rules_(with_classes(program.rules, classes_)),
-      candidates_(candidates_of(rules_)), cuts_(rules_, candidates_, classes_.used()) {
+      candidates_(candidates_by_class(rules_)),
+      neighbors_(rules_, candidates_, classes_.used()) {
   for (const Rule &rule : rules_)
     if (const auto *spaces = std::get_if<Spaces>(&rule))
       spaces_ |= spaces->space;

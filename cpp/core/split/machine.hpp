@@ -4,7 +4,7 @@
 
 #include "core/base/noinline.hpp"
 #include "core/split/behavior.hpp"
-#include "core/split/fast/cuts.hpp"
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/program.hpp"
 #include "core/split/rules.hpp"
 #include "core/split/text.hpp"
@@ -24,13 +24,13 @@ namespace pretok {
 // all of the classes in `open`, no more will be decided. `rule` is GAP, or the rule whose match
 // from `resume` on spans all text before `restart`; Machine::run_from(rule) then finds the end
 // of that match in the text from `restart` on.
-struct Rest {
-  std::size_t resume;
+struct Undecided {
+  std::size_t position;
   bool in_gap;
   int rule;
   std::size_t restart;
-  std::size_t room;
-  Mask open;
+  std::size_t min_more;
+  Mask classes;
 };
 
 // Splits with a program of rules in one Unicode version. Immutable; linear time.
@@ -39,21 +39,23 @@ public:
   Machine(const Program &program, UnicodeTable table);
 
   const ClassTable &classes() const { return classes_; }
-  const CutTable &cuts() const { return cuts_; }
+  const NeighborTable &neighbors() const { return neighbors_; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
 
   // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its
   // end; with `partial`, for those that are decided whatever follows. `in_gap` says that
   // `source` goes on after text that no rule matched.
   template <typename Source, typename Emit>
-  Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
+  Undecided run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // As run, but tries no other rule than `rule` at the start of `source`; see Rest::restart.
+  // As run, but tries no other rule than `rule` at the start of `source`; see
+  // Undecided::restart.
   template <typename Source, typename Emit>
-  Rest run_from(int rule, const Source &source, bool partial, bool in_gap, Emit emit) const {
+  Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
+                     Emit emit) const {
     if (source.size() == 0)
       return run(source, partial, in_gap, emit);
     Text<Source> text(source, partial);
@@ -71,8 +73,8 @@ public:
 
   // The same from position `from` up to the first boundary that is not before `to`.
   template <typename Source, typename Emit>
-  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
-           Emit &emit) const {
+  Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
+                Emit &emit) const {
     std::size_t position = from;
     while (position < to) {
       text.here = text.source.element(position);
@@ -113,10 +115,11 @@ private:
   };
 
   template <typename Source>
-  static Rest undecided(const Text<Source> &text, std::size_t position, bool in_gap, int rule) {
+  static Undecided undecided(const Text<Source> &text, std::size_t position, bool in_gap,
+                             int rule) {
     if (text.restart <= position)
-      return {position, in_gap, GAP, position, text.room, text.open};
-    return {position, in_gap, rule, text.restart, text.room, text.open};
+      return {position, in_gap, GAP, position, text.min_more, text.undecided_classes};
+    return {position, in_gap, rule, text.restart, text.min_more, text.undecided_classes};
   }
 
   // Only the rules that can begin with a class are tried where it stands.
@@ -147,7 +150,7 @@ private:
   ClassTable classes_;
   std::vector<Rule> rules_;
   std::array<std::vector<int>, END + 1> candidates_;
-  CutTable cuts_;
+  NeighborTable neighbors_;
   Mask spaces_ = 0; // of any Spaces rule
 };
 

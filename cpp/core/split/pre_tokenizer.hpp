@@ -72,13 +72,13 @@ private:
     };
     std::size_t start = 0;
     if (stage.behavior != Behavior::ISOLATED) {
-      const auto settled = [&put](const Part &part) { put(part.start, part.end, part.rule); };
-      Settler settler(stage.behavior, stage.invert, settled);
+      const auto put_part = [&put](const Part &part) { put(part.start, part.end, part.rule); };
+      BehaviorApplier applier(stage.behavior, stage.invert, put_part);
       stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
-        settler.add(start, end, made_by);
+        applier.add(start, end, made_by);
         start = end;
       });
-      settler.finish();
+      applier.finish();
     } else if (with_rules || piece.size() < WORTH_THE_FAST_PATH) {
       stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
         put(start, end, made_by);
@@ -108,7 +108,7 @@ void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
   if (const Machine *machine = pre_tokenizer.only())
     return split(*machine, source, sink, use);
-  Ends<Sink> ends(sink);
+  EndBuffer<Sink> ends(sink);
   pre_tokenizer.spans(source, use,
                       [&ends](std::size_t, std::size_t end, int) { ends.add(end); });
   ends.flush();

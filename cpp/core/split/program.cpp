@@ -7,10 +7,10 @@ namespace pretok {
 namespace {
 
 constexpr std::uint32_t MAGIC = 0x70740002;
-constexpr std::uint32_t MOST_STAGES = 16;
-constexpr std::uint32_t MOST_RULES = 255;
-constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
-constexpr std::uint32_t LONGEST_TEXT = 255;
+constexpr std::uint32_t MAX_STAGES = 16;
+constexpr std::uint32_t MAX_RULES = 255;
+constexpr std::uint32_t MAX_RANGES = 1 << 16;
+constexpr std::uint32_t MAX_TEXT = 255;
 constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
 // The most work of a program at one position, besides the code points that its rules take.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
@@ -48,7 +48,7 @@ private:
 
 bool read_text(ProgramReader &words, LiteralText &text) {
   const std::uint32_t length = words.next();
-  if (length == 0 || length > LONGEST_TEXT || length > words.left())
+  if (length == 0 || length > MAX_TEXT || length > words.left())
     return false;
   for (std::uint32_t i = 0; i < length; ++i) {
     text.push_back(words.next());
@@ -161,7 +161,7 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
       return false;
     rules.emplace_back(rule);
     // Or else each start would look through what the next ones look through.
-    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > LONGEST_TEXT))
+    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > MAX_TEXT))
       return false;
     return are_counts(rule.at_most, rule.at_least);
   }
@@ -218,21 +218,21 @@ const char *check_memos(const std::vector<Rule> &rules) {
 bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &class_count) {
   class_count = words.next();
   const std::uint32_t count = words.next();
-  if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
+  if (class_count == 0 || class_count > END || count == 0 || count > MAX_RANGES)
     return false;
   for (std::uint32_t i = 0; i < count && !words.ran_out(); ++i) {
-    AlphabetSegment segment{words.next(), {}};
+    AlphabetRange range{words.next(), {}};
     std::uint32_t word = 0;
     for (std::size_t atom = 0; atom < ATOM_COUNT; ++atom) {
       word = atom % 4 == 0 ? words.next() : word >> 8;
-      segment.classes[atom] = static_cast<std::uint8_t>(word & 0xFF);
-      if (segment.classes[atom] >= class_count)
+      range.class_map[atom] = static_cast<std::uint8_t>(word & 0xFF);
+      if (range.class_map[atom] >= class_count)
         return false;
     }
-    const bool ascending = i == 0 ? segment.first == 0 : segment.first > alphabet.back().first;
-    if (!ascending || segment.first >= CODE_POINTS)
+    const bool ascending = i == 0 ? range.start == 0 : range.start > alphabet.back().start;
+    if (!ascending || range.start >= CODE_POINTS)
       return false;
-    alphabet.push_back(segment);
+    alphabet.push_back(range);
   }
   return true;
 }
@@ -244,7 +244,7 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
   if (!read_alphabet(source, program.alphabet, class_count))
     return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
-  if (rule_count == 0 || rule_count > MOST_RULES)
+  if (rule_count == 0 || rule_count > MAX_RULES)
     return "a stage has no rules, or more than 255";
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::uint32_t length = source.next();
@@ -289,7 +289,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
   if (source.next() != MAGIC)
     return "not pretok stages of this version";
   const std::uint32_t count = source.next();
-  if (count == 0 || count > MOST_STAGES)
+  if (count == 0 || count > MAX_STAGES)
     return "there are no stages, or more than 16";
   std::uint32_t ahead = 0;
   for (std::uint32_t i = 0; i < count; ++i) {

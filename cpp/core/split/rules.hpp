@@ -4,7 +4,7 @@
 // from `start` on ends, or NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules has the
 // same machines under the same names, and refuses rules that would need to.
 //
-// For the fast path (cuts.hpp) a rule also says, by masks of classes:
+// For the fast path (neighbors.hpp) a rule also says, by masks of classes:
 //   first    what a match can begin with;
 //   behind   what may stand behind class a in one of its pre-tokens, or more;
 //   within   of that, what may only stand there within the suffix of a word;

@@ -1,7 +1,7 @@
 #include "core/split/safe_cut.hpp"
 
 #include "core/base/sizes.hpp"
-#include "core/split/fast/cuts.hpp"
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/sources.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t fr
   std::size_t at = from + before.width;
   while (at < source.size()) {
     const Element element = source.element(at);
-    if (machine.cuts().parts(before.class_, element.class_))
+    if (machine.neighbors().has_boundary(before.class_, element.class_))
       return at;
     before = element;
     at += element.width;

@@ -60,16 +60,16 @@ public:
   // Says that what follows decides, but not fewer than `most` code points, all in `mask`. A
   // match that continues at `last_word` does not depend on the text before `last_word`.
   std::size_t undecided(Mask mask, std::size_t most = UNLIMITED, std::size_t last_word = 0) {
-    open = mask;
-    room = most;
+    undecided_classes = mask;
+    min_more = most;
     restart = last_word;
     return UNDECIDED;
   }
 
   const Source source;
   const bool partial;
-  Mask open = 0;
-  std::size_t room = UNLIMITED;
+  Mask undecided_classes = 0;
+  std::size_t min_more = UNLIMITED;
   std::size_t restart = 0;
   // The code point at the position where rules are tried.
   Element here{END, 0};

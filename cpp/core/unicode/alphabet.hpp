@@ -10,12 +10,12 @@
 namespace pretok {
 
 // From `first` on, a code point of atom a has class `classes[a]`.
-struct AlphabetSegment {
-  std::uint32_t first;
-  std::array<std::uint8_t, ATOM_COUNT> classes;
+struct AlphabetRange {
+  std::uint32_t start;
+  std::array<std::uint8_t, ATOM_COUNT> class_map;
 };
 
 // Segments ascending by `first`, from 0.
-using Alphabet = std::vector<AlphabetSegment>;
+using Alphabet = std::vector<AlphabetRange>;
 
 } // namespace pretok

@@ -11,10 +11,10 @@ namespace pretok {
 namespace {
 
 enum : std::uint8_t {
-  BEGINS = 1,  // begins_anew
-  LEADS = 2,   // it, or what it decomposes to, composes with what follows
-  JOINS = 4,   // composes with what is before it
-  CHANGES = 8, // is not in NFC
+  BOUNDARY_BEFORE = 1,        // has_nfc_boundary_before
+  COMPOSES_WITH_NEXT = 2,     // it, or what it decomposes to, composes with what follows
+  COMPOSES_WITH_PREVIOUS = 4, // composes with what is before it
+  NOT_IN_NFC = 8,             // is not in NFC
 };
 
 struct NfcKind {
@@ -53,7 +53,9 @@ NfcKind kind_of(std::uint32_t code_point) {
 }
 
 // Whether it is what NFC leaves as it is, if nothing that follows composes with it.
-bool steady(NfcKind kind) { return (kind.flags & (BEGINS | CHANGES)) == BEGINS; }
+bool is_stable_starter(NfcKind kind) {
+  return (kind.flags & (BOUNDARY_BEFORE | NOT_IN_NFC)) == BOUNDARY_BEFORE;
+}
 
 // What two code points compose to, or NO_CODE_POINT.
 std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
@@ -99,12 +101,12 @@ Decomposition parts_of(std::uint32_t code_point) {
   if (pair != std::end(BY_COMPOSITE) && of_pair(*pair) == code_point)
     return {static_cast<std::uint32_t>(PAIRS[*pair] >> (2 * PAIR_BITS + 1)),
             static_cast<std::uint32_t>(PAIRS[*pair] >> (PAIR_BITS + 1)) & PAIR_MASK};
-  const SingleRun *behind = std::upper_bound(
+  const SingleRun *later = std::upper_bound(
       std::begin(RUNS), std::end(RUNS), code_point,
       [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
-  if (behind != std::begin(RUNS)) {
-    const std::size_t end = behind == std::end(RUNS) ? std::size(SINGLES) : behind->at;
-    const std::size_t at = behind[-1].at + (code_point - behind[-1].first);
+  if (later != std::begin(RUNS)) {
+    const std::size_t end = later == std::end(RUNS) ? std::size(SINGLES) : later->at;
+    const std::size_t at = later[-1].at + (code_point - later[-1].first);
     if (at < end)
       return {SINGLES[at], NO_CODE_POINT};
   }
@@ -121,20 +123,20 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
 }
 
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
-  std::array<std::uint32_t, 4> behind; // what generate.py has checked to be enough
+  std::array<std::uint32_t, 4> later; // what generate.py has checked to be enough
   std::size_t count = 0;
   for (;;) {
     const Decomposition parts = parts_of(code_point);
     if (parts.first == code_point)
       break;
     if (parts.second != NO_CODE_POINT)
-      behind[count++] = parts.second;
+      later[count++] = parts.second;
     code_point = parts.first;
   }
   items.push_back(item_of(code_point, kind_of(code_point)));
   while (count > 0) {
     --count;
-    items.push_back(item_of(behind[count], kind_of(behind[count])));
+    items.push_back(item_of(later[count], kind_of(later[count])));
   }
 }
 
@@ -201,7 +203,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     at += decoded.width;
     const NfcKind kind = kind_of(decoded.code_point);
     // Whatever decomposes changes or leads.
-    if ((kind.flags & (LEADS | CHANGES)) == 0)
+    if ((kind.flags & (COMPOSES_WITH_NEXT | NOT_IN_NFC)) == 0)
       items.push_back(item_of(decoded.code_point, kind));
     else
       append_decomposed(decoded.code_point, items);
@@ -213,17 +215,17 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
 }
 
 // Whether a byte is the first of a code point that is not steady.
-constexpr std::array<bool, 256> leads_to_unsteady() {
+constexpr std::array<bool, 256> unstable_leads() {
   std::array<bool, 256> found{};
-  for (const std::uint8_t lead : UNSTEADY)
+  for (const std::uint8_t lead : UNSTABLE_LEADS)
     found[lead] = true;
   return found;
 }
-constexpr std::array<bool, 256> LEADS_TO_UNSTEADY = leads_to_unsteady();
+constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 
 // Returns the first place from `at` on where a code point may be that is not steady. Bytes in
 // the middle of one, and those that are no UTF-8, are passed by like others.
-std::size_t skip_steady(const std::uint8_t *data, std::size_t size, std::size_t at) {
+std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t at) {
   for (; size - at >= 8; at += 8) {
     std::uint64_t some;
     std::memcpy(&some, data + at, sizeof some);
@@ -231,11 +233,11 @@ std::size_t skip_steady(const std::uint8_t *data, std::size_t size, std::size_t 
       continue;
     bool any = false;
     for (std::size_t i = 0; i < 8; ++i)
-      any |= LEADS_TO_UNSTEADY[data[at + i]];
+      any |= IS_UNSTABLE_LEAD[data[at + i]];
     if (any)
       break;
   }
-  while (at < size && !LEADS_TO_UNSTEADY[data[at]])
+  while (at < size && !IS_UNSTABLE_LEAD[data[at]])
     ++at;
   return at;
 }
@@ -252,35 +254,36 @@ std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_
 // that returns true. Each part begins anew, unless the text begins with it, and ends where the
 // next does; what is between them is in NFC.
 template <typename Changed>
-void each_changed(const std::uint8_t *data, std::size_t size, Changed changed) {
+void for_unnormalized(const std::uint8_t *data, std::size_t size, Changed changed) {
   std::size_t at = 0;
   std::size_t floor = 0; // where a code point begins anew, or 0
-  while ((at = skip_steady(data, size, at)) < size) {
+  while ((at = skip_stable(data, size, at)) < size) {
     Decoded decoded = decode_utf8(data + at, size - at);
     NfcKind kind = kind_of(decoded.code_point);
-    if (steady(kind)) {
+    if (is_stable_starter(kind)) {
       at += decoded.width;
       continue;
     }
     std::size_t start = at;
-    bool leads = (kind.flags & LEADS) != 0;
-    bool certain = (kind.flags & CHANGES) == 0;
-    if ((kind.flags & BEGINS) == 0 && at > floor) {
+    bool leads = (kind.flags & COMPOSES_WITH_NEXT) != 0;
+    bool certain = (kind.flags & NOT_IN_NFC) == 0;
+    if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
       // All from `floor` up to here is steady, so that it begins anew.
       start = start_before(data, floor, at);
-      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags & LEADS) != 0;
-      certain = certain && !(leads && (kind.flags & JOINS) != 0);
+      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags &
+               COMPOSES_WITH_NEXT) != 0;
+      certain = certain && !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
     }
     // Marks that are in order and do not compose stay.
     std::uint32_t last_class = kind.combining_class;
     for (at += decoded.width; at < size; at += decoded.width) {
       decoded = decode_utf8(data + at, size - at);
       kind = kind_of(decoded.code_point);
-      if ((kind.flags & BEGINS) != 0)
+      if ((kind.flags & BOUNDARY_BEFORE) != 0)
         break;
       const bool in_order = kind.combining_class == 0 || last_class <= kind.combining_class;
-      certain = certain && in_order && (kind.flags & CHANGES) == 0 &&
-                !(leads && (kind.flags & JOINS) != 0);
+      certain = certain && in_order && (kind.flags & NOT_IN_NFC) == 0 &&
+                !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
       last_class = kind.combining_class;
     }
     if (!certain && !changed(start, at))
@@ -295,7 +298,7 @@ bool is_nfc(const std::uint8_t *data, std::size_t size) {
   bool same = true;
   std::vector<Item> items;
   std::vector<std::uint8_t> normal;
-  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+  for_unnormalized(data, size, [&](std::size_t start, std::size_t end) {
     normal.clear();
     append_normal(data + start, end - start, items, normal);
     same = std::equal(normal.begin(), normal.end(), data + start, data + end);
@@ -307,7 +310,7 @@ bool is_nfc(const std::uint8_t *data, std::size_t size) {
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
   std::size_t copied = 0;
   std::vector<Item> items;
-  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+  for_unnormalized(data, size, [&](std::size_t start, std::size_t end) {
     to.insert(to.end(), data + copied, data + start);
     append_normal(data + start, end - start, items, to);
     copied = end;
@@ -316,7 +319,9 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
   to.insert(to.end(), data + copied, data + size);
 }
 
-bool begins_anew(std::uint32_t code_point) { return (kind_of(code_point).flags & BEGINS) != 0; }
+bool has_nfc_boundary_before(std::uint32_t code_point) {
+  return (kind_of(code_point).flags & BOUNDARY_BEFORE) != 0;
+}
 
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from) {
   // What may be the start of a sequence that is not there as a whole.
@@ -332,7 +337,8 @@ std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t
   }
   while (end > from) {
     const std::size_t start = start_before(data, 0, end);
-    if (start >= from && begins_anew(decode_utf8(data + start, end - start).code_point))
+    if (start >= from &&
+        has_nfc_boundary_before(decode_utf8(data + start, end - start).code_point))
       return start;
     end = start;
   }

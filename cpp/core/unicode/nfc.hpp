@@ -27,7 +27,7 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
 
 // Whether a text can be cut before this code point: NFC of both parts is NFC of the whole,
 // whatever they are.
-bool begins_anew(std::uint32_t code_point);
+bool has_nfc_boundary_before(std::uint32_t code_point);
 
 // Returns the last place in data[from..size), 0 if there is none, where the text can be cut
 // like that, whatever comes behind data[size - 1]; so never within a sequence, or before one

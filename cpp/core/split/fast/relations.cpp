@@ -20,7 +20,7 @@ std::size_t size_of(Mask mask) {
   return size;
 }
 
-void keep_different(std::vector<Mask> &masks) {
+void sort_unique(std::vector<Mask> &masks) {
   std::sort(masks.begin(), masks.end());
   masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
 }
@@ -40,13 +40,13 @@ Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
 // Rectangles that cover `matrix`: few, if not the fewest.
 std::vector<Rectangle> cover(const Matrix &matrix) {
   std::vector<Mask> different(matrix.begin(), matrix.end());
-  keep_different(different);
+  sort_unique(different);
   std::vector<Mask> meets;
   for (const Mask row : different)
     for (const Mask other : different)
       if ((row & other) != 0)
         meets.push_back(row & other);
-  keep_different(meets);
+  sort_unique(meets);
   std::vector<Rectangle> choices;
   for (const Mask columns : meets)
     choices.push_back(rectangle_of(matrix, columns));
@@ -76,7 +76,7 @@ std::vector<Rectangle> cover(const Matrix &matrix) {
 
 } // namespace
 
-void Relations::factor(Mask used) {
+void Relations::cover_by_rectangles(Mask used) {
   const Mask before = used | Mask{1} << END;
   unsigned free = 0; // bits of the last plane
   for (std::uint8_t relation = 0; relation < RELATIONS; ++relation) {

@@ -10,18 +10,18 @@
 
 namespace pretok {
 
-// What may be said of a pair of neighbours, a and b behind it; see cuts.hpp.
+// What may be said of a pair of neighbours, a and b behind it; see neighbors.hpp.
 enum Relation : std::uint8_t {
-  CUT,
-  ASK,
-  SOFT,
-  SPACES,
-  COUNTED,
-  TIED,
-  TAIL,
-  NEWLINES, // b is a line break, for rules that know such
-  TAILS,    // b may go on with a tail that is white space
-  LABEL,    // the lowest of the label's four bits
+  BOUNDARY,
+  UNRESOLVED,
+  CONDITIONAL,
+  SPACE_PAIR,
+  LENGTH_LIMITED,
+  AMBIGUOUS,
+  TAIL_PAIR,
+  NEWLINE_CLASS, // b is a line break, for rules that know such
+  TAIL_CLASS,    // b may go on with a tail that is white space
+  LABEL,         // the lowest of the label's four bits
 };
 inline constexpr std::size_t RELATIONS = LABEL + 4;
 
@@ -50,7 +50,7 @@ public:
   };
 
   // `used` has the classes that occur at all, END aside.
-  void factor(Mask used);
+  void cover_by_rectangles(Mask used);
 
   Pair &operator()(std::size_t a, std::size_t b) { return pairs_[a * CLASSES + b]; }
   Pair operator()(std::size_t a, std::size_t b) const { return pairs_[a * CLASSES + b]; }

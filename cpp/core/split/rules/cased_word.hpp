@@ -41,23 +41,27 @@ struct CasedWord {
   }
 
   Mask first() const { return upper | lower | lead; }
-  Mask behind(std::uint8_t a) const {
-    return ahead_of_suffix(a) | (suffix ? suffix->behind(a) : 0);
+  Mask may_follow(std::uint8_t a) const {
+    return may_follow_before_suffix(a) | (suffix ? suffix->may_follow(a) : 0);
   }
-  Mask within(std::uint8_t a) const {
-    return suffix && !has(suffix->apostrophe, a) ? suffix->behind(a) & ~ahead_of_suffix(a) : 0;
+  Mask only_in_suffix(std::uint8_t a) const {
+    return suffix && !has(suffix->apostrophe, a)
+               ? suffix->may_follow(a) & ~may_follow_before_suffix(a)
+               : 0;
   }
   // A capital behind a letter that is none may begin a word of its own; all else runs on.
-  Mask joined(std::uint8_t a) const {
+  Mask always_follows(std::uint8_t a) const {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
-  Mask sure() const { return upper | lower; }
-  Mask refuses(std::uint8_t a) const { return has(upper | lower, a) ? 0 : ~(upper | lower); }
-  Mask inside() const { return upper | lower | (suffix ? suffix->inside() : 0); }
+  Mask always_matches() const { return upper | lower; }
+  Mask rejects_next(std::uint8_t a) const {
+    return has(upper | lower, a) ? 0 : ~(upper | lower);
+  }
+  Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 
 private:
   // What may stand behind a up to the apostrophe.
-  Mask ahead_of_suffix(std::uint8_t a) const {
+  Mask may_follow_before_suffix(std::uint8_t a) const {
     Mask found = has(lead, a) ? upper | lower : 0;
     found |= has(upper, a) ? upper | lower : 0;
     found |= has(lower, a) ? lower : 0;

@@ -52,12 +52,12 @@ struct Contraction {
   }
 
   Mask first() const { return apostrophe; }
-  Mask behind(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return ~letters; }
-  Mask inside() const { return apostrophe | letters; }
+  Mask may_follow(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return ~letters; }
+  Mask interior() const { return apostrophe | letters; }
 };
 
 } // namespace pretok

@@ -46,14 +46,14 @@ struct Groups {
   Mask first() const { return body; }
   // Even groups of one code point are cut together where the end of the run decides whether
   // there are any.
-  Mask behind(std::uint8_t a) const {
+  Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return body; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return body; }
 };
 
 } // namespace pretok

@@ -41,12 +41,12 @@ struct Literal {
   }
 
   Mask first() const { return begin; }
-  Mask behind(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return begin | rest; }
+  Mask may_follow(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return begin | rest; }
 };
 
 // before body{at_least,at_most} after: a run of `body` between two literal texts.
@@ -72,12 +72,12 @@ struct Enclosed {
   }
 
   Mask first() const { return begin; }
-  Mask behind(std::uint8_t a) const { return has(inside(), a) ? rest | body : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return begin | rest | body; }
+  Mask may_follow(std::uint8_t a) const { return has(interior(), a) ? rest | body : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return begin | rest | body; }
 };
 
 } // namespace pretok

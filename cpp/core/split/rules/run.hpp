@@ -49,15 +49,15 @@ struct Run {
   }
 
   Mask first() const { return lead_required ? lead : body | lead; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask behind(std::uint8_t a) const {
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask may_follow(std::uint8_t a) const {
     const Mask more = at_most == 1 ? 0 : body;
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
   // As if it were not for at_most, which `longest` tells. A tail that could lead would not end
   // a chain of joined pairs, so it is left out; so is one with a limit.
-  Mask joined(std::uint8_t a) const {
+  Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
     if (!has(body, a))
@@ -65,10 +65,10 @@ struct Run {
     const Mask always = tail_at_most == 0 ? tail & ~body & ~lead : 0;
     return (at_most == 1 ? 0 : body) | always;
   }
-  Mask sure() const { return lead_required || at_least > 1 ? 0 : body; }
-  Mask refuses(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
+  Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
+  Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
   // What a match may hold besides a lead and a tail.
-  Mask inside() const { return body; }
+  Mask interior() const { return body; }
 };
 
 } // namespace pretok

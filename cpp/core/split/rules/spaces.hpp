@@ -54,14 +54,14 @@ struct Spaces {
   }
 
   Mask first() const { return space; }
-  Mask behind(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t a) const {
+  Mask may_follow(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t a) const {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
-  Mask sure() const { return through == Through::ALL && at_least == 1 ? space : 0; }
-  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
-  Mask inside() const { return space; }
+  Mask always_matches() const { return through == Through::ALL && at_least == 1 ? space : 0; }
+  Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
+  Mask interior() const { return space; }
 
 private:
   // \s{at_least,at_most}, of those from `start` to `end`; there is at least one.
