@@ -15,12 +15,12 @@ PRETOK_TARGET inline __m256i load(const void *from) {
   return _mm256_loadu_si256(static_cast<const __m256i *>(from));
 }
 
-// The 16 bytes from `from` on, twice.
+// Loads 16 bytes into both halves.
 PRETOK_TARGET inline __m256i load_twice(const void *from) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i *>(from)));
 }
 
-// The classes of ASCII, 16 to a part.
+// The classes of ASCII, 16 in each part.
 struct Ascii {
   __m256i parts[8];
 };
@@ -34,7 +34,8 @@ PRETOK_TARGET inline Ascii ascii_of(const ClassTable &table) {
 PRETOK_TARGET inline __m256i look_up(const Ascii &ascii, __m256i bytes) {
   __m256i found = _mm256_setzero_si256();
   for (int i = 0; i < 8; ++i) {
-    // Bytes of other parts get their highest bit, which looks up 0.
+    // A byte of part i becomes 0x00 to 0x0F, plus 0x70. Bytes of other parts saturate to 0x80
+    // or more, for which the shuffle returns 0.
     const __m256i within = _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
     found = _mm256_or_si256(
         found,
@@ -57,7 +58,7 @@ PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
     const __m256i bytes = load(data + at);
     const auto beyond = static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
     if (beyond != 0) {
-      // as far as there is no run of ASCII that is worth a look-up
+      // The 32 bytes that are not all ASCII.
       append_utf8(table, data, size, at, at + 32, buffer, filled);
       continue;
     }
@@ -116,8 +117,8 @@ PRETOK_TARGET void read_code_points(const ClassTable &table, const Unit *data, s
   buffer.finish(count, count, count == size);
 }
 
-// 32 bytes as indices into the first and the second half of a table of 32: those of the other
-// half have their highest bit, which looks up 0.
+// 32 bytes as indices into both halves of a table of 32. An index of the other half has its
+// highest bit set, for which the shuffle returns 0.
 struct Index {
   __m256i low;
   __m256i high;
@@ -172,7 +173,7 @@ PRETOK_TARGET std::size_t bits_to_positions(const std::uint64_t *words, std::siz
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = words[i];
     const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
-    // Eight at a time, wanted or not: how many there are is hard to predict.
+    // Branchless, eight at a time: the number of bits is unpredictable.
     for (std::size_t done = 0; done < bits; done += 8)
       for (std::size_t j = 0; j < 8; ++j) {
         const std::size_t at = i * 64 + (_tzcnt_u64(word) & 63);

@@ -8,7 +8,7 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// 64 offsets: those of `bytes`, and `base` more.
+// Stores 64 offsets: each of `bytes` plus `base`.
 PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
   const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
   _mm512_storeu_si512(
@@ -18,7 +18,7 @@ PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::s
       _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1)), more));
 }
 
-// The classes of 16 code points, a byte each.
+// Returns the classes of 16 code points, one byte each.
 PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
   const __m512i entry =
       _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT),
@@ -30,20 +30,30 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
   return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
 }
 
-// The code points of sequences of two bytes or more, of which leads[first] to leads[first + 15]
-// tell where they start in `bytes`, which `more` follow.
+// Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are their
+// positions in `bytes`; `more` are the 64 bytes after those.
+//
+// Each lane of 32 bits takes four bytes from its lead on, the lead at the top, then masks off
+// the marker bits and packs the payload bits together. With three bytes:
+//
+//   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
+//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of lead 0xE.
+//   maddubs 0x4001   0000aaaabbbbbb    0000ccccccxxxxxx      high byte * 64 + low byte
+//   madd 0x10000001  00000000aaaabbbbbbccccccxxxxxx          high half * 4096 + low half
+//   >> 6             00000000000000aaaabbbbbbcccccc          6 for each byte that is not there
 PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
-  // the lead four times, and so on
+  // Lane i selects leads[first + i] four times.
   const __m512i spread =
       _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
                       11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
                       5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
   const __m512i from =
       _mm512_permutexvar_epi8(_mm512_add_epi8(spread, _mm512_set1_epi8(first)), leads);
-  // four bytes from each lead on, the lead at the top
+  // x86 is little-endian: the top byte of a lane adds 0 to the position, the lowest adds 3.
   const __m512i four = _mm512_permutex2var_epi8(
       bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
-  // by the high half of the lead: the bits that count, and how far right they go together
+  // Tables indexed by the high nibble of the lead, of which 0xC to 0xF occur. The highest
+  // element comes first: 0xF (four bytes), 0xE (three), 0xD and 0xC (two).
   const __m512i lead = _mm512_srli_epi32(four, 28);
   const __m512i counts = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -54,8 +64,8 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
   return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
-// Reads the code points that start in the 64 bytes, or fewer, at data[at]; returns false,
-// having done nothing, if they are not well-formed.
+// Reads the code points that start in the next 64 bytes, or fewer, at data[at]. Returns false
+// and changes nothing if they are not well-formed.
 PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
                                      std::size_t size, std::size_t &at, ClassBuffer &buffer,
                                      std::size_t &filled) {
@@ -72,7 +82,7 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
     buffer.start_offsets(filled);
   store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
-  // The classes of what is beyond ASCII, then those of ASCII between them.
+  // Classes beyond ASCII are packed in `classes`; the last store puts them between ASCII ones.
   const __m512i leads = _mm512_maskz_compress_epi8(two, counting());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
@@ -137,10 +147,10 @@ PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std
   buffer.finish(count, count, count == size);
 }
 
-// 64 code points, those of them that `valid` says there are, as bytes.
+// The code points of `valid` among the next 64, one byte each.
 struct Narrowed {
   __m512i bytes;
-  bool ascii; // or else `bytes` mean nothing
+  bool ascii; // if false, `bytes` are meaningless
 };
 PRETOK_AVX512 inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
   const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
@@ -177,7 +187,7 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // Hardware does not look ahead beyond a page, which is about a stretch.
+    // The hardware prefetcher stops at the end of a page, which holds about one buffer.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -236,7 +246,8 @@ PRETOK_AVX512 void classify_pairs(const Relations &relations, const std::uint8_t
   complete(relations, blocks, relation_bits);
 }
 
-// Each bit's neighbour before, `last` being the words before `words`.
+// Shifts eight words by one bit toward the highest, as one number of 512 bits. The bit that
+// comes in is the top bit of `last`.
 PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
   return _mm512_or_si512(_mm512_add_epi64(words, words),
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
@@ -284,7 +295,7 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// The positions of bits that are set, each in one of 64 bytes.
+// Stores the positions of the bits in `word`, plus `base`. May write PADDING more.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
   const __m512i found = _mm512_maskz_compress_epi8(word, counting());

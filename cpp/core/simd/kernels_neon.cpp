@@ -22,7 +22,7 @@ inline Ascii ascii_of(const ClassTable &table) {
       {{vld1q_u8(from + 64), vld1q_u8(from + 80), vld1q_u8(from + 96), vld1q_u8(from + 112)}}};
 }
 
-// Indices beyond a table look up 0, or leave what there is.
+// vqtbl returns 0 for an index beyond its table; vqtbx keeps its first argument.
 inline uint8x16_t look_up(const Ascii &ascii, uint8x16_t bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(ascii.low, bytes), ascii.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
@@ -94,7 +94,7 @@ void read_code_points(const ClassTable &table, const Unit *data, std::size_t siz
   buffer.finish(count, count, count == size);
 }
 
-// Where some of `bits` are set: a bit for each of 64 bytes.
+// Returns one bit for each of 64 bytes: whether it has any of `bits`.
 inline std::uint64_t holds(const std::uint8_t *meets, uint8x16_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};
@@ -131,7 +131,7 @@ void classify_pairs(const Relations &relations, const std::uint8_t *classes, std
   complete(relations, blocks, relation_bits);
 }
 
-// Eight at a time, wanted or not: how many there are is hard to predict.
+// Branchless, eight at a time: the number of bits is unpredictable.
 std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count, std::size_t base,
                               const std::uint16_t *offsets, std::size_t *ends) {
   std::size_t *to = ends;

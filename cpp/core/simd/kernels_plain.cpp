@@ -47,7 +47,7 @@ void read_code_points(const ClassTable &table, const Unit *data, std::size_t siz
   buffer.finish(count, count, count == size);
 }
 
-// A bit of each of 64 bytes: the highest, which then makes room for the next.
+// Returns the highest bit of each of 64 bytes, and shifts every byte left by one.
 std::uint64_t take_top_bits(std::uint8_t *bytes) {
   std::uint64_t found = 0;
 #if PRETOK_SSE2
@@ -94,6 +94,7 @@ std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = words[i];
+    // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
     word -= word >> 1 & 0x5555555555555555;
     word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;

@@ -1,4 +1,4 @@
-// Reading of texts in plain C++, for all kernels: what they do not read in a faster way.
+// Plain C++ that all kernels share: they read with it where vectors do not serve.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -12,7 +12,8 @@
 
 namespace pretok {
 
-// A ClassTable that needs no loads of its own: bytes that are written might be those.
+// The pointers of a ClassTable in locals. Through the table, the compiler would reload them
+// after each byte that is written, which could alias them.
 struct Classes {
   explicit Classes(const ClassTable &table) : index(table.index()), blocks(table.blocks()) {}
 
@@ -20,14 +21,15 @@ struct Classes {
     return blocks[std::size_t{index[code_point >> ClassTable::SHIFT]} << ClassTable::SHIFT |
                   (code_point & ((1U << ClassTable::SHIFT) - 1))];
   }
-  // The same, of what is below U+0100.
+  // Returns the class of a code point below U+0100.
   std::uint8_t latin1(std::uint32_t code_point) const { return blocks[code_point]; }
 
   const std::uint16_t *const index;
   const std::uint8_t *const blocks;
 };
 
-// decode_utf8, fast where there are two or three bytes of well-formed UTF-8 and one more.
+// As decode_utf8, but faster for well-formed sequences of two or three bytes. Sequences in the
+// last three bytes of a text take the slow way.
 inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   if (left < 4)
     return decode_utf8(bytes, left);
@@ -44,8 +46,9 @@ inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   return decode_utf8(bytes, left);
 }
 
-// Reads code points of UTF-8, or bytes that are none, from data[at] to data[until] and one that
-// lies across there, as far as they fit; what lies behind data[size] is not there.
+// Appends the classes of the code points that start in data[at..until), as far as they fit.
+// The last one may end after `until`, but not after `size`. A byte that is not UTF-8 counts as
+// one code point.
 inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                         std::size_t &at, std::size_t until, ClassBuffer &buffer,
                         std::size_t &filled) {
@@ -84,7 +87,8 @@ void append_code_points(const ClassTable &table, const Unit *data, std::size_t f
     classes[i] = sizeof(Unit) == 1 || data[i] < 0x100 ? of.latin1(data[i]) : of[data[i]];
 }
 
-// Says of relations that look-ups do not tell what they are, and inverts what they do.
+// Completes the relations that no part describes: inverts those that were covered by their
+// complement, and clears those that hold for no pair.
 inline void complete(const Relations &relations, std::size_t blocks,
                      RelationBits &relation_bits) {
   for (const std::uint8_t relation : relations.absent())
@@ -110,7 +114,8 @@ inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t 
       carry.labels[i] = label;
     }
     const std::uint64_t changed = differs & plain & (plain << 1 | carry.plain >> 63);
-    // Behind a change the next label is compared with one that no longer counts.
+    // A change right after a change is unresolved: if the first makes a boundary, the label
+    // before it no longer counts.
     const std::uint64_t changes =
         changed & ~relation_bits[AMBIGUOUS][block] & ~(changed << 1 | carry.changed >> 63);
     carry.plain = plain;

@@ -1,5 +1,5 @@
-// A pre-tokenizer: stages, each of which cuts every piece of the one before, seeing it as a
-// whole text. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it as
+// a text of its own. pretok/machine/staged.py is its twin.
 #pragma once
 
 #include "core/split/fast/splitter.hpp"
@@ -20,24 +20,24 @@ public:
   // There is at least one stage.
   PreTokenizer(const std::vector<StageProgram> &stages, UnicodeTable table);
 
-  // The classes of the first stage, which sources are made with.
+  // Returns the classes of the first stage, for the sources to split.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
-  // The machine, if there is one stage and it keeps what it cuts as it is; else nullptr.
+  // Returns the machine if there is only one stage and it is ISOLATED; else nullptr.
   const Machine *only() const { return stages_.size() == 1 ? first() : nullptr; }
-  // The machine of the first stage, if all boundaries that it finds are kept; else nullptr.
+  // Returns the machine of the first stage if that stage is ISOLATED; else nullptr.
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
   }
-  // Whether parts of the text are dropped.
+  // Whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Calls emit(start, end, rule) for each pre-token; rules are numbered through all stages.
-  // What no rule of a stage matched keeps the rule of the stage before.
+  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
+  // gap keeps the rule of the stage before.
   template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
     if (source.size() != 0)
       cut<true>(0, source, 0, GAP, kernels(), emit);
   }
-  // The same by the fast path: `rule` means nothing.
+  // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() != 0)
@@ -52,7 +52,7 @@ private:
     int rules_before;
   };
 
-  // Below this size the fast path takes longer to set up than it saves.
+  // In smaller texts the fast path costs more than it saves.
   static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
 
   // `piece` starts at `at`.
@@ -101,8 +101,8 @@ private:
   bool removes_ = false;
 };
 
-// Calls sink(ends, count), ends being a pointer to std::size_t, with the positions of the ends
-// of all pre-tokens of `source`, in order, some at a time. No stage may remove text.
+// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
+// until all are passed. `ends` is a pointer to std::size_t. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
@@ -114,7 +114,7 @@ void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
   ends.flush();
 }
 
-// How many pre-tokens `source` has.
+// Returns the number of pre-tokens of `source`.
 template <typename Source>
 std::size_t count(const PreTokenizer &pre_tokenizer, const Source &source,
                   const Kernels &use = kernels()) {

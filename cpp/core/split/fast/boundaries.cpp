@@ -11,7 +11,7 @@ std::uint64_t first_bits(std::size_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (ONE << count) - 1;
 }
 
-// The sum, and in `carry` whether it went beyond 64 bits.
+// Returns the sum modulo 2^64; `carry` is the carry out of the highest bit.
 std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
   const std::uint64_t sum = a + b;
   carry = sum < a;
@@ -30,7 +30,7 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
     if ((pairs | limited_pairs_) != 0) {
       const std::uint64_t limits = limit_lengths(pairs);
       (has_exact_limit_ ? all : unresolved)[block] |= limits;
-      // Where counting starts is one further then.
+      // A label that begins here, and not at a boundary, starts counting one later.
       unresolved[block] |= changed[block] & pairs;
     }
     const std::uint64_t tails = relation_bits[TAIL_PAIR][block];
@@ -48,8 +48,11 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
 }
 
 std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
-  // Which pairs are the last of counted_ in a row: the first in a run of those is one behind
-  // which a boundary is due, and from there each counted_ further.
+  // too_long: pairs that are the last of length_limit_ in a row, n for short. In each run of
+  // such pairs the first is a boundary, and then every n-th. With n = 3 and the digits 1234567:
+  //   pairs     . 1 1 1 1 1 1     pair i is of digits i - 1 and i
+  //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
+  //   limits    . . . 1 . . 1     123 456 7
   std::uint64_t too_long = pairs;
   for (unsigned back = 1; back < length_limit_ && too_long != 0; ++back)
     too_long &= pairs << back | limited_pairs_ >> (64 - back);
@@ -72,7 +75,15 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t spaces = relation_bits[SPACE_PAIR][block] & first_bits(here);
   const std::uint64_t newlines = relation_bits[NEWLINE_CLASS][block];
   const std::uint64_t next_spaces = left != 0 ? relation_bits[SPACE_PAIR][block + 1] : 0;
-  // What the tail of the pre-token before takes: additions run from its start to its end.
+  // Add-with-carry finds the end of a run of ones: a bit added at the start of the run carries
+  // through all its ones, and stops in the first zero after it. One addition serves every run
+  // of the word, and its carry out continues in the next block. Here the runs are tails; each
+  // is entered at bit i of `starts`, and goes on from bit i + 1 (lowest bit first):
+  //   tails               . . 1 1 1 . . 1 1 .
+  //   taken_from          . . 1 . . . . . . .
+  //   past = sum          . . . . . 1 . 1 1 .     a run that nothing enters stays as it is
+  //   tails & ~past       . . 1 1 1 . . . . .     taken by the tail
+  //   past & ~tails       . . . . . 1 . . . .     the first code point after the tail
   const std::uint64_t tails = spaces & relation_bits[TAIL_CLASS][block];
   const std::uint64_t taken_from = starts << 1 | tail_;
   std::uint64_t carry;
@@ -81,8 +92,8 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t taken = tails & ~past;
   std::uint64_t found = past & ~tails & spaces;
 
-  // The last of a run, if it is no line break that LAST_NEWLINE takes. Whether the last of all
-  // is the last of a run is not known, nor needed if the text ends there.
+  // ALL_BUT_LAST: a boundary before the last code point of a run, unless it is a line break
+  // that LAST_NEWLINE takes. If the buffer ends here, the run may go on: that is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
@@ -91,14 +102,16 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   if (left == 0)
     unresolved_bits |= ends & last;
 
-  // Behind a line break, if none follows in the run.
-  std::uint64_t behind = blanks & (newlines << 1 | newline_) & ~taken;
-  if (behind == 0)
+  // LAST_NEWLINE: a boundary after a line break, unless another one follows in the run. Each
+  // bit of `after_newline` starts a run of blanks. The addition finds where that run ends: at a
+  // line break (`broken`), the candidate before it is no boundary.
+  std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
+  if (after_newline == 0)
     return found;
-  const std::uint64_t ran = add(blanks, behind, carry);
-  const auto remove_last_before = [&behind](std::uint64_t bit) {
-    const std::uint64_t removed = highest(behind & (bit - 1));
-    behind &= ~removed;
+  const std::uint64_t ran = add(blanks, after_newline, carry);
+  const auto remove_last_before = [&after_newline](std::uint64_t bit) {
+    const std::uint64_t removed = highest(after_newline & (bit - 1));
+    after_newline &= ~removed;
     return removed;
   };
   if (left == 0) {
@@ -115,7 +128,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   }
   for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)
     remove_last_before(broken & (0 - broken));
-  return found | behind;
+  return found | after_newline;
 }
 
 } // namespace pretok

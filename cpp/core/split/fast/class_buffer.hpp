@@ -1,4 +1,4 @@
-// A stretch of text as the fast path sees it: the class of each code point, in a row.
+// A part of a text as the fast path reads it: the class of each code point, one byte each.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -10,25 +10,25 @@
 
 namespace pretok {
 
-// Blocks of 64 code points of a stretch, at most.
+// A buffer holds at most so many blocks of 64 code points.
 inline constexpr std::size_t BLOCKS = 16;
 
-// For each block a word, and in it for each code point a bit.
+// One word for each block, and in it one bit for each code point.
 using BitWords = std::array<std::uint64_t, BLOCKS>;
 
-// For every relation, where it holds between a code point and the one before.
+// One BitWords for each relation: whether it holds between a code point and the one before.
 using RelationBits = std::array<BitWords, RELATIONS>;
 
-// Boundaries of a stretch, as far as labels tell them; see Boundaries.
+// Boundaries of a buffer. A bit stands for the boundary before its code point.
 struct BoundaryBits {
-  BitWords certain;
-  BitWords all;
-  BitWords unresolved;
-  BitWords changed; // where labels change
+  BitWords certain;    // boundaries, whatever the rules say of unresolved pairs
+  BitWords all;        // also those that hold if no pair since the last is unresolved
+  BitWords unresolved; // pairs that the machine decides
+  BitWords changed;    // pairs whose label differs from the label before
 };
 
-// What the next stretch needs of the one before: of its last block, the pairs that have a
-// label, where labels changed, and their bits.
+// The words of the last block that the next buffer continues: its labeled pairs, its changes of
+// label, and the bits of its labels.
 struct Carry {
   std::uint64_t plain = 0;
   std::uint64_t changed = 0;
@@ -36,9 +36,9 @@ struct Carry {
 };
 
 struct ClassBuffer {
-  // Code points, at most; fewer only where the text ends.
+  // A buffer has fewer code points only at the end of the text.
   static constexpr std::size_t MAX_CODE_POINTS = 64 * BLOCKS;
-  // How much kernels may write behind that.
+  // Kernels may write so many bytes or offsets past the end.
   static constexpr std::size_t PADDING = 64;
 
   std::size_t count = 0;     // code points
@@ -46,20 +46,22 @@ struct ClassBuffer {
   bool one_unit_each = true; // whether every code point takes one unit
 
   std::uint8_t *classes() { return classes_.data() + PADDING; }
-  // Where each code point starts, in units from the start of the stretch, unless `even`.
+  // The start of each code point, in code units from the start of the buffer. Not set if
+  // `one_unit_each`.
   std::uint16_t *offsets() { return offsets_.data(); }
   std::size_t offset(std::size_t at) const { return one_unit_each ? at : offsets_[at]; }
   std::size_t blocks() const { return (count + 63) / 64; }
 
-  // Offsets so far: of `filled` code points that take one unit each.
+  // Writes the offsets of the first `filled` code points, which take one unit each, and makes
+  // the readers write offsets from there on.
   void start_offsets(std::size_t filled) {
     for (std::size_t i = 0; i < filled; ++i)
       offsets_[i] = static_cast<std::uint16_t>(i);
     one_unit_each = false;
   }
 
-  // Ends reading: `filled` code points, `read` units, of a text of which that is all or
-  // not.
+  // Ends reading, after `filled` code points and `read` code units. `all` says whether the text
+  // ends there.
   void finish(std::size_t filled, std::size_t read, bool all) {
     count = filled;
     units = read;
@@ -71,7 +73,7 @@ struct ClassBuffer {
   }
 
 private:
-  // classes()[-1] is the class before the stretch.
+  // classes()[-1] is the class of the code point before the buffer.
   alignas(64) std::array<std::uint8_t, PADDING + MAX_CODE_POINTS + 2 * PADDING> classes_;
   alignas(64) std::array<std::uint16_t, MAX_CODE_POINTS + PADDING> offsets_;
 };

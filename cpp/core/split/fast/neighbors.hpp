@@ -1,39 +1,67 @@
-// Which neighbours the rules part, and which they join: the fast path of splitting.
+// The fast path of splitting: which pairs of neighbors have a boundary between them.
 //
-// For two code points of classes a and b side by side, the rules leave these possibilities.
-// BOUNDARY: no rule has a pre-token with b behind a, so there is always a boundary between
-// them. A rule's label: if all neighbours between two cuts have it, they are one pre-token,
-// that rule's, or, with LENGTH_LIMITED, as many as its at_most makes of them. If there is but
-// one such rule, its tail takes none of its body, and all pairs behind its body that have a
-// label have its own: then there is a soft boundary behind each at_most of them. Where another
-// label follows there is a cut as well, but with AMBIGUOUS it depends. CONDITIONAL: there is a
-// cut, unless something is asked since the last one. SPACE_PAIR: white space within a run of
-// it; see below. UNRESOLVED: anything else; the machine then splits what lies between the two
-// cuts. Most text is made of cuts and single labels, and those need neither rules nor branches.
+// A pair is two adjacent code points, of classes a and b. NeighborTable derives the relations
+// of each pair from the rules of a program:
 //
-// Why it is right. A pair is BOUNDARY if no rule's `behind` mask allows it: then no pre-token
-// can hold it. It is CONDITIONAL if only the suffix of a CasedWord can hold it, and the pair of
-// a letter and the apostrophe, which comes before within the same pre-token, is UNRESOLVED for
-// all letters: so if nothing is asked since a boundary, no pre-token from there on holds it. It
-// has the label of rule r if r is the first of the rules that can begin with a that does not
-// refuse b behind it, and r's `joined` mask has b for a. So r is the rule that makes the
-// pre-token behind a cut, if the first pair has its label; it takes all the pairs that follow
-// with its label, for what joins begins with a class that can begin r, and such a class within
-// a match of r is of its body; and it takes no more, for a cut follows, or a pair that it does
-// not allow: one that some other label's rule allows is AMBIGUOUS.
+//   BOUNDARY        No rule has a pre-token that holds the pair.
+//   LABEL           A label names a rule. If all pairs between two boundaries have one label,
+//                   the text between them is one pre-token of that rule. A boundary lies where
+//                   the label changes.
+//   LENGTH_LIMITED  The pair is in the body of a Run with `at_most`, which adds boundaries.
+//   AMBIGUOUS       The rule of the previous label may hold this pair too. If the label changes
+//                   here, the pair is unresolved.
+//   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
+//   SPACE_PAIR      Both are white space; see below.
+//   TAIL_PAIR       b is white space, and begins the tail of a Run.
+//   UNRESOLVED      Any other pair. The machine splits the text between the two boundaries
+//                   around it.
 //
-// White space. Say that all Spaces rules share the classes of white space, that wherever one
-// white space stands behind another no other rule that does not refuse that comes before them,
-// and that the first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST
-// (END_OF_TEXT matters at the end only, and that is left to the machine). Then a pre-token that
-// starts within a run of white space, and not with its last, ends behind the run's last line
-// break (with LAST_NEWLINE), or else before the run's last code point. A run is not entered by
-// the pre-token before but for a tail, of one set of classes for all rules: such pairs are
-// TAIL_PAIR, and what the tail takes of the run ends where another class, not of TAIL_CLASS,
-// follows. All of that is known if it is known which rule the pre-token before is of, that is
-// if nothing is asked since the last cut: so these boundaries are soft. Boundaries::resolve
-// finds them. Pairs that would break this are UNRESOLVED: a last line break, or tail, that
-// something may stand behind.
+// Most text is made of boundaries and single labels, which need neither rules nor branches.
+//
+// An example: "I'm  ok" in GPT-2's split, `'(?:s|t|re|ve|m|ll|d)| ?\p{L}+|...|\s+(?!\S)|\s+`.
+// Column i tells the relation of code points i - 1 and i.
+//
+//   text            I   '   m   _   _   o   k      (_ is a space)
+//   BOUNDARY        1   1   .   1   .   .   .      I' and m_ are in no rule's pre-token
+//   UNRESOLVED      .   .   1   .   .   .   .      'm is a contraction, or ' alone and m
+//   SPACE_PAIR      .   .   .   .   1   .   .      __ is a run of white space
+//   LABEL of \p{L}  .   .   .   .   .   1   1      _o and ok are in a word with its lead
+//   boundaries      1   1   .   1   1   .   .      the run of white space ends before its last
+//   split           I | ' m | _ | _ o k            the machine splits "'m", and nothing else
+//
+// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, and the pair is in no gap
+// between matches. So no pre-token holds the pair.
+//
+// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. Within that
+// pre-token, a letter and the apostrophe come first, and that pair is UNRESOLVED for every
+// letter. If no pair since a boundary is unresolved, no pre-token after it holds such a suffix.
+//
+// Proof for labels. Consider the rules that can begin with a and do not reject b next. Let r be
+// the first of them. The pair has the label of r if the `always_follows` mask of r has b for a.
+//   - r makes the pre-token after a boundary if the first pair has its label.
+//   - r takes every following pair of its label. An `always_follows` pair begins with a class
+//     that can begin r, and within a match of r such a class is of its body.
+//   - r takes no more. Either a boundary follows, or a pair that r does not allow. A pair that
+//     the rule of another label allows is AMBIGUOUS.
+//
+// Proof for limits. A Run with `at_most` n has a boundary after each n of its body. The count
+// starts at a boundary if three conditions hold (`has_exact_limit`): only one label is
+// LENGTH_LIMITED; the tail of its rule takes none of the body; every labeled pair that begins
+// in the body has that label. Otherwise n such pairs in a row are unresolved.
+//
+// White space needs three conditions:
+//   - All Spaces rules share the classes of white space.
+//   - The first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST. The machine
+//     handles END_OF_TEXT, which matters at the end only.
+//   - No other rule comes before them that can take two white space code points in a row.
+// Then consider a pre-token that starts within a run of white space, but not with its last code
+// point. With LAST_NEWLINE it ends after the last line break of the run, if there is one. Else
+// it ends before the last code point of the run.
+// Only a tail of the pre-token before can enter the run: that pair is TAIL_PAIR. All rules
+// share one set of tail classes, and the tail ends at the first code point of another class.
+// This depends on the rule of the pre-token before, which is known if no pair since the last
+// boundary is unresolved. Boundaries::resolve finds these boundaries. Pairs that would break a
+// condition are UNRESOLVED: a last line break, or a tail, that something may follow.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -49,22 +77,21 @@ namespace pretok {
 
 class NeighborTable {
 public:
-  // `candidates` has for each class the rules that can begin with it, in order; `used` has the
-  // classes that occur.
+  // `candidates` lists for each class the rules that can begin with it, in order. `used` holds
+  // the classes of at least one code point.
   NeighborTable(const std::vector<Rule> &rules,
                 const std::array<std::vector<int>, END + 1> &candidates, Mask used);
 
-  // Whether there is always a boundary between `before` and `after`. Behind END, where a text
-  // begins, there is one.
+  // Whether the pair is a BOUNDARY. It is if `before` is END, which stands before the text.
   bool has_boundary(std::uint8_t before, std::uint8_t after) const {
     return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
   }
   const Relations &relations() const { return relations_; }
-  // This many LENGTH_LIMITED pairs in a row are too many for one pre-token; 64 at most.
+  // Return how many LENGTH_LIMITED pairs in a row exceed one pre-token: at most 64.
   std::uint32_t length_limit() const { return length_limit_; }
-  // Whether there is a boundary behind each so many of them then; else it is to be asked.
+  // Whether each `length_limit` of them end a pre-token. Otherwise they are unresolved.
   bool has_exact_limit() const { return has_exact_limit_; }
-  // How many bits labels have.
+  // Return the number of bits in a label.
   unsigned label_bits() const { return label_bits_; }
 
 private:

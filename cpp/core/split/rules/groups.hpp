@@ -1,4 +1,4 @@
-// Runs cut into groups from their end, as numbers are read.
+// Groups of a run, counted from its end, such as the thousands of a number.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// body{at_least,size}(?=(?:body{size})*(?!body)): one of the groups of a run, unless one of
-// `stop` follows that.
+// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run. Fails if a code point of
+// `stop` follows the run.
 struct Groups {
   Mask body = 0;
   Mask stop = 0;
@@ -44,8 +44,8 @@ struct Groups {
   }
 
   Mask first() const { return body; }
-  // Even groups of one code point are cut together where the end of the run decides whether
-  // there are any.
+  // If one code point of `stop` makes all groups fail, even groups of one code point may share
+  // a pre-token.
   Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }

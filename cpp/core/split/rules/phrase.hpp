@@ -1,4 +1,4 @@
-// Words that single joints hold together.
+// Words connected by single joints.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between each; `begin` is
-// what starts a word, `word` that and what goes on with it.
+// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between two of them.
+// `begin` is `start`; `word` is `start` and `rest`.
 struct Phrase {
   Mask begin = 0;
   Mask word = 0;
