@@ -34,7 +34,7 @@ void find_classes(Contraction &rule, const ClassTable &classes) {
     }
 }
 
-// Of a text from its code point `from` on.
+// Returns the classes of the code points of `text` from index `from` on.
 Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable &classes) {
   Mask found = 0;
   for (; from < text.size(); ++from)
@@ -43,8 +43,8 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
   return found;
 }
 
-// The fast path relies on the classes of what rules match literally: no program has to be
-// believed what they are. (Where one does not begin with what it should, it is never tried.)
+// Sets the classes of literal text, on which the fast path relies, instead of trusting the
+// program. (A rule whose first classes are wrong is never tried.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

@@ -12,11 +12,11 @@ constexpr std::uint32_t MAX_RULES = 255;
 constexpr std::uint32_t MAX_RANGES = 1 << 16;
 constexpr std::uint32_t MAX_TEXT = 255;
 constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
-// The most work of a program at one position, besides the code points that its rules take.
+// Limits the work of a program at one position, beyond the code points that its rules match.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Hands out words; past the end it hands out zeros and remembers. Masks have none but
-// `classes`.
+// Reads the words of a program. Past the end it returns zeros, and `ran_out` is true. A mask
+// may have only bits of `classes`.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -29,13 +29,13 @@ public:
     return 0;
   }
   Mask mask() {
-    const Mask found = next();
-    strange_ |= (found & ~classes_) != 0;
-    return found;
+    const Mask mask = next();
+    has_foreign_class_ |= (mask & ~classes_) != 0;
+    return mask;
   }
   std::size_t left() const { return size_ - at_; }
   bool ran_out() const { return ran_out_; }
-  bool all_is_well() const { return !ran_out_ && !strange_ && left() == 0; }
+  bool is_complete() const { return !ran_out_ && !has_foreign_class_ && left() == 0; }
 
 private:
   const std::uint32_t *words_;
@@ -43,7 +43,7 @@ private:
   Mask classes_;
   std::size_t at_ = 0;
   bool ran_out_ = false;
-  bool strange_ = false; // whether a mask has other classes
+  bool has_foreign_class_ = false;
 };
 
 bool read_text(ProgramReader &words, LiteralText &text) {
@@ -58,7 +58,7 @@ bool read_text(ProgramReader &words, LiteralText &text) {
   return true;
 }
 
-// Whether a count of code points, of which 0 means no limit, and a least one go together.
+// Whether 1 <= at_least <= at_most; an `at_most` of 0 is no limit.
 bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
   return at_least != 0 && at_least <= (at_most == 0 ? MAX_COUNT : at_most) &&
          at_most <= MAX_COUNT;
@@ -134,7 +134,7 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     rule.at_most = words.next();
     rule.at_least = words.next();
     rules.emplace_back(rule);
-    // Only what takes white space whatever follows can have a limit.
+    // Only ALL_BUT_LAST and ALL can have a limit.
     const bool has_limit = rule.at_most != 0 || rule.at_least != 1;
     return through <= static_cast<std::uint32_t>(Through::ALL) &&
            (rule.newline & ~rule.space) == 0 &&
@@ -160,7 +160,7 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
       return false;
     rules.emplace_back(rule);
-    // Or else each start would look through what the next ones look through.
+    // Without a limit each start could scan the same run again: quadratic time.
     if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > MAX_TEXT))
       return false;
     return are_counts(rule.at_most, rule.at_least);
@@ -195,8 +195,8 @@ std::uint32_t total_size(const std::vector<LiteralText> &texts) {
   return size;
 }
 
-// Whether the memos of Text serve all rules: there is one rule for groups at most, and all
-// Spaces rules share their classes.
+// Checks that the memos of Text serve all rules: at most one Groups rule, and the same classes
+// in all Spaces rules. Returns nullptr or the error.
 const char *check_memos(const std::vector<Rule> &rules) {
   const Spaces *first = nullptr;
   bool has_groups = false;
@@ -237,7 +237,8 @@ bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &clas
   return true;
 }
 
-// Adds the look-ahead of all rules to `ahead`.
+// Reads the rules of one stage, and adds their look-ahead to `ahead`. Returns nullptr or the
+// error.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
                          std::uint32_t &ahead) {
   std::uint32_t class_count = 0;
@@ -251,7 +252,7 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
     if (length == 0 || length > source.left())
       return "a stage is cut short";
     ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
-    if (!read_rule(record, program.rules) || !record.all_is_well())
+    if (!read_rule(record, program.rules) || !record.is_complete())
       return "a rule of a stage is malformed";
     ahead += look_ahead(program.rules.back());
     if (ahead > MAX_LOOK_AHEAD)
@@ -261,7 +262,7 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
   }
   if (const char *wrong = check_memos(program.rules))
     return wrong;
-  return source.all_is_well() ? nullptr : "a stage has the wrong length";
+  return source.is_complete() ? nullptr : "a stage has the wrong length";
 }
 
 } // namespace
@@ -308,7 +309,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
       source.next();
     stages.push_back(std::move(stage));
   }
-  return source.all_is_well() ? nullptr : "the stages have the wrong length";
+  return source.is_complete() ? nullptr : "the stages have the wrong length";
 }
 
 } // namespace pretok

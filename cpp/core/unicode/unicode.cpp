@@ -19,7 +19,7 @@ constexpr std::uint32_t UNICODE_18_0[] = {
 #include "core/unicode/generated/unicode_18_0.inc"
 };
 
-// The versions that the build chose, as in "16.0 15.0"; all, if it chose none.
+// Whether PRETOK_UNICODE lists the version, as in "16.0 15.0". Without it, all are built in.
 constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
 #ifdef PRETOK_UNICODE
   return std::string_view(PRETOK_UNICODE).find(version) != std::string_view::npos;

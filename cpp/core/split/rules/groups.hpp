@@ -44,8 +44,8 @@ struct Groups {
   }
 
   Mask first() const { return body; }
-  // If one code point of `stop` makes all groups fail, even groups of one code point may share
-  // a pre-token.
+  // With `stop`, the end of the run decides whether any group matches. So even groups of one
+  // code point have no certain boundaries.
   Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }
