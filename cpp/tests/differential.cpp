@@ -116,7 +116,7 @@ std::string random_text(Random &source, std::size_t parts) {
   return text;
 }
 
-// Text that puts what follows it anywhere in a block, or at the end of a stretch.
+// Text that puts what follows it anywhere in a block, or at the end of a buffer.
 std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
   const std::size_t size =

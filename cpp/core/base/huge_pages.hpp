@@ -29,9 +29,9 @@ template <typename T> struct HugePages {
 
   T *allocate(std::size_t count) {
     const std::size_t size = count * sizeof(T);
-    void *found = ::operator new(size, alignment(count));
-    prefer_huge_pages(found, size);
-    return static_cast<T *>(found);
+    void *memory = ::operator new(size, alignment(count));
+    prefer_huge_pages(memory, size);
+    return static_cast<T *>(memory);
   }
   void deallocate(T *data, std::size_t count) { ::operator delete(data, alignment(count)); }
   friend bool operator==(HugePages, HugePages) { return true; }

@@ -25,23 +25,23 @@ struct Ascii {
   __m256i parts[8];
 };
 PRETOK_TARGET inline Ascii ascii_of(const ClassTable &table) {
-  Ascii found;
+  Ascii ascii;
   for (int i = 0; i < 8; ++i)
-    found.parts[i] = load_twice(table.latin1() + 16 * i);
-  return found;
+    ascii.parts[i] = load_twice(table.latin1() + 16 * i);
+  return ascii;
 }
 
 PRETOK_TARGET inline __m256i look_up(const Ascii &ascii, __m256i bytes) {
-  __m256i found = _mm256_setzero_si256();
+  __m256i classes = _mm256_setzero_si256();
   for (int i = 0; i < 8; ++i) {
     // A byte of part i becomes 0x00 to 0x0F, plus 0x70. Bytes of other parts saturate to 0x80
     // or more, for which the shuffle returns 0.
     const __m256i within = _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
-    found = _mm256_or_si256(
-        found,
+    classes = _mm256_or_si256(
+        classes,
         _mm256_shuffle_epi8(ascii.parts[i], _mm256_adds_epu8(within, _mm256_set1_epi8(0x70))));
   }
-  return found;
+  return classes;
 }
 
 PRETOK_TARGET void read_utf8(const ClassTable &table, const std::uint8_t *data,
@@ -186,10 +186,10 @@ PRETOK_TARGET std::size_t bits_to_positions(const std::uint64_t *words, std::siz
 }
 
 PRETOK_TARGET std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)
-    found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
-  return found;
+    total += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
+  return total;
 }
 
 } // namespace

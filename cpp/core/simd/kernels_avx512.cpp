@@ -298,15 +298,15 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
 // Stores the positions of the bits in `word`, plus `base`. May write PADDING more.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
-  const __m512i found = _mm512_maskz_compress_epi8(word, counting());
+  const __m512i positions = _mm512_maskz_compress_epi8(word, counting());
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
-  const __m128i first = _mm512_castsi512_si128(found);
+  const __m128i first = _mm512_castsi512_si128(positions);
   store_ends(to, _mm512_cvtepu8_epi64(first), more);
   store_ends(to + 8, _mm512_cvtepu8_epi64(_mm_srli_si128(first, 8)), more);
   if (bits > 16) {
     alignas(64) std::uint8_t all[64];
-    _mm512_store_si512(all, found);
+    _mm512_store_si512(all, positions);
     for (std::size_t i = 16; i < bits; i += 8)
       store_ends(
           to + i,
@@ -322,14 +322,14 @@ PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, s
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   for (int half = 0; half < 2; ++half, word >>= 32, offsets += 32) {
     const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(static_cast<unsigned>(word)));
-    const __m512i found =
+    const __m512i positions =
         _mm512_maskz_compress_epi16(static_cast<__mmask32>(word), _mm512_loadu_si512(offsets));
-    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(found)), more);
+    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(positions)), more);
     if (bits > 8)
-      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 1)), more);
+      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 1)), more);
     if (bits > 16) {
-      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 2)), more);
-      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 3)), more);
+      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 2)), more);
+      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 3)), more);
     }
     to += bits;
   }
@@ -347,10 +347,10 @@ PRETOK_AVX512 std::size_t bits_to_positions(const std::uint64_t *words, std::siz
 }
 
 PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)
-    found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
-  return found;
+    total += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
+  return total;
 }
 
 } // namespace

@@ -150,10 +150,10 @@ std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count, std
 }
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)
-    found += static_cast<std::size_t>(__builtin_popcountll(words[i]));
-  return found;
+    total += static_cast<std::size_t>(__builtin_popcountll(words[i]));
+  return total;
 }
 
 } // namespace

@@ -49,21 +49,21 @@ void read_code_points(const ClassTable &table, const Unit *data, std::size_t siz
 
 // Returns the highest bit of each of 64 bytes, and shifts every byte left by one.
 std::uint64_t take_top_bits(std::uint8_t *bytes) {
-  std::uint64_t found = 0;
+  std::uint64_t bits = 0;
 #if PRETOK_SSE2
   for (int i = 0; i < 64; i += 16) {
     auto *at = reinterpret_cast<__m128i *>(bytes + i);
     const __m128i part = _mm_load_si128(at);
-    found |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(part))} << i;
+    bits |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(part))} << i;
     _mm_store_si128(at, _mm_add_epi8(part, part));
   }
 #else
   for (int i = 0; i < 64; ++i) {
-    found |= std::uint64_t{bytes[i]} >> 7 << i;
+    bits |= std::uint64_t{bytes[i]} >> 7 << i;
     bytes[i] = static_cast<std::uint8_t>(bytes[i] << 1);
   }
 #endif
-  return found;
+  return bits;
 }
 
 void classify_pairs(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
@@ -91,16 +91,16 @@ void classify_pairs(const Relations &relations, const std::uint8_t *classes, std
 }
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = words[i];
     // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
     word -= word >> 1 & 0x5555555555555555;
     word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-    found += word * 0x0101010101010101 >> 56;
+    total += word * 0x0101010101010101 >> 56;
   }
-  return found;
+  return total;
 }
 
 } // namespace

@@ -6,14 +6,14 @@ namespace {
 using Candidates = std::array<std::vector<int>, END + 1>;
 
 Candidates candidates_by_class(const std::vector<Rule> &rules) {
-  Candidates found;
+  Candidates candidates;
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
     const Mask first = std::visit([](const auto &kind) { return kind.first(); }, rules[rule]);
     for (std::uint8_t class_ = 0; class_ < END; ++class_)
       if (has(first, class_))
-        found[class_].push_back(static_cast<int>(rule));
+        candidates[class_].push_back(static_cast<int>(rule));
   }
-  return found;
+  return candidates;
 }
 
 void find_classes(Contraction &rule, const ClassTable &classes) {
@@ -36,11 +36,11 @@ void find_classes(Contraction &rule, const ClassTable &classes) {
 
 // Returns the classes of the code points of `text` from index `from` on.
 Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable &classes) {
-  Mask found = 0;
+  Mask mask = 0;
   for (; from < text.size(); ++from)
     if (text[from] < CODE_POINTS)
-      found |= Mask{1} << classes[text[from]];
-  return found;
+      mask |= Mask{1} << classes[text[from]];
+  return mask;
 }
 
 // Sets the classes of literal text, on which the fast path relies, instead of trusting the

@@ -73,10 +73,10 @@ public:
     std::size_t position = from;
     while (position < to) {
       text.here = text.source.element(position);
-      const Match found = match(text, position);
-      if (found.end == UNDECIDED)
-        return undecided(text, position, in_gap, found.rule);
-      if (found.end == NO_MATCH) {
+      const Match result = match(text, position);
+      if (result.end == UNDECIDED)
+        return undecided(text, position, in_gap, result.rule);
+      if (result.end == NO_MATCH) {
         in_gap = true;
         position += text.here.width;
         continue;
@@ -84,8 +84,8 @@ public:
       if (in_gap)
         emit(position, GAP);
       in_gap = false;
-      emit(found.end, found.rule);
-      position = found.end;
+      emit(result.end, result.rule);
+      position = result.end;
     }
     if (in_gap && !text.partial) {
       emit(position, GAP);

@@ -61,27 +61,27 @@ private:
            Emit &emit) const {
     const Stage &stage = stages_[index];
     const bool is_last = index + 1 == stages_.size();
-    const auto put = [&](std::size_t start, std::size_t end, int made_by) {
-      const int known = made_by == GAP ? rule : stage.rules_before + made_by;
+    const auto put = [&](std::size_t start, std::size_t end, int stage_rule) {
+      const int number = stage_rule == GAP ? rule : stage.rules_before + stage_rule;
       if (is_last)
-        emit(at + start, at + end, known);
+        emit(at + start, at + end, number);
       else
         cut<with_rules>(index + 1,
                         part_of(piece, start, end, stages_[index + 1].machine.classes()),
-                        at + start, known, use, emit);
+                        at + start, number, use, emit);
     };
     std::size_t start = 0;
     if (stage.behavior != Behavior::ISOLATED) {
       const auto put_part = [&put](const Part &part) { put(part.start, part.end, part.rule); };
       BehaviorApplier applier(stage.behavior, stage.invert, put_part);
-      stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
-        applier.add(start, end, made_by);
+      stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
+        applier.add(start, end, stage_rule);
         start = end;
       });
       applier.finish();
     } else if (with_rules || piece.size() < WORTH_THE_FAST_PATH) {
-      stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
-        put(start, end, made_by);
+      stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
+        put(start, end, stage_rule);
         start = end;
       });
     } else {

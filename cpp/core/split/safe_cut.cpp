@@ -52,14 +52,14 @@ std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size
     if (!accepts(ends[tried - 1]))
       continue;
     ++tries;
-    std::size_t found = 0;
+    std::size_t count = 0;
     bool same = true;
     machine.run(Utf8(data, ends[tried - 1], machine.classes()), false, false,
                 [&](std::size_t end, int) {
-                  same = same && found < tried && ends[found] == end;
-                  ++found;
+                  same = same && count < tried && ends[count] == end;
+                  ++count;
                 });
-    if (same && found == tried)
+    if (same && count == tried)
       return ends[tried - 1];
   }
   return 0;
@@ -106,9 +106,9 @@ std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *d
   const std::size_t cut = first_cut(machine, Utf8(data, end, machine.classes()), start);
   if (cut >= end)
     return 0;
-  const std::size_t found = last_end(machine, data + cut, end - cut,
-                                     [&](std::size_t last) { return accepts(cut + last); });
-  return found == 0 ? 0 : cut + found;
+  const std::size_t offset = last_end(machine, data + cut, end - cut,
+                                      [&](std::size_t last) { return accepts(cut + last); });
+  return offset == 0 ? 0 : cut + offset;
 }
 
 } // namespace pretok

@@ -71,11 +71,11 @@ std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
   const auto compare = [](std::uint64_t pair, std::uint64_t wanted) {
     return pair >> (PAIR_BITS + 1) < wanted;
   };
-  const std::uint64_t *found =
+  const std::uint64_t *pair =
       std::lower_bound(std::begin(PAIRS), std::end(PAIRS), key, compare);
   const bool composes =
-      found != std::end(PAIRS) && *found >> (PAIR_BITS + 1) == key && (*found & 1) == 0;
-  return composes ? static_cast<std::uint32_t>(*found >> 1) & PAIR_MASK : NO_CODE_POINT;
+      pair != std::end(PAIRS) && *pair >> (PAIR_BITS + 1) == key && (*pair & 1) == 0;
+  return composes ? static_cast<std::uint32_t>(*pair >> 1) & PAIR_MASK : NO_CODE_POINT;
 }
 
 struct Decomposition {
@@ -218,10 +218,10 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
 
 // Whether a byte is the first of a code point that is not a stable starter.
 constexpr std::array<bool, 256> unstable_leads() {
-  std::array<bool, 256> found{};
+  std::array<bool, 256> leads{};
   for (const std::uint8_t lead : UNSTABLE_LEADS)
-    found[lead] = true;
-  return found;
+    leads[lead] = true;
+  return leads;
 }
 constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 

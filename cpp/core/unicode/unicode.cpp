@@ -46,9 +46,9 @@ constexpr Version VERSIONS[] = {
 } // namespace
 
 UnicodeTable unicode_table(std::string_view version) {
-  for (const Version &each : VERSIONS)
-    if (each.name == version)
-      return each.table;
+  for (const Version &built_in : VERSIONS)
+    if (built_in.name == version)
+      return built_in.table;
   return {nullptr, 0};
 }
 

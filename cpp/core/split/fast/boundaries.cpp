@@ -90,7 +90,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t past = add(tails, taken_from, carry);
   tail_ = carry | starts >> 63;
   const std::uint64_t taken = tails & ~past;
-  std::uint64_t found = past & ~tails & spaces;
+  std::uint64_t boundaries = past & ~tails & spaces;
 
   // ALL_BUT_LAST: a boundary before the last code point of a run, unless it is a line break
   // that LAST_NEWLINE takes. If the buffer ends here, the run may go on: that is unresolved.
@@ -98,7 +98,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  found |= ends & ~beyond;
+  boundaries |= ends & ~beyond;
   if (left == 0)
     unresolved_bits |= ends & last;
 
@@ -107,7 +107,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   // line break (`broken`), the candidate before it is no boundary.
   std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
   if (after_newline == 0)
-    return found;
+    return boundaries;
   const std::uint64_t ran = add(blanks, after_newline, carry);
   const auto remove_last_before = [&after_newline](std::uint64_t bit) {
     const std::uint64_t removed = highest(after_newline & (bit - 1));
@@ -128,7 +128,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   }
   for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)
     remove_last_before(broken & (0 - broken));
-  return found | after_newline;
+  return boundaries | after_newline;
 }
 
 } // namespace pretok

@@ -63,12 +63,12 @@ struct CasedWord {
 private:
   // The classes that may follow a, up to and with the apostrophe.
   Mask may_follow_before_suffix(std::uint8_t a) const {
-    Mask found = has(lead, a) ? upper | lower : 0;
-    found |= has(upper, a) ? upper | lower : 0;
-    found |= has(lower, a) ? lower : 0;
+    Mask following = has(lead, a) ? upper | lower : 0;
+    following |= has(upper, a) ? upper | lower : 0;
+    following |= has(lower, a) ? lower : 0;
     if (suffix && has(upper | lower, a))
-      found |= suffix->apostrophe;
-    return found;
+      following |= suffix->apostrophe;
+    return following;
   }
 };
 
