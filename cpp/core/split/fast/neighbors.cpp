@@ -24,7 +24,7 @@ Mask always_matches(const Rule &rule) {
   return std::visit([](const auto &kind) { return kind.always_matches(); }, rule);
 }
 
-// White space as neighbors.hpp says it; `space` is 0 if the rules are not so.
+// The white space of all Spaces rules; `space` is 0 if a condition in neighbors.hpp fails.
 struct WhiteSpace {
   Mask space = 0;
   Mask newline = 0;
@@ -37,7 +37,7 @@ struct NeighborTable::Builder {
   const std::vector<Rule> &rules;
   const std::array<std::vector<int>, END + 1> &candidates;
   NeighborTable &table;
-  std::vector<int> labels{}; // the rules that have a label; label i + 1 is that of labels[i]
+  std::vector<int> labels{}; // label i + 1 names rule labels[i]
 
   const Rule &rule(int index) const { return rules[static_cast<std::size_t>(index)]; }
   Pair &pair(std::uint8_t a, std::uint8_t b) const { return table.relations_(a, b); }
@@ -45,7 +45,7 @@ struct NeighborTable::Builder {
   static int label_in(Pair pair) { return (pair & LABELS) >> LABEL; }
 
   void build() {
-    // Classes that may stand in a gap: neighbours in a gap are of one pre-token.
+    // Classes that may be in a gap. A gap is one pre-token.
     Mask gap_classes = 0;
     for (std::uint8_t a = 0; a < END; ++a)
       if (std::none_of(candidates[a].begin(), candidates[a].end(),
@@ -56,8 +56,8 @@ struct NeighborTable::Builder {
         pair(a, b) = pair_bit(BOUNDARY);
     for (std::uint8_t a = 0; a < END; ++a) {
       Mask together = has(gap_classes, a) ? gap_classes : 0;
-      for (const Rule &each : rules)
-        together |= may_follow(each, a);
+      for (const Rule &alternative : rules)
+        together |= may_follow(alternative, a);
       for (std::uint8_t b = 0; b < END; ++b)
         if (has(together, b))
           pair(a, b) = relations_of(a, b);
@@ -70,35 +70,35 @@ struct NeighborTable::Builder {
       ++table.label_bits_;
   }
 
-  // What is made of a pair that some pre-token may hold.
+  // Returns the relations of a pair that a pre-token may hold.
   Pair relations_of(std::uint8_t a, std::uint8_t b) {
-    const auto made_by =
-        std::find_if(candidates[a].begin(), candidates[a].end(),
-                     [&](int index) { return !has(rejects_next(rule(index), a), b); });
-    if (made_by == candidates[a].end() || !has(always_follows(rule(*made_by), a), b))
+    const auto maker = std::find_if(candidates[a].begin(), candidates[a].end(), [&](int index) {
+      return !has(rejects_next(rule(index), a), b);
+    });
+    if (maker == candidates[a].end() || !has(always_follows(rule(*maker), a), b))
       return pair_bit(UNRESOLVED);
-    Pair found = 0;
-    const auto *run = std::get_if<Run>(&rule(*made_by));
+    Pair relations = 0;
+    const auto *run = std::get_if<Run>(&rule(*maker));
     if (run != nullptr && run->at_most > 1 && has(run->body, a) && has(run->body, b)) {
       if (run->at_most > 64)
         return pair_bit(UNRESOLVED);
       table.length_limit_ = std::min(table.length_limit_, run->at_most);
-      found |= pair_bit(LENGTH_LIMITED);
+      relations |= pair_bit(LENGTH_LIMITED);
     }
-    auto label = std::find(labels.begin(), labels.end(), *made_by);
+    auto label = std::find(labels.begin(), labels.end(), *maker);
     if (label == labels.end()) {
       if (labels.size() == LABELS >> LABEL)
         return pair_bit(UNRESOLVED);
-      label = labels.insert(label, *made_by);
+      label = labels.insert(label, *maker);
     }
-    return static_cast<Pair>(found | (label - labels.begin() + 1) << LABEL);
+    return static_cast<Pair>(relations | (label - labels.begin() + 1) << LABEL);
   }
 
-  // Whether LENGTH_LIMITED is for one label, and each class of such a pair starts that or
-  // nothing; a tail that could take more of the body would go beyond at_most.
+  // Whether the limit is exact: only one label is LENGTH_LIMITED, no other labeled pair begins
+  // with a class of such pairs, and the tail of the rule takes none of its body.
   bool is_limit_exact() const {
     int label = 0;
-    Mask counts = 0; // classes of such pairs
+    Mask counts = 0; // classes of LENGTH_LIMITED pairs
     for (std::uint8_t a = 0; a < END; ++a)
       for (std::uint8_t b = 0; b < END; ++b)
         if ((pair(a, b) & pair_bit(LENGTH_LIMITED)) != 0) {
@@ -117,10 +117,11 @@ struct NeighborTable::Builder {
     return run != nullptr && (run->body & run->tail) == 0;
   }
 
-  // Where only the suffix of a word can hold a pair, tells so; if that is safe.
+  // Marks the pairs that only the suffix of a word can hold. Returns false if the proof for
+  // CONDITIONAL fails.
   bool mark_conditional(Mask gap_classes) {
-    for (const Rule &each : rules) {
-      const auto *word = std::get_if<CasedWord>(&each);
+    for (const Rule &alternative : rules) {
+      const auto *word = std::get_if<CasedWord>(&alternative);
       if (word == nullptr || !word->suffix)
         continue;
       for (std::uint8_t a = 0; a < END; ++a)
@@ -131,8 +132,8 @@ struct NeighborTable::Builder {
     }
     for (std::uint8_t a = 0; a < END; ++a) {
       Mask firm = has(gap_classes, a) ? gap_classes : 0;
-      for (const Rule &each : rules)
-        firm |= may_follow(each, a) & ~only_in_suffix(each, a);
+      for (const Rule &alternative : rules)
+        firm |= may_follow(alternative, a) & ~only_in_suffix(alternative, a);
       for (std::uint8_t b = 0; b < END; ++b)
         if (pair(a, b) == pair_bit(UNRESOLVED) && !has(firm, b))
           pair(a, b) = pair_bit(CONDITIONAL);
@@ -140,18 +141,19 @@ struct NeighborTable::Builder {
     return true;
   }
 
-  // Marks the pairs that rules of other labels, which may stand before them, allow as well.
+  // Marks the labeled pairs that the rule of another, preceding label may hold too.
   void mark_ambiguous(bool is_conditional) {
     for (std::uint8_t a = 0; a < END; ++a)
       for (std::uint8_t before = 0; before < END; ++before) {
-        const int other = label_in(pair(before, a));
-        if (other == 0)
+        const int previous_label = label_in(pair(before, a));
+        if (previous_label == 0)
           continue;
-        const Rule &made_by = rule(labels[static_cast<std::size_t>(other - 1)]);
+        const Rule &maker = rule(labels[static_cast<std::size_t>(previous_label - 1)]);
         const Mask allowed =
-            may_follow(made_by, a) & ~(is_conditional ? only_in_suffix(made_by, a) : 0);
+            may_follow(maker, a) & ~(is_conditional ? only_in_suffix(maker, a) : 0);
         for (std::uint8_t b = 0; b < END; ++b)
-          if (label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != other && has(allowed, b))
+          if (label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != previous_label &&
+              has(allowed, b))
             pair(a, b) |= pair_bit(AMBIGUOUS);
       }
   }
@@ -162,15 +164,15 @@ struct NeighborTable::Builder {
       return;
     for (std::uint8_t a = 0; a < END; ++a)
       for (std::uint8_t b = 0; b < END; ++b) {
-        Pair &each = pair(a, b);
+        Pair &relations = pair(a, b);
         if (has(white.space, a) && has(white.space, b))
-          each = pair_bit(SPACE_PAIR);
-        else if (has(white.space, b) && label_in(each) != 0)
-          each = is_tail_of_label(each, b, white.tail)
-                     ? static_cast<Pair>(each | pair_bit(TAIL_PAIR))
-                     : pair_bit(UNRESOLVED);
-        else if (has(white.newline | white.tail, a) && each != pair_bit(BOUNDARY))
-          each = pair_bit(UNRESOLVED);
+          relations = pair_bit(SPACE_PAIR);
+        else if (has(white.space, b) && label_in(relations) != 0)
+          relations = is_tail_of_label(relations, b, white.tail)
+                          ? static_cast<Pair>(relations | pair_bit(TAIL_PAIR))
+                          : pair_bit(UNRESOLVED);
+        else if (has(white.newline | white.tail, a) && relations != pair_bit(BOUNDARY))
+          relations = pair_bit(UNRESOLVED);
       }
     for (std::uint8_t a = 0; a <= END; ++a)
       for (std::uint8_t b = 0; b < END; ++b) {
@@ -181,29 +183,30 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Whether the pair's label is of a rule with this tail, and b of it.
-  bool is_tail_of_label(Pair each, std::uint8_t b, Mask tail) const {
+  // Whether the rule of the label has this tail, and b is in it.
+  bool is_tail_of_label(Pair relations, std::uint8_t b, Mask tail) const {
     const auto *run =
-        std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(each) - 1)]));
+        std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(relations) - 1)]));
     return run != nullptr && has(run->tail & tail, b) && tail_of(*run) == tail;
   }
-  // The part of a tail that is white space, if it is taken whatever its length.
+  // Returns the white space in an unlimited tail.
   Mask tail_of(const Run &run) const { return run.tail_at_most == 0 ? run.tail & white_ : 0; }
 
   WhiteSpace find_white_space() {
     WhiteSpace white;
-    for (const Rule &each : rules)
-      if (const auto *spaces = std::get_if<Spaces>(&each)) {
+    for (const Rule &alternative : rules)
+      if (const auto *spaces = std::get_if<Spaces>(&alternative)) {
         if (spaces->at_most != 0 || (white.space != 0 && spaces->space != white.space))
           return {};
         white.space = spaces->space;
       }
     white_ = white.space;
-    for (const Rule &each : rules) {
-      if (!std::holds_alternative<Spaces>(each) && (interior(each) & white.space) != 0)
+    for (const Rule &alternative : rules) {
+      if (!std::holds_alternative<Spaces>(alternative) &&
+          (interior(alternative) & white.space) != 0)
         return {};
-      // Rules with another tail: all pairs that lead into it are UNRESOLVED.
-      if (const auto *run = std::get_if<Run>(&each); run != nullptr && white.tail == 0)
+      // Pairs that begin another tail are UNRESOLVED.
+      if (const auto *run = std::get_if<Run>(&alternative); run != nullptr && white.tail == 0)
         white.tail = tail_of(*run);
     }
     bool first = true;
@@ -218,8 +221,8 @@ struct NeighborTable::Builder {
     return white;
   }
 
-  // Whether white space of class a that more of it follows is for ALL_BUT_LAST to take, after
-  // LAST_NEWLINE, if it is there, with its line breaks.
+  // Whether ALL_BUT_LAST, or LAST_NEWLINE before it, matches white space of class a that more
+  // white space follows. Sets `newline` to the line breaks of LAST_NEWLINE.
   bool all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
     for (const int index : candidates[a]) {
       if ((space & ~rejects_next(rule(index), a)) == 0)

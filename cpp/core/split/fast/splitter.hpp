@@ -1,4 +1,4 @@
-// Splitting with the fast path: the same boundaries as Machine::run, without the rules' names.
+// The fast path of splitting: the boundaries of Machine::run, without the rules of pre-tokens.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -30,7 +30,7 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
   use.read_32(text.classes(), text.data() + at, text.size() - at, buffer);
 }
 
-// Where splitting goes: to a sink, as the positions of ends, some hundred at a time.
+// Passes the ends of pre-tokens to a sink, a buffer at a time.
 template <typename Sink> class EndBuffer {
 public:
   explicit EndBuffer(Sink &sink) : sink_(sink) {}
@@ -58,7 +58,7 @@ private:
   std::array<std::size_t, ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING> ends_;
 };
 
-// The same for who wants their number only.
+// Counts pre-tokens without storing their ends.
 class EndCounter {
 public:
   void add(std::size_t) { ++total_; }
@@ -89,7 +89,7 @@ public:
                           relation_bits_);
       last = buffer_.classes()[buffer_.count - 1];
       boundaries_.resolve(use_, relation_bits_, buffer_.count);
-      if (at == 0) { // no end of a pre-token
+      if (at == 0) { // the start of the text ends no pre-token
         boundaries_.certain[0] &= ~std::uint64_t{1};
         boundaries_.all[0] &= ~std::uint64_t{1};
       }
@@ -97,7 +97,7 @@ public:
         return;
       finish(at);
     }
-    // How the end of the text is split may depend on its being the end.
+    // The last pre-token may depend on the end of the text.
     if (is_undecided_ || machine_.end_matters(last))
       run_to_end(begin_);
     else if (size != 0)
@@ -106,10 +106,10 @@ public:
   }
 
 private:
-  // Has the machine split what is asked, as far as it ends in the stretch that starts at `at`.
-  // Returns false if the machine has split the rest of the text as well.
+  // Runs the machine between the boundaries around unresolved pairs, if they end in the buffer,
+  // which starts at `at`. Returns false if the machine has split the rest of the text.
   bool resolve_by_rules(std::size_t at) {
-    std::size_t bit = 0; // of the stretch: what is before is done
+    std::size_t bit = 0; // all pairs before it are resolved
     for (;;) {
       std::size_t begin = begin_;
       if (!is_undecided_) {
@@ -137,9 +137,9 @@ private:
     }
   }
 
-  // Splits by the rules alone from `position` on. A pre-token ends there that holds the
-  // BOUNDARY `end` of this stretch, so the relations are wrong. That is a defect of
-  // NeighborTable; it must not become a write out of bounds.
+  // Splits by the rules alone from `position` on: the end of a pre-token that holds the
+  // BOUNDARY `end` of this buffer. Only a defect of NeighborTable can cause this. It must not
+  // become a write out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -149,7 +149,7 @@ private:
     output_.flush();
   }
 
-  // The first bit from `bit` on that is set in `words`.
+  // Returns the position of the first one bit in `words` from `bit` on.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
       return buffer_.count;
@@ -174,7 +174,7 @@ private:
     return at + buffer_.offset(block * 64 + highest_bit(word));
   }
 
-  // Takes the boundaries from `first` to `end` away.
+  // Removes the boundaries in [first, end).
   void clear(std::size_t first, std::size_t end) {
     for (std::size_t block = first / 64; block * 64 < end; ++block) {
       std::uint64_t kept = 0;
@@ -203,9 +203,9 @@ private:
 
   void run_to_end(std::size_t from) { run(from, text_.size(), text_.size() + 1, 0); }
 
-  // Has the machine split from `from` up to `to`. Puts out what ends before `at`, where the
-  // stretch starts, and makes boundaries of what ends in the stretch, from its code point `bit`
-  // on. Returns the end of a pre-token that ends beyond `to`, or 0.
+  // Runs the machine from `from` to `to`. Outputs ends before `at`, the start of the buffer.
+  // Sets the boundaries of ends in the buffer, which are at code point `bit` or after it.
+  // Returns the end of a pre-token that ends after `to`, or 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t at, std::size_t bit) {
     std::size_t beyond = 0;
     const auto emit = [&](std::size_t end, int) {
@@ -218,7 +218,7 @@ private:
         return;
       }
       while (at + buffer_.offset(bit) < end)
-        ++bit; // up to that of `to` at most
+        ++bit; // reaches the bit of `to` at most
       boundaries_.all[bit / 64] |= std::uint64_t{1} << bit % 64;
     };
     machine_.run(text_, from, to, false, emit);
@@ -232,13 +232,13 @@ private:
   RelationBits relation_bits_;
   Boundaries boundaries_;
   Output &output_;
-  std::size_t begin_ = 0;     // of the pre-tokens that are not put out yet
-  bool is_undecided_ = false; // whether they are for the machine to split
+  std::size_t begin_ = 0;     // start of the first pre-token without a known end
+  bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 
-// Calls sink(ends, count), ends being a pointer to std::size_t, with the positions of the ends
-// of all pre-tokens of `source`, in order, some at a time: ClassBuffer::MAX_CODE_POINTS at
-// most.
+// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
+// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
+// ClassBuffer::MAX_CODE_POINTS.
 template <typename Source, typename Sink>
 void split(const Machine &machine, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
@@ -246,7 +246,7 @@ void split(const Machine &machine, const Source &source, Sink sink,
   Splitter<Source, EndBuffer<Sink>>(machine, source, use, ends).split();
 }
 
-// How many pre-tokens `source` has.
+// Returns the number of pre-tokens of `source`.
 template <typename Source>
 std::size_t count(const Machine &machine, const Source &source,
                   const Kernels &use = kernels()) {
