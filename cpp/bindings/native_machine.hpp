@@ -54,17 +54,17 @@ public:
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MAX_ENDS);
       auto *to = reinterpret_cast<std::size_t *>(offsets_.data() + before);
-      offsets_.resize(before + use.list(words, count, base, offsets, to));
+      offsets_.resize(before + use.bits_to_positions(words, count, base, offsets, to));
     } else {
       std::array<std::size_t, MAX_ENDS> ends;
-      const std::size_t found = use.list(words, count, base, offsets, ends.data());
+      const std::size_t found = use.bits_to_positions(words, count, base, offsets, ends.data());
       offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + found);
     }
   }
   void flush() {}
 
   static constexpr std::size_t MAX_ENDS =
-      Stretch::MAX_CODE_POINTS + Stretch::PADDING; // at a time
+      ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING; // at a time
 
 private:
   Offsets &offsets_;
@@ -154,7 +154,7 @@ public:
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;
-    Rest rest{};
+    Undecided undecided{};
     if (rule < GAP || rule >= only().rule_count())
       throw py::value_error("expected -1 or a rule of the stage, got " + std::to_string(rule));
     TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
@@ -163,12 +163,12 @@ public:
           ends.push_back(end);
           rules.push_back(made_by);
         };
-        rest = rule == GAP ? only().run(source, partial, in_gap, add)
-                           : only().run_from(rule, source, partial, in_gap, add);
+        undecided = rule == GAP ? only().run(source, partial, in_gap, add)
+                                : only().run_from(rule, source, partial, in_gap, add);
       });
     });
-    return py::make_tuple(ends, rules, rest.resume, rest.in_gap, rest.rule, rest.restart,
-                          rest.room, rest.open);
+    return py::make_tuple(ends, rules, undecided.position, undecided.in_gap, undecided.rule,
+                          undecided.restart, undecided.min_more, undecided.classes);
   }
 
   std::size_t run_length(const py::str &chars, Mask mask) const {

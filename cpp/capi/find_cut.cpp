@@ -49,7 +49,7 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
   to = first + clear.end;
   while (start < to && start != 0) {
     const bool is_tail = (data[start] & 0xC0) == 0x80;
-    if (!is_tail && begins_anew(decode_utf8(data + start, size - start).code_point))
+    if (!is_tail && has_nfc_boundary_before(decode_utf8(data + start, size - start).code_point))
       break;
     ++start;
   }

@@ -14,7 +14,7 @@ using namespace pretok;
 
 using Record = std::vector<std::uint32_t>;
 
-// One input in so many has a text of several stretches, which takes a hundred times as long.
+// One input in so many has a text of several buffers, which takes a hundred times as long.
 constexpr std::uint32_t LONG = 64;
 
 // Few runs, so that making the classes takes no time.
@@ -142,7 +142,7 @@ Record made_words(Input &input) {
   return words;
 }
 
-// Most often `text`; now and then its start, the middle repeated over several stretches, and
+// Most often `text`; now and then its start, the middle repeated over several buffers, and
 // its end.
 std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std::size_t first,
                                      std::size_t last) {
@@ -156,7 +156,7 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
   std::vector<std::uint8_t> found(text.begin(), at(to));
-  for (std::size_t left = 4 * Stretch::MAX_CODE_POINTS / code_points; left != 0; --left)
+  for (std::size_t left = 4 * ClassBuffer::MAX_CODE_POINTS / code_points; left != 0; --left)
     found.insert(found.end(), at(from), at(to));
   found.insert(found.end(), at(to), text.end());
   found.shrink_to_fit();

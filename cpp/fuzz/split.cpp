@@ -49,10 +49,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::uint8_t of_whom = input.byte();
   const PreTokenizer &tokenizer = tokenizer_of(preset, of_whom & 7);
   const Kernels &use = kernels_at(of_whom >> 3);
-  // So that what follows is at the end of a stretch, sometimes.
+  // So that what follows is at the end of a ClassBuffer, sometimes.
   std::vector<std::uint8_t> text;
   if (how >> 4 == 15)
-    text.assign(Stretch::MAX_CODE_POINTS - input.below(128), input.byte());
+    text.assign(ClassBuffer::MAX_CODE_POINTS - input.below(128), input.byte());
   const std::size_t known = input.byte();
   const std::vector<std::uint8_t> behind = (how & 8) != 0 ? input.rest() : input.text();
   text.insert(text.end(), behind.begin(), behind.end());

@@ -65,19 +65,20 @@ inline void check_parts(const Machine &machine, const std::vector<std::uint8_t> 
   while (known < text.size() && (text[known] & 0xC0) == 0x80)
     ++known;
   const Utf8 start(text.data(), known, machine.classes());
-  const Rest rest = machine.run(start, true, false, add);
-  check(rest.resume <= rest.restart && rest.restart <= known, "a text goes on within itself");
-  const std::size_t begin = rest.rule == GAP ? rest.resume : rest.restart;
+  const Undecided undecided = machine.run(start, true, false, add);
+  check(undecided.position <= undecided.restart && undecided.restart <= known,
+        "a text goes on within itself");
+  const std::size_t begin = undecided.rule == GAP ? undecided.position : undecided.restart;
   const Utf8 end = part_of(Utf8(text.data(), text.size(), machine.classes()), begin,
                            text.size(), machine.classes());
   const auto add_later = [&](std::size_t at, int made_by) {
     // A gap ends where the match begins, of which only the end is split again.
-    ends.push_back(made_by == GAP && at == 0 ? rest.resume : begin + at);
+    ends.push_back(made_by == GAP && at == 0 ? undecided.position : begin + at);
   };
-  if (rest.rule == GAP)
-    machine.run(end, false, rest.in_gap, add_later);
+  if (undecided.rule == GAP)
+    machine.run(end, false, undecided.in_gap, add_later);
   else
-    machine.run_from(rest.rule, end, false, rest.in_gap, add_later);
+    machine.run_from(undecided.rule, end, false, undecided.in_gap, add_later);
   check(ends == whole, "parts are split as the whole is");
 }
 

@@ -98,15 +98,15 @@ def kinds() -> list[tuple[int, str]]:
     firsts = {first for first, _ in composing} | {*LEADING, *HANGUL}
     firsts |= {code for code in decompositions() if whole(code)[0] in firsts}
     seconds = {second for _, second in composing} | {*FOLLOWING}
-    found = [(0, "BEGINS")] * CODE_POINTS
+    found = [(0, "BOUNDARY_BEFORE")] * CODE_POINTS
     for code in {*classes(), *decompositions(), *firsts, *seconds}:
         first = whole(code)[0]
         number = classes().get(code, 0)
         flags = {
-            "BEGINS": classes().get(first, 0) == number == 0 and first not in seconds,
-            "LEADS": code in firsts,
-            "JOINS": code in seconds,
-            "CHANGES": code in decompositions() and not stays(code),
+            "BOUNDARY_BEFORE": classes().get(first, 0) == number == 0 and first not in seconds,
+            "COMPOSES_WITH_NEXT": code in firsts,
+            "COMPOSES_WITH_PREVIOUS": code in seconds,
+            "NOT_IN_NFC": code in decompositions() and not stays(code),
         }
         found[code] = (number, "|".join(name for name, has in flags.items() if has) or "0")
     check(firsts, seconds)
@@ -160,10 +160,10 @@ def render() -> str:
     middle, low = blocks([number_of[kind] for kind in by_code[:end]])
     high, middle = blocks(middle)
     by_composite = sorted(range(len(pairs())), key=lambda at: pairs()[at][2])
-    unsteady = {
+    unstable_leads = {
         chr(code).encode()[0]
         for code, (_, flags) in enumerate(by_code[:end])
-        if "BEGINS" not in flags or "CHANGES" in flags
+        if "BOUNDARY_BEFORE" not in flags or "NOT_IN_NFC" in flags
     }
     packed = [
         first << 37 | second << 19 | code << 1 | excluded
@@ -174,7 +174,7 @@ def render() -> str:
         ("std::uint8_t HIGH", map(str, high)),
         ("std::uint8_t MIDDLE", map(str, middle)),
         ("std::uint8_t LOW", map(str, low)),
-        ("std::uint8_t UNSTEADY", map(hex, sorted(unsteady))),
+        ("std::uint8_t UNSTABLE_LEADS", map(hex, sorted(unstable_leads))),
         ("std::uint64_t PAIRS", map(hex, packed)),
         ("std::uint16_t BY_COMPOSITE", map(str, by_composite)),
         ("std::uint32_t SINGLES", [hex(target) for _, target in singles()]),

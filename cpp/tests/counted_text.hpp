@@ -40,8 +40,8 @@ inline CountedText part_of(const CountedText &text, std::size_t start, std::size
   return {part_of(text.text(), start, end, classes), text.reads()};
 }
 inline void read(const Kernels &use, const CountedText &text, std::size_t at,
-                 Stretch &stretch) {
-  read(use, text.text(), at, stretch);
+                 ClassBuffer &buffer) {
+  read(use, text.text(), at, buffer);
 }
 
 // Returns how often code points may be read for each code point of a text, at most: a stage

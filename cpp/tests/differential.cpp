@@ -116,11 +116,11 @@ std::string random_text(Random &source, std::size_t parts) {
   return text;
 }
 
-// Text that puts what follows it anywhere in a block, or at the end of a stretch.
+// Text that puts what follows it anywhere in a block, or at the end of a buffer.
 std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
   const std::size_t size =
-      source() % 3 == 0 ? Stretch::MAX_CODE_POINTS - source() % 80 : source() % 150;
+      source() % 3 == 0 ? ClassBuffer::MAX_CODE_POINTS - source() % 80 : source() % 150;
   const char *const of = FILLERS[source() % std::size(FILLERS)];
   std::string text;
   for (std::size_t i = 0; i < size; ++i)
@@ -173,8 +173,8 @@ Program random_program(Random &source) {
     return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
   };
   const auto segment = [&](std::uint32_t first) {
-    AlphabetSegment made{first, {}};
-    for (std::uint8_t &class_ : made.classes)
+    AlphabetRange made{first, {}};
+    for (std::uint8_t &class_ : made.class_map)
       class_ = any_class();
     program.alphabet.push_back(made);
   };
@@ -185,7 +185,7 @@ Program random_program(Random &source) {
        {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
     segment(first);
   // Bytes that are not UTF-8 are no white space.
-  program.alphabet[program.alphabet.size() - 2].classes.fill(
+  program.alphabet[program.alphabet.size() - 2].class_map.fill(
       static_cast<std::uint8_t>(classes));
   ClassTable table(program.alphabet, unicode_table("16.0"));
   const auto contraction = [&] {

@@ -31,9 +31,9 @@ constexpr std::uint32_t OTHER = 1 << 0;
 Alphabet alphabet() {
   Alphabet found;
   const auto add = [&found](std::uint32_t first, std::uint8_t class_) {
-    AlphabetSegment segment{first, {}};
-    segment.classes.fill(class_);
-    found.push_back(segment);
+    AlphabetRange range{first, {}};
+    range.class_map.fill(class_);
+    found.push_back(range);
   };
   std::uint8_t number = 0;
   add(0, 0);
@@ -47,13 +47,13 @@ Alphabet alphabet() {
 // The words of `stages` stages of these rules.
 Record words_of(const std::vector<Record> &rules, std::uint32_t stages = 1) {
   Record stage{4};
-  const Alphabet segments = alphabet();
-  stage.push_back(static_cast<std::uint32_t>(segments.size()));
-  for (const AlphabetSegment &segment : segments) {
-    stage.push_back(segment.first);
+  const Alphabet ranges = alphabet();
+  stage.push_back(static_cast<std::uint32_t>(ranges.size()));
+  for (const AlphabetRange &range : ranges) {
+    stage.push_back(range.start);
     for (std::size_t word = 0; word < 4; ++word)
-      stage.push_back(segment.classes[0] * std::uint32_t{0x01010101});
-    stage.push_back(segment.classes[0]);
+      stage.push_back(range.class_map[0] * std::uint32_t{0x01010101});
+    stage.push_back(range.class_map[0]);
   }
   stage.push_back(static_cast<std::uint32_t>(rules.size()));
   for (const Record &rule : rules) {

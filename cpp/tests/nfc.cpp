@@ -1,5 +1,5 @@
-// NFC: known facts of Unicode, and what must hold of any text. tests/bpe/encoding/test_native_nfc.py
-// compares it with its twin.
+// NFC: known facts of Unicode, and what must hold of any text.
+// tests/bpe/encoding/test_native_nfc.py compares it with its twin.
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -155,7 +155,8 @@ bool holds(const std::string &text) {
     return false;
   for (const std::size_t at : starts_of(text)) {
     const std::uint32_t code = decode_utf8(bytes_of(text) + at, text.size() - at).code_point;
-    if (begins_anew(code) && nfc(text.substr(0, at)) + nfc(text.substr(at)) != whole)
+    if (has_nfc_boundary_before(code) &&
+        nfc(text.substr(0, at)) + nfc(text.substr(at)) != whole)
       return false;
   }
   return true;
@@ -174,7 +175,7 @@ bool cut_holds(const std::string &text, const std::string &more) {
   for (const std::size_t at : starts_of(text)) {
     const Decoded decoded = decode_utf8(bytes_of(text) + at, text.size() - at);
     const bool is_whole = decoded.code_point < 0xDC80 || decoded.code_point > 0xDCFF;
-    if (at >= from && at > cut && is_whole && begins_anew(decoded.code_point))
+    if (at >= from && at > cut && is_whole && has_nfc_boundary_before(decoded.code_point))
       return false;
   }
   return true;

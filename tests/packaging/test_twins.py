@@ -157,9 +157,9 @@ def test_the_same_constants() -> None:
     assert constant("ATOM_COUNT", source("unicode/classes.hpp")) == len(ATOMS) == len(Atom)
     assert constant("CODE_POINTS", source("unicode/classes.hpp")) == CODE_POINTS
     assert constant("MAGIC", source("split/program.cpp")) == MAGIC
-    assert constant("MOST_STAGES", source("split/program.cpp")) == MOST_STAGES
-    assert constant("MOST_RULES", source("split/program.cpp")) == MOST_RULES
-    assert constant("LONGEST_TEXT", source("split/program.cpp")) == LONGEST
+    assert constant("MAX_STAGES", source("split/program.cpp")) == MOST_STAGES
+    assert constant("MAX_RULES", source("split/program.cpp")) == MOST_RULES
+    assert constant("MAX_TEXT", source("split/program.cpp")) == LONGEST
     assert constant("MAX_LOOK_AHEAD", source("split/program.cpp")) == MAX_LOOK_AHEAD
     assert f"more than {MAX_LOOK_AHEAD} code points ahead" in source("split/program.cpp")
     assert f"GAP = {machine.GAP};" in source("split/behavior.hpp")

@@ -1,11 +1,11 @@
-// What all code for AVX-512 shares.
+// Shared by all code for AVX-512.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
 
 #if PRETOK_X86_KERNELS
 #if !defined(__clang__)
-// GCC 12 warns of its own header's way to say that a value does not matter.
+// GCC 12 warns about undefined values in its own header, where they are intended.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -39,24 +39,24 @@ PRETOK_AVX512 inline __mmask64 less(__m512i bytes, char byte) {
   return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
 }
 
-// Whether some sequence that is of the right form is too long for its code point, or of a
-// surrogate, or beyond the last code point; `behind` are the bytes one further.
-PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i behind) {
-  const __mmask64 below_a0 = less(behind, '\xA0');
-  const __mmask64 below_90 = less(behind, '\x90');
+// Whether a sequence of the right form is overlong, a surrogate, or above U+10FFFF. `next` has
+// the next byte of each of `bytes`.
+PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i next) {
+  const __mmask64 below_a0 = less(next, '\xA0');
+  const __mmask64 below_90 = less(next, '\x90');
   return ((equal(bytes, '\xE0') & below_a0) | (equal(bytes, '\xED') & ~below_a0) |
           (equal(bytes, '\xF0') & below_90) | (equal(bytes, '\xF4') & ~below_90)) != 0;
 }
 
-// Which of 64 bytes are what in UTF-8.
+// The roles of 64 bytes in UTF-8, as bit masks.
 struct Utf8Block {
   __mmask64 tails;
-  __mmask64 two; // leads of so many bytes or more
+  __mmask64 two; // leads of sequences of at least two bytes
   __mmask64 three;
   __mmask64 four;
 
-  // Returns whether the code points that start in `bytes`, which `more` follow, are well-formed
-  // and nothing else is there.
+  // Sets the masks. Returns whether `bytes` start a code point and all their code points are
+  // well-formed; the last one may end in `more`, the 64 bytes after them.
   PRETOK_AVX512 bool read(__m512i bytes, __m512i more) {
     const __m512i tail_top = _mm512_set1_epi8('\xC0');
     tails = _mm512_cmplt_epi8_mask(bytes, tail_top);
@@ -72,12 +72,12 @@ struct Utf8Block {
     if (three == 0)
       return true;
     const __m512i next_four = _mm512_alignr_epi32(more, bytes, 1);
-    const __m512i behind =
+    const __m512i next =
         _mm512_or_si512(_mm512_srli_epi32(bytes, 8), _mm512_slli_epi32(next_four, 24));
-    return !out_of_range(bytes, behind);
+    return !out_of_range(bytes, next);
   }
 
-  // The bytes beyond that belong to the last code point.
+  // Returns the bytes of `more` that belong to the last code point.
   std::uint64_t across() const { return two >> 63 | three >> 62 | four >> 61; }
 };
 

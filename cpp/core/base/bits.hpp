@@ -1,4 +1,4 @@
-// Bits, the order of bytes, and whether there is SSE2.
+// Bit operations, byte order, and PRETOK_SSE2.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr bool LITTLE_ENDIAN_BYTES = true;
 inline constexpr bool LITTLE_ENDIAN_BYTES = false;
 #endif
 
-// Position of the lowest bit that is set; `word` must not be 0.
+// Returns the position of the lowest one bit. `word` must not be 0.
 inline unsigned lowest_bit(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
   unsigned long at;
@@ -30,7 +30,7 @@ inline unsigned lowest_bit(std::uint64_t word) {
 #endif
 }
 
-// Position of the highest bit that is set; `word` must not be 0.
+// Returns the position of the highest one bit. `word` must not be 0.
 inline unsigned highest_bit(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
   unsigned long at;
@@ -41,7 +41,7 @@ inline unsigned highest_bit(std::uint64_t word) {
 #endif
 }
 
-// The 128 bits of a product.
+// A product of 128 bits.
 struct WideProduct {
   std::uint64_t low;
   std::uint64_t high;
@@ -63,13 +63,14 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// The exclusive or of the two halves of a product: each bit depends on all of `a` and `b`.
+// Returns the exclusive or of both halves of the product. Each bit depends on all bits of `a`
+// and `b`.
 inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;
 }
 
-// The highest bit of `word` alone, or 0.
+// Returns `word` with only its highest one bit; 0 for 0.
 inline std::uint64_t highest(std::uint64_t word) {
   return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
 }

@@ -1,4 +1,4 @@
-// Bytes that someone else keeps.
+// A view of bytes that another object owns.
 #pragma once
 
 #include <cstddef>

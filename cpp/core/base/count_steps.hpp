@@ -1,5 +1,5 @@
-// Counts steps of searches, for the fuzz targets: elsewhere PRETOK_COUNT_STEPS is not defined,
-// and count_step does nothing.
+// Counts steps of searches for the fuzz targets, which define PRETOK_COUNT_STEPS. Otherwise
+// count_step does nothing.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ namespace {
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 HashKey make_hash_key() noexcept { return {0x243F6A8885A308D3, 0x13198A2E03707344}; }
 #else
-// Mixes every source there is: none of them alone is to be relied on everywhere.
+// Mixes several sources, since no single one is random on every system.
 HashKey make_hash_key() noexcept {
   HashKey key{0x243F6A8885A308D3, 0x13198A2E03707344};
   const auto mix = [&key](std::uint64_t one, std::uint64_t two) {
@@ -29,7 +29,7 @@ HashKey make_hash_key() noexcept {
     const std::uint64_t one = word();
     mix(one, word());
   } catch (const std::exception &) {
-    // There is no such device: what is mixed in already has to do.
+    // No random device: the other sources must suffice.
   }
   return key;
 }

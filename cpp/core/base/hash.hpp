@@ -18,7 +18,7 @@ struct HashKey {
   std::uint64_t one;
   std::uint64_t two;
 
-  // An independent key, for a table that has to be filled again.
+  // Returns an independent key, to rehash a table.
   HashKey next() const {
     return {fold_product(one ^ 0x9E3779B97F4A7C15, two ^ 0xD6E8FEB86659FD93),
             fold_product(one ^ 0xA0761D6478BD642F, two ^ 0xE7037ED1A0B428DB)};
@@ -28,11 +28,11 @@ struct HashKey {
 // Returns the secret key of this process. Never throws; fixed in builds for fuzzing.
 HashKey hash_key() noexcept;
 
-// Replaces the key of this process. For tests, before any table exists that they use.
+// Replaces the key of this process. Tests call it before they make tables.
 void set_hash_key(const HashKey &key) noexcept;
 
-// Hashes 128 bits. All bits of the result are good ones. Both factors are secret, so no choice
-// of `low` and `high` makes one of them 0, or says by how much two products differ.
+// Hashes 128 bits, and mixes all bits of the result well. Both factors are secret. So an
+// attacker can neither make one of them 0, nor know the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
   return fold_product(low ^ key.one, high ^ key.two);
 }
@@ -43,9 +43,9 @@ inline std::uint64_t load_word(const std::uint8_t *from) {
   return word;
 }
 
-// Hashes `size` bytes, at least 16. Each block of 16 bytes is multiplied with what the blocks
-// before it left. That state is secret, and so is the difference that two unlike blocks make to
-// it: later blocks cannot be chosen to cancel it.
+// Hashes `size` >= 16 bytes. Each block of 16 bytes is multiplied with the state of the blocks
+// before it. The state is secret, and so is the difference that two unlike blocks make to it.
+// So later blocks cannot be chosen to cancel that difference.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
                                const HashKey &key) {
   constexpr std::size_t BLOCK = 16;
@@ -56,15 +56,14 @@ inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
   return hash_words(load_word(bytes + size - BLOCK) ^ state, load_word(bytes + size - 8), key);
 }
 
-// Hashes two numbers below 2^21. All bits from the 21st on are good ones: for two unlike pairs,
-// the difference of their hashes is equally likely to be any multiple of 2^20, over all keys.
+// Hashes two numbers below 2^21. Use only the bits from the 21st on. For two unlike pairs and a
+// random key, every multiple of 2^20 is equally likely as the difference of their hashes.
 inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
   return left * key.one + right * key.two;
 }
 
-// Hashes strings that are put together, of any length: polynomials at a secret point, modulo
-// the prime 2^61 - 1. Modulo 2^64 there are strings of 256 bytes and more, such as those of
-// Thue and Morse, that have one hash with most points.
+// A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
+// 2^61 - 1. Modulo 2^64, Thue-Morse strings of 256 bytes and more collide at most points.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
@@ -75,7 +74,7 @@ public:
   std::uint64_t base() const { return base_; }
   std::uint64_t of_byte(std::uint8_t byte) const { return hash_words(byte, 1, key_) % PRIME; }
 
-  // a * b + c modulo PRIME. All are less than that.
+  // Returns a * b + c modulo PRIME. All three are less than PRIME.
   static std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     const WideProduct product = multiply_wide(a, b);
     const std::uint64_t sum =

@@ -13,7 +13,7 @@ namespace pretok {
 #if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(PRETOK_NO_HUGE_PAGES)
 namespace {
 
-// Whether the environment allows huge pages: PRETOK_HUGE_PAGES=0 switches them off.
+// Whether huge pages are allowed: PRETOK_HUGE_PAGES=0 in the environment forbids them.
 bool are_allowed() {
   static const bool allowed = [] {
     const char *const value = std::getenv("PRETOK_HUGE_PAGES");
@@ -25,7 +25,7 @@ bool are_allowed() {
 } // namespace
 
 void advise_huge_pages(void *data, std::size_t size) {
-  // A system without huge pages refuses, which does no harm.
+  // Errors are ignored: the block then has small pages.
   if (are_allowed())
     madvise(data, size, MADV_HUGEPAGE);
 }
@@ -33,8 +33,8 @@ void advise_huge_pages(void *data, std::size_t size) {
 void prefer_huge_pages(void *data, std::size_t size) {
   if (!fills_huge_pages(size))
     return;
-  // All of it, to the last small page: realloc moves the pages of a block, but copies one that
-  // is advised in part, which takes its memory twice.
+  // Advise the whole block, to its last small page. realloc moves the pages of such a block,
+  // but copies a block that is advised in part, which takes twice the memory.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;

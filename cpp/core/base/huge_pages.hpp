@@ -1,4 +1,4 @@
-// Asking for large pages where much memory is about to be filled from front to back.
+// Huge pages for large blocks of memory.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,19 @@ namespace pretok {
 
 inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 
-// Whether so many bytes are worth huge pages: of fewer, too much would be there unused.
+// Whether `size` bytes are worth huge pages. In a smaller block, too much would stay unused.
 constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE; }
 
-// Tells the system that `size` bytes from `data` on, most of which nothing was written to so
-// far, are better backed by huge pages: with small ones, the page faults take longer than the
-// work.
+// Asks the system for huge pages for `size` bytes at `data`, if they are worth it. Most of the
+// block should be unwritten: each small page that is written first takes a page fault.
 void prefer_huge_pages(void *data, std::size_t size);
 
-// Asks for huge pages for whole pages of memory, of any number. PRETOK_HUGE_PAGES=0 in the
-// environment, read once, makes this and prefer_huge_pages do nothing; so does building with
-// -DPRETOK_HUGE_PAGES=OFF.
+// Asks the system for huge pages for any number of whole pages. Both functions do nothing if
+// the environment has PRETOK_HUGE_PAGES=0, which is read once, or with -DPRETOK_HUGE_PAGES=OFF.
 void advise_huge_pages(void *data, std::size_t size);
 
-// For the memory of a large table that is looked into at random: it begins where a huge page
-// does, a smaller one where a line of the processor's cache does.
+// An allocator for tables with random access. A large block is aligned to a huge page, a
+// smaller one to a cache line.
 template <typename T> struct HugePages {
   using value_type = T;
 
@@ -31,9 +29,9 @@ template <typename T> struct HugePages {
 
   T *allocate(std::size_t count) {
     const std::size_t size = count * sizeof(T);
-    void *found = ::operator new(size, alignment(count));
-    prefer_huge_pages(found, size);
-    return static_cast<T *>(found);
+    void *memory = ::operator new(size, alignment(count));
+    prefer_huge_pages(memory, size);
+    return static_cast<T *>(memory);
   }
   void deallocate(T *data, std::size_t count) { ::operator delete(data, alignment(count)); }
   friend bool operator==(HugePages, HugePages) { return true; }

@@ -1,4 +1,4 @@
-// Ids as they are made: an array that grows, and is not cleared first.
+// A growing array of ids, whose new memory is not initialized.
 #pragma once
 
 #include "core/base/huge_pages.hpp"
@@ -17,7 +17,7 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
-  // Begins with memory of someone else, who keeps it: a few ids need no other then.
+  // Starts with memory that the caller owns, so that a few ids need no allocation.
   IdBuffer(std::uint32_t *lent, std::size_t capacity)
       : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
@@ -33,7 +33,7 @@ public:
       std::free(ids_);
   }
 
-  // Where the next `count` ids go; `add` says how many were put there.
+  // Returns memory for the next `count` ids. Call `add` with the number of ids written.
   std::uint32_t *room(std::size_t count) {
     if (capacity_ - size_ < count)
       grow(saturating_add(size_, count));
@@ -41,7 +41,7 @@ public:
   }
   void add(std::size_t count) { size_ += count; }
   void clear() { size_ = 0; }
-  // Takes the first `count` out.
+  // Removes the first `count` ids.
   void drop_front(std::size_t count) {
     size_ -= count;
     if (size_ != 0)
@@ -54,7 +54,7 @@ public:
       return;
     if (capacity > MAX_IDS)
       throw std::bad_alloc();
-    // What realloc can do without copying, a vector cannot.
+    // Unlike a vector, realloc may grow the block without a copy.
     void *larger =
         std::realloc(ids_ != lent_ ? ids_ : nullptr, capacity * sizeof(std::uint32_t));
     if (larger == nullptr)
@@ -69,7 +69,7 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Gives back memory that is not used, if it is much.
+  // Frees unused memory if it is much.
   void fit() {
     constexpr std::size_t MUCH = std::size_t{1} << 16;
     if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
@@ -79,8 +79,8 @@ public:
       }
   }
 
-  // Hands over the ids, to be freed with std::free; nullptr if there was never room for any.
-  // Not for memory that was lent.
+  // Returns the ids; the caller must std::free them. Returns nullptr if none were ever
+  // allocated. Must not be called if the memory is lent.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -89,7 +89,7 @@ public:
 private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
-  // Makes room for `needed` ids, and for half as many again as there are, if that is possible.
+  // Makes room for `needed` ids and half the current size, if the limit allows it.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }

@@ -1,4 +1,4 @@
-// Sets of vector instructions for which there is code of its own.
+// The vector instruction sets that have code of their own.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(PRETOK_PLAIN_KERNELS)
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// PLAIN is C++ for every processor, and the only one with PRETOK_PLAIN_KERNELS.
+// PLAIN is C++ for every processor. With PRETOK_PLAIN_KERNELS it is the only one.
 enum class InstructionSet { PLAIN, NEON, AVX2, AVX512 };
 
 } // namespace pretok

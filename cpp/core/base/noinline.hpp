@@ -1,4 +1,4 @@
-// Keeps code that is large and seldom runs out of the loops that may call it.
+// Keeps large, rarely executed code out of the loops that call it.
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__)

@@ -1,4 +1,4 @@
-// Asking for memory before it is needed.
+// Prefetching memory into the processor's cache.
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__) && defined(_M_X64)

@@ -1,4 +1,4 @@
-// Memory that is reused from text to text.
+// Scratch memory that is reused from text to text.
 #pragma once
 
 #include <array>
@@ -9,8 +9,7 @@
 
 namespace pretok {
 
-// Memory for UTF-8 that is made anew for each text: not cleared, and small texts need none but
-// the stack's.
+// Uninitialized memory, for example for the UTF-8 of one text. A small text fits in the object.
 class Scratch {
 public:
   Scratch() = default;
@@ -18,7 +17,7 @@ public:
   Scratch &operator=(const Scratch &) = delete;
   ~Scratch() { std::free(large_); }
 
-  // Returns room for `size` bytes; what was there before is gone. Throws std::bad_alloc.
+  // Returns memory for `size` bytes, and discards the previous contents. Throws std::bad_alloc.
   std::uint8_t *room(std::size_t size) {
     if (size <= small_.size())
       return small_.data();
@@ -33,7 +32,7 @@ public:
     return large_;
   }
 
-  // Whether `data` is what room() returned.
+  // Whether room() returned `data`.
   bool has(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
 
 private:

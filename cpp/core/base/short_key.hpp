@@ -1,4 +1,4 @@
-// Short byte strings as keys of tables: two words, compared and hashed at once.
+// Short byte strings as keys of tables: two words, compared and hashed as one.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Up to 16 bytes, with zeros behind.
+// Up to 16 bytes, padded with zeros.
 struct ShortBytes {
   static constexpr std::size_t MAX_BYTES = 16;
 
@@ -26,36 +26,35 @@ struct ShortBytes {
       return load_no_more(bytes, size);
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
-    // Without branches: sizes are what no processor could foretell.
-    std::uint64_t kept;
-    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size, 8);
-    key.low &= kept;
-    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size + 8, 8);
-    key.high &= kept;
+    // Branchless: the size is unpredictable.
+    std::uint64_t mask;
+    std::memcpy(&mask, BYTE_MASKS.data() + MAX_BYTES - size, 8);
+    key.low &= mask;
+    std::memcpy(&mask, BYTE_MASKS.data() + MAX_BYTES - size + 8, 8);
+    key.high &= mask;
     return key;
   }
 
-  // The same, and no other memory is read.
+  // As load, but reads only `size` bytes.
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
-  // Ones for as many bytes as are kept of MAX_BYTES, if read from as many bytes before the
-  // middle.
-  static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> KEPT = {
+  // Reading 16 bytes from index 16 - size on gives a mask of the first `size` bytes.
+  static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> BYTE_MASKS = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};
 };
 
-// Up to 15 bytes and how many they are.
+// Up to 15 bytes and their size.
 struct ShortKey {
   static constexpr std::size_t MAX_BYTES = ShortBytes::MAX_BYTES - 1;
-  // Where in `high` the size is: behind the last byte.
+  // Position of the size in `high`: the last byte in memory order.
   static constexpr unsigned SIZE_SHIFT = LITTLE_ENDIAN_BYTES ? 56 : 0;
 
   std::uint64_t low;
   std::uint64_t high;
 
-  ShortKey() = default; // anything
+  ShortKey() = default; // uninitialized
   // Memory up to `limit` may be read.
   ShortKey(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
     const ShortBytes all = ShortBytes::load(bytes, size, limit);

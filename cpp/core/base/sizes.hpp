@@ -1,4 +1,4 @@
-// Arithmetic on sizes that stops at the largest one instead of wrapping around.
+// Saturating arithmetic on sizes.
 //
 // std::size_t has 32 bits on some processors. A buffer whose size wrapped is too small, and a
 // window that wrapped to 0 never reaches the end of the text.
@@ -19,7 +19,7 @@ template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
   return b != 0 && a > MAX_SIZE / b ? MAX_SIZE : static_cast<Size>(a * b);
 }
 
-// How many values of a type one allocation can hold: pointers into it have to have differences.
+// The limit on values of a type in one allocation: pointer differences must not overflow.
 template <typename T>
 inline constexpr std::size_t MAX_VALUES =
     std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);

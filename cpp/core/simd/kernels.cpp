@@ -6,7 +6,7 @@ namespace pretok {
 namespace {
 
 std::vector<const Kernels *> available() {
-  std::vector<const Kernels *> found;
+  std::vector<const Kernels *> sets;
 #if PRETOK_X86_KERNELS
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
@@ -14,15 +14,15 @@ std::vector<const Kernels *> available() {
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
       __builtin_cpu_supports("avx512vbmi2"))
-    found.push_back(&AVX512_KERNELS);
+    sets.push_back(&AVX512_KERNELS);
   if (avx2)
-    found.push_back(&AVX2_KERNELS);
+    sets.push_back(&AVX2_KERNELS);
 #endif
 #if PRETOK_NEON_KERNELS
-  found.push_back(&NEON_KERNELS);
+  sets.push_back(&NEON_KERNELS);
 #endif
-  found.push_back(&PLAIN_KERNELS);
-  return found;
+  sets.push_back(&PLAIN_KERNELS);
+  return sets;
 }
 
 std::atomic<const Kernels *> chosen{nullptr};
@@ -35,18 +35,18 @@ const std::vector<const Kernels *> &all_kernels() {
 }
 
 const Kernels &kernels() {
-  const Kernels *found = chosen.load(std::memory_order_acquire);
-  if (found == nullptr) {
-    found = all_kernels().front();
-    chosen.store(found, std::memory_order_release);
+  const Kernels *best = chosen.load(std::memory_order_acquire);
+  if (best == nullptr) {
+    best = all_kernels().front();
+    chosen.store(best, std::memory_order_release);
   }
-  return *found;
+  return *best;
 }
 
 bool use_kernels(std::string_view name) {
-  for (const Kernels *each : all_kernels())
-    if (each->name == name) {
-      chosen.store(each, std::memory_order_release);
+  for (const Kernels *set : all_kernels())
+    if (set->name == name) {
+      chosen.store(set, std::memory_order_release);
       return true;
     }
   return false;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/instruction_set.hpp"
+#include "core/split/fast/class_buffer.hpp"
 #include "core/split/fast/relations.hpp"
-#include "core/split/fast/stretch.hpp"
 #include "core/unicode/class_table.hpp"
 
 #include <cstddef>
@@ -13,43 +13,44 @@
 
 namespace pretok {
 
-// Every set of kernels gives the same results; texts are read from their first unit on, which
-// starts a code point.
+// Every set of kernels gives the same results. The first unit of a text starts a code point.
 struct Kernels {
   const char *name;
   InstructionSet instruction_set;
 
-  // Reads as much of a text into a stretch as it takes.
-  void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, Stretch &);
-  void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, Stretch &);
-  void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, Stretch &);
-  void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, Stretch &);
+  // Fill the buffer with the classes of a text, as many as fit.
+  void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
+  void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
+  void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
+  void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, ClassBuffer &);
 
-  // Tells each relation for the first `blocks` blocks; classes[-1] is read too.
-  void (*relate)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
-                 Masks &masks);
+  // Finds each relation between neighbors in the first `blocks` blocks. Reads classes[-1] too.
+  void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
+                         RelationBits &relation_bits);
 
-  // Finds where labels of so many bits change, for `blocks` blocks behind `edge`.
-  void (*combine)(const Masks &masks, std::size_t blocks, unsigned label_bits, Edge &edge,
-                  Bounds &bounds);
+  // Finds the boundaries where labels of `label_bits` bits change, in `blocks` blocks.
+  void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
+                         unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
-  // Writes the positions of the bits of `words`, of which there are `count`, to `ends`, which
-  // has room for Stretch::PADDING more: base + bit, or base + offsets[bit]. Returns how many.
-  std::size_t (*list)(const std::uint64_t *words, std::size_t count, std::size_t base,
-                      const std::uint16_t *offsets, std::size_t *ends);
-  std::size_t (*count)(const std::uint64_t *words, std::size_t count);
+  // Writes the position of each bit of `count` words to `ends`, and returns how many. A
+  // position is base + bit, or base + offsets[bit] if there are offsets. `ends` needs room for
+  // ClassBuffer::PADDING more.
+  std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
+                                   std::size_t base, const std::uint16_t *offsets,
+                                   std::size_t *ends);
+  std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
 };
 
-// The kernels in use: the best that the processor has, unless tests chose others.
+// Returns the kernels in use: the fastest that the processor can run, unless a test chose.
 const Kernels &kernels();
 
-// All that the processor can run, the best first; plain C++ is the last.
+// Returns every set that the processor can run, the fastest first. Plain C++ is the last.
 const std::vector<const Kernels *> &all_kernels();
 
-// Makes kernels() return those of this name, for tests; returns whether there are any.
+// Makes kernels() return the set of this name, for tests. Returns false if there is none.
 bool use_kernels(std::string_view name);
 
-// Plain C++, for every processor; the others read with these what they do not read themselves.
+// Plain C++, for every processor.
 extern const Kernels PLAIN_KERNELS;
 #if PRETOK_X86_KERNELS
 extern const Kernels AVX2_KERNELS;

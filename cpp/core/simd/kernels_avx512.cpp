@@ -8,7 +8,7 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// 64 offsets: those of `bytes`, and `base` more.
+// Stores 64 offsets: each of `bytes` plus `base`.
 PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
   const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
   _mm512_storeu_si512(
@@ -18,7 +18,7 @@ PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::s
       _mm512_add_epi16(_mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1)), more));
 }
 
-// The classes of 16 code points, a byte each.
+// Returns the classes of 16 code points, one byte each.
 PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_points) {
   const __m512i entry =
       _mm512_and_si512(_mm512_i32gather_epi32(_mm512_srli_epi32(code_points, ClassTable::SHIFT),
@@ -30,20 +30,30 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
   return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
 }
 
-// The code points of sequences of two bytes or more, of which leads[first] to leads[first + 15]
-// tell where they start in `bytes`, which `more` follow.
+// Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are their
+// positions in `bytes`; `more` are the 64 bytes after those.
+//
+// Each lane of 32 bits takes four bytes from its lead on, the lead at the top, then masks off
+// the marker bits and packs the payload bits together. With three bytes:
+//
+//   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
+//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of lead 0xE.
+//   maddubs 0x4001   0000aaaabbbbbb    0000ccccccxxxxxx      high byte * 64 + low byte
+//   madd 0x10000001  00000000aaaabbbbbbccccccxxxxxx          high half * 4096 + low half
+//   >> 6             00000000000000aaaabbbbbbcccccc          6 for each byte that is not there
 PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
-  // the lead four times, and so on
+  // Lane i selects leads[first + i] four times.
   const __m512i spread =
       _mm512_set_epi8(15, 15, 15, 15, 14, 14, 14, 14, 13, 13, 13, 13, 12, 12, 12, 12, 11, 11,
                       11, 11, 10, 10, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 7, 7, 7, 7, 6, 6, 6, 6, 5,
                       5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
   const __m512i from =
       _mm512_permutexvar_epi8(_mm512_add_epi8(spread, _mm512_set1_epi8(first)), leads);
-  // four bytes from each lead on, the lead at the top
+  // x86 is little-endian: the top byte of a lane adds 0 to the position, the lowest adds 3.
   const __m512i four = _mm512_permutex2var_epi8(
       bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
-  // by the high half of the lead: the bits that count, and how far right they go together
+  // Tables indexed by the high nibble of the lead, of which 0xC to 0xF occur. The highest
+  // element comes first: 0xF (four bytes), 0xE (three), 0xD and 0xC (two).
   const __m512i lead = _mm512_srli_epi32(four, 28);
   const __m512i counts = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -54,10 +64,10 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
   return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
-// Reads the code points that start in the 64 bytes, or fewer, at data[at]; returns false,
-// having done nothing, if they are not well-formed.
+// Reads the code points that start in the next 64 bytes, or fewer, at data[at]. Returns false
+// and changes nothing if they are not well-formed.
 PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
-                                     std::size_t size, std::size_t &at, Stretch &stretch,
+                                     std::size_t size, std::size_t &at, ClassBuffer &buffer,
                                      std::size_t &filled) {
   const __mmask64 valid = first_64(size - at);
   const std::size_t beyond = size - at > 64 ? size - at - 64 : 0;
@@ -68,11 +78,11 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
     return false;
   const __mmask64 two = block.two;
   const __mmask64 starts = ~block.tails & valid;
-  if (stretch.even)
-    stretch.uneven(filled);
-  store_offsets(stretch.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
+  if (buffer.one_unit_each)
+    buffer.start_offsets(filled);
+  store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
-  // The classes of what is beyond ASCII, then those of ASCII between them.
+  // Classes beyond ASCII are packed in `classes`; the last store puts them between ASCII ones.
   const __m512i leads = _mm512_maskz_compress_epi8(two, counting());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
@@ -83,7 +93,7 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
       starts, _mm512_permutex2var_epi8(_mm512_loadu_si512(table.latin1()), bytes,
                                        _mm512_loadu_si512(table.latin1() + 64)));
   _mm512_storeu_si512(
-      stretch.classes() + filled,
+      buffer.classes() + filled,
       _mm512_mask_expand_epi8(ascii, _pext_u64(two, starts), _mm512_load_si512(classes)));
   filled += count;
   at += std::min<std::size_t>(64, size - at) +
@@ -92,55 +102,55 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
 }
 
 PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
-                             std::size_t size, Stretch &stretch) {
+                             std::size_t size, ClassBuffer &buffer) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
-  stretch.even = true;
+  buffer.one_unit_each = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
-    if (size - at >= 2 * Stretch::MAX_CODE_POINTS)
-      _mm_prefetch(reinterpret_cast<const char *>(data + at + Stretch::MAX_CODE_POINTS),
+  while (filled < ClassBuffer::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 2 * ClassBuffer::MAX_CODE_POINTS)
+      _mm_prefetch(reinterpret_cast<const char *>(data + at + ClassBuffer::MAX_CODE_POINTS),
                    _MM_HINT_T0);
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(size - at), data + at);
     if (_mm512_movepi8_mask(bytes) == 0) {
-      _mm512_storeu_si512(stretch.classes() + filled,
+      _mm512_storeu_si512(buffer.classes() + filled,
                           _mm512_permutex2var_epi8(low, bytes, high));
-      if (!stretch.even)
-        store_offsets(stretch.offsets() + filled, counting(), at);
+      if (!buffer.one_unit_each)
+        store_offsets(buffer.offsets() + filled, counting(), at);
       const std::size_t taken = std::min<std::size_t>(64, size - at);
       filled += taken;
       at += taken;
-    } else if (!read_block(table, data, size, at, stretch, filled)) {
-      append_utf8(table, data, size, at, at + 64, stretch, filled);
+    } else if (!read_block(table, data, size, at, buffer, filled)) {
+      append_utf8(table, data, size, at, at + 64, buffer, filled);
     }
   }
-  stretch.finish(filled, at, at == size);
+  buffer.finish(filled, at, at == size);
 }
 
 PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
-                          Stretch &stretch) {
+                          ClassBuffer &buffer) {
   const std::uint8_t *latin1 = table.latin1();
   const __m512i part0 = _mm512_loadu_si512(latin1);
   const __m512i part1 = _mm512_loadu_si512(latin1 + 64);
   const __m512i part2 = _mm512_loadu_si512(latin1 + 128);
   const __m512i part3 = _mm512_loadu_si512(latin1 + 192);
-  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
+  const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
     const __m512i bytes = _mm512_maskz_loadu_epi8(first_64(count - i), data + i);
     const __m512i classes = _mm512_permutex2var_epi8(part0, bytes, part1);
-    _mm512_storeu_si512(stretch.classes() + i,
+    _mm512_storeu_si512(buffer.classes() + i,
                         _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), classes,
                                                _mm512_permutex2var_epi8(part2, bytes, part3)));
   }
-  stretch.even = true;
-  stretch.finish(count, count, count == size);
+  buffer.one_unit_each = true;
+  buffer.finish(count, count, count == size);
 }
 
-// 64 code points, those of them that `valid` says there are, as bytes.
+// The code points of `valid` among the next 64, one byte each.
 struct Narrowed {
   __m512i bytes;
-  bool ascii; // or else `bytes` mean nothing
+  bool ascii; // if false, `bytes` are meaningless
 };
 PRETOK_AVX512 inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
   const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
@@ -172,20 +182,21 @@ PRETOK_AVX512 inline __m512i widen(const std::uint32_t *data, __mmask16 valid) {
 
 template <typename Unit>
 PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::size_t size,
-                             Stretch &stretch) {
+                             ClassBuffer &buffer) {
   const __m512i low = _mm512_loadu_si512(table.latin1());
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
-  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
+  const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // Hardware does not look ahead beyond a page, which is about a stretch.
-    if (size - i >= 5 * Stretch::MAX_CODE_POINTS)
+    // The hardware prefetcher stops at the end of a page, which holds about one buffer.
+    if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
-        _mm_prefetch(reinterpret_cast<const char *>(data + i + 4 * Stretch::MAX_CODE_POINTS) +
-                         64 * line,
-                     _MM_HINT_T1);
+        _mm_prefetch(
+            reinterpret_cast<const char *>(data + i + 4 * ClassBuffer::MAX_CODE_POINTS) +
+                64 * line,
+            _MM_HINT_T1);
     const __mmask64 valid = first_64(count - i);
     const Narrowed units = narrow(data + i, valid);
-    std::uint8_t *to = stretch.classes() + i;
+    std::uint8_t *to = buffer.classes() + i;
     if (units.ascii) {
       _mm512_storeu_si512(to, _mm512_permutex2var_epi8(low, units.bytes, high));
       continue;
@@ -195,8 +206,8 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
           reinterpret_cast<__m128i *>(to + part),
           classes_of(table, widen(data + i + part, static_cast<__mmask16>(valid >> part))));
   }
-  stretch.even = true;
-  stretch.finish(count, count, count == size);
+  buffer.one_unit_each = true;
+  buffer.finish(count, count, count == size);
 }
 
 PRETOK_AVX512 inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
@@ -204,11 +215,11 @@ PRETOK_AVX512 inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &b
       _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes.data())));
 }
 
-PRETOK_AVX512 void relate(const Relations &relations, const std::uint8_t *classes,
-                          std::size_t blocks, Masks &masks) {
+PRETOK_AVX512 void classify_pairs(const Relations &relations, const std::uint8_t *classes,
+                                  std::size_t blocks, RelationBits &relation_bits) {
   const Relations::Part *part = relations.parts().data();
   const Relations::Part *const end = part + relations.parts().size();
-  alignas(64) std::uint8_t met[64 * BLOCKS];
+  alignas(64) std::uint8_t meets[64 * BLOCKS];
   std::uint8_t number = 0;
   for (const Relations::Plane &plane : relations.planes()) {
     const __m512i rows = table_of(plane.rows);
@@ -216,66 +227,67 @@ PRETOK_AVX512 void relate(const Relations &relations, const std::uint8_t *classe
     for (std::size_t block = 0; block < blocks; ++block) {
       const __m512i before = _mm512_loadu_si512(classes + block * 64 - 1);
       const __m512i after = _mm512_loadu_si512(classes + block * 64);
-      _mm512_store_si512(met + block * 64,
+      _mm512_store_si512(meets + block * 64,
                          _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
                                           _mm512_permutexvar_epi8(after, columns)));
     }
     for (; part != end && part->plane == number; ++part) {
       const __m512i bits = _mm512_set1_epi32(static_cast<int>(part->bits));
-      BitWords &words = masks[part->relation];
+      BitWords &words = relation_bits[part->relation];
       if (part->more)
         for (std::size_t block = 0; block < blocks; ++block)
-          words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+          words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(meets + block * 64), bits);
       else
         for (std::size_t block = 0; block < blocks; ++block)
-          words[block] = _mm512_test_epi8_mask(_mm512_load_si512(met + block * 64), bits);
+          words[block] = _mm512_test_epi8_mask(_mm512_load_si512(meets + block * 64), bits);
     }
     ++number;
   }
-  complete(relations, blocks, masks);
+  complete(relations, blocks, relation_bits);
 }
 
-// Each bit's neighbour before, `last` being the words before `words`.
+// Shifts eight words by one bit toward the highest, as one number of 512 bits. The bit that
+// comes in is the top bit of `last`.
 PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
   return _mm512_or_si512(_mm512_add_epi64(words, words),
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
-PRETOK_AVX512 void combine(const Masks &masks, std::size_t blocks, unsigned label_bits,
-                           Edge &edge, Bounds &bounds) {
+PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
+                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   static_assert(BLOCKS % 8 == 0, "words are taken by eight");
-  __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(edge.plain));
-  __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(edge.changed));
+  __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(carry.plain));
+  __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(carry.changed));
   for (std::size_t block = 0; block < blocks; block += 8) {
-    const __m512i cut = _mm512_loadu_si512(&masks[CUT][block]);
-    const __m512i ask = _mm512_loadu_si512(&masks[ASK][block]);
-    const __m512i soft = _mm512_loadu_si512(&masks[SOFT][block]);
-    const __m512i spaces = _mm512_loadu_si512(&masks[SPACES][block]);
-    const __m512i parted = _mm512_or_si512(cut, soft);
-    const __m512i not_plain = _mm512_or_si512(_mm512_or_si512(parted, ask), spaces);
+    const __m512i certain = _mm512_loadu_si512(&relation_bits[BOUNDARY][block]);
+    const __m512i unresolved = _mm512_loadu_si512(&relation_bits[UNRESOLVED][block]);
+    const __m512i conditional = _mm512_loadu_si512(&relation_bits[CONDITIONAL][block]);
+    const __m512i spaces = _mm512_loadu_si512(&relation_bits[SPACE_PAIR][block]);
+    const __m512i parted = _mm512_or_si512(certain, conditional);
+    const __m512i not_plain = _mm512_or_si512(_mm512_or_si512(parted, unresolved), spaces);
     const __m512i plain = _mm512_xor_si512(not_plain, _mm512_set1_epi64(-1));
     __m512i differs = _mm512_setzero_si512();
     for (unsigned i = 0; i < label_bits; ++i) {
-      const __m512i label = _mm512_loadu_si512(&masks[LABEL + i][block]);
-      const __m512i last = _mm512_set1_epi64(static_cast<long long>(edge.labels[i]));
+      const __m512i label = _mm512_loadu_si512(&relation_bits[LABEL + i][block]);
+      const __m512i last = _mm512_set1_epi64(static_cast<long long>(carry.labels[i]));
       differs = _mm512_or_si512(differs, _mm512_xor_si512(label, shift(label, last)));
-      edge.labels[i] = masks[LABEL + i][block + 7];
+      carry.labels[i] = relation_bits[LABEL + i][block + 7];
     }
     const __m512i changed =
         _mm512_and_si512(_mm512_and_si512(differs, plain), shift(plain, last_plain));
-    const __m512i doubtful =
-        _mm512_or_si512(_mm512_loadu_si512(&masks[TIED][block]), shift(changed, last_changed));
+    const __m512i doubtful = _mm512_or_si512(
+        _mm512_loadu_si512(&relation_bits[AMBIGUOUS][block]), shift(changed, last_changed));
     last_plain = plain;
     last_changed = changed;
-    _mm512_storeu_si512(&bounds.cuts[block], cut);
-    _mm512_storeu_si512(&bounds.all[block],
+    _mm512_storeu_si512(&boundaries.certain[block], certain);
+    _mm512_storeu_si512(&boundaries.all[block],
                         _mm512_or_si512(parted, _mm512_andnot_si512(doubtful, changed)));
-    _mm512_storeu_si512(&bounds.asks[block],
-                        _mm512_or_si512(ask, _mm512_and_si512(doubtful, changed)));
-    _mm512_storeu_si512(&bounds.changed[block], changed);
-    edge.plain =
+    _mm512_storeu_si512(&boundaries.unresolved[block],
+                        _mm512_or_si512(unresolved, _mm512_and_si512(doubtful, changed)));
+    _mm512_storeu_si512(&boundaries.changed[block], changed);
+    carry.plain =
         static_cast<std::uint64_t>(_mm_extract_epi64(_mm512_extracti32x4_epi32(plain, 3), 1));
-    edge.changed = bounds.changed[block + 7];
+    carry.changed = boundaries.changed[block + 7];
   }
 }
 
@@ -283,18 +295,18 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// The positions of bits that are set, each in one of 64 bytes.
-PRETOK_AVX512 inline std::size_t *list_even(std::uint64_t word, std::size_t base,
-                                            std::size_t *to) {
-  const __m512i found = _mm512_maskz_compress_epi8(word, counting());
+// Stores the positions of the bits in `word`, plus `base`. May write PADDING more.
+PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
+                                                     std::size_t *to) {
+  const __m512i positions = _mm512_maskz_compress_epi8(word, counting());
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
-  const __m128i first = _mm512_castsi512_si128(found);
+  const __m128i first = _mm512_castsi512_si128(positions);
   store_ends(to, _mm512_cvtepu8_epi64(first), more);
   store_ends(to + 8, _mm512_cvtepu8_epi64(_mm_srli_si128(first, 8)), more);
   if (bits > 16) {
     alignas(64) std::uint8_t all[64];
-    _mm512_store_si512(all, found);
+    _mm512_store_si512(all, positions);
     for (std::size_t i = 16; i < bits; i += 8)
       store_ends(
           to + i,
@@ -304,39 +316,41 @@ PRETOK_AVX512 inline std::size_t *list_even(std::uint64_t word, std::size_t base
   return to + bits;
 }
 
-PRETOK_AVX512 inline std::size_t *list_uneven(std::uint64_t word, std::size_t base,
-                                              const std::uint16_t *offsets, std::size_t *to) {
+PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
+                                                           const std::uint16_t *offsets,
+                                                           std::size_t *to) {
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   for (int half = 0; half < 2; ++half, word >>= 32, offsets += 32) {
     const auto bits = static_cast<std::size_t>(_mm_popcnt_u32(static_cast<unsigned>(word)));
-    const __m512i found =
+    const __m512i positions =
         _mm512_maskz_compress_epi16(static_cast<__mmask32>(word), _mm512_loadu_si512(offsets));
-    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(found)), more);
+    store_ends(to, _mm512_cvtepu16_epi64(_mm512_castsi512_si128(positions)), more);
     if (bits > 8)
-      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 1)), more);
+      store_ends(to + 8, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 1)), more);
     if (bits > 16) {
-      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 2)), more);
-      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(found, 3)), more);
+      store_ends(to + 16, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 2)), more);
+      store_ends(to + 24, _mm512_cvtepu16_epi64(_mm512_extracti32x4_epi32(positions, 3)), more);
     }
     to += bits;
   }
   return to;
 }
 
-PRETOK_AVX512 std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
-                               const std::uint16_t *offsets, std::size_t *ends) {
+PRETOK_AVX512 std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count,
+                                            std::size_t base, const std::uint16_t *offsets,
+                                            std::size_t *ends) {
   std::size_t *to = ends;
   for (std::size_t i = 0; i < count; ++i)
-    to = offsets == nullptr ? list_even(words[i], base + i * 64, to)
-                            : list_uneven(words[i], base, offsets + i * 64, to);
+    to = offsets == nullptr ? positions_of_units(words[i], base + i * 64, to)
+                            : positions_of_code_points(words[i], base, offsets + i * 64, to);
   return static_cast<std::size_t>(to - ends);
 }
 
 PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)
-    found += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
-  return found;
+    total += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
+  return total;
 }
 
 } // namespace
@@ -348,9 +362,9 @@ const Kernels AVX512_KERNELS = {"avx512",
                                 avx512::read_8,
                                 avx512::read_wide<std::uint16_t>,
                                 avx512::read_wide<std::uint32_t>,
-                                avx512::relate,
-                                avx512::combine,
-                                avx512::list,
+                                avx512::classify_pairs,
+                                avx512::resolve_labels,
+                                avx512::bits_to_positions,
                                 avx512::count_bits};
 
 } // namespace pretok

@@ -22,35 +22,35 @@ inline Ascii ascii_of(const ClassTable &table) {
       {{vld1q_u8(from + 64), vld1q_u8(from + 80), vld1q_u8(from + 96), vld1q_u8(from + 112)}}};
 }
 
-// Indices beyond a table look up 0, or leave what there is.
+// vqtbl returns 0 for an index beyond its table; vqtbx keeps its first argument.
 inline uint8x16_t look_up(const Ascii &ascii, uint8x16_t bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(ascii.low, bytes), ascii.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
 
 void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
-               Stretch &stretch) {
+               ClassBuffer &buffer) {
   const Ascii ascii = ascii_of(table);
-  stretch.even = true;
+  buffer.one_unit_each = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
-    if (size - at < 16 || filled + 16 > Stretch::MAX_CODE_POINTS) {
-      append_utf8(table, data, size, at, size, stretch, filled);
+  while (filled < ClassBuffer::MAX_CODE_POINTS && at < size) {
+    if (size - at < 16 || filled + 16 > ClassBuffer::MAX_CODE_POINTS) {
+      append_utf8(table, data, size, at, size, buffer, filled);
       continue;
     }
     const uint8x16_t bytes = vld1q_u8(data + at);
     if (vmaxvq_u8(bytes) >= 0x80) {
-      append_utf8(table, data, size, at, at + 16, stretch, filled);
+      append_utf8(table, data, size, at, at + 16, buffer, filled);
       continue;
     }
-    vst1q_u8(stretch.classes() + filled, look_up(ascii, bytes));
-    if (!stretch.even)
+    vst1q_u8(buffer.classes() + filled, look_up(ascii, bytes));
+    if (!buffer.one_unit_each)
       for (std::size_t i = 0; i < 16; ++i)
-        stretch.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
+        buffer.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
     filled += 16;
     at += 16;
   }
-  stretch.finish(filled, at, at == size);
+  buffer.finish(filled, at, at == size);
 }
 
 // 16 code points as bytes, if they are all ASCII.
@@ -77,63 +77,63 @@ inline uint8x16_t narrow(const std::uint32_t *data, bool &ascii) {
 
 template <typename Unit>
 void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
-                      Stretch &stretch) {
+                      ClassBuffer &buffer) {
   const Ascii ascii = ascii_of(table);
-  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
+  const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   std::size_t at = 0;
   for (; at + 16 <= count; at += 16) {
     bool all_ascii;
     const uint8x16_t bytes = narrow(data + at, all_ascii);
     if (all_ascii)
-      vst1q_u8(stretch.classes() + at, look_up(ascii, bytes));
+      vst1q_u8(buffer.classes() + at, look_up(ascii, bytes));
     else
-      append_code_points(table, data, at, at + 16, stretch);
+      append_code_points(table, data, at, at + 16, buffer);
   }
-  append_code_points(table, data, at, count, stretch);
-  stretch.even = true;
-  stretch.finish(count, count, count == size);
+  append_code_points(table, data, at, count, buffer);
+  buffer.one_unit_each = true;
+  buffer.finish(count, count, count == size);
 }
 
-// Where some of `bits` are set: a bit for each of 64 bytes.
-inline std::uint64_t holds(const std::uint8_t *met, uint8x16_t bits) {
+// Returns one bit for each of 64 bytes: whether it has any of `bits`.
+inline std::uint64_t holds(const std::uint8_t *meets, uint8x16_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t powers = vld1q_u8(POWERS);
   uint8x16_t parts[4];
   for (int i = 0; i < 4; ++i)
-    parts[i] = vandq_u8(vtstq_u8(vld1q_u8(met + 16 * i), bits), powers);
+    parts[i] = vandq_u8(vtstq_u8(vld1q_u8(meets + 16 * i), bits), powers);
   const uint8x16_t all =
       vpaddq_u8(vpaddq_u8(parts[0], parts[1]), vpaddq_u8(parts[2], parts[3]));
   return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
-void relate(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
-            Masks &masks) {
+void classify_pairs(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
+                    RelationBits &relation_bits) {
   const Relations::Part *part = relations.parts().data();
   const Relations::Part *const end = part + relations.parts().size();
-  std::uint8_t met[64 * BLOCKS];
+  std::uint8_t meets[64 * BLOCKS];
   std::uint8_t number = 0;
   for (const Relations::Plane &plane : relations.planes()) {
     const uint8x16x2_t rows = {{vld1q_u8(plane.rows.data()), vld1q_u8(plane.rows.data() + 16)}};
     const uint8x16x2_t columns = {
         {vld1q_u8(plane.columns.data()), vld1q_u8(plane.columns.data() + 16)}};
     for (std::size_t at = 0; at < blocks * 64; at += 16)
-      vst1q_u8(met + at, vandq_u8(vqtbl2q_u8(rows, vld1q_u8(classes + at - 1)),
-                                  vqtbl2q_u8(columns, vld1q_u8(classes + at))));
+      vst1q_u8(meets + at, vandq_u8(vqtbl2q_u8(rows, vld1q_u8(classes + at - 1)),
+                                    vqtbl2q_u8(columns, vld1q_u8(classes + at))));
     for (; part != end && part->plane == number; ++part) {
       const uint8x16_t bits = vreinterpretq_u8_u32(vdupq_n_u32(part->bits));
-      BitWords &words = masks[part->relation];
+      BitWords &words = relation_bits[part->relation];
       for (std::size_t block = 0; block < blocks; ++block)
-        words[block] = holds(met + block * 64, bits) | (part->more ? words[block] : 0);
+        words[block] = holds(meets + block * 64, bits) | (part->more ? words[block] : 0);
     }
     ++number;
   }
-  complete(relations, blocks, masks);
+  complete(relations, blocks, relation_bits);
 }
 
-// Eight at a time, wanted or not: how many there are is hard to predict.
-std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base,
-                 const std::uint16_t *offsets, std::size_t *ends) {
+// Branchless, eight at a time: the number of bits is unpredictable.
+std::size_t bits_to_positions(const std::uint64_t *words, std::size_t count, std::size_t base,
+                              const std::uint16_t *offsets, std::size_t *ends) {
   std::size_t *to = ends;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = words[i];
@@ -150,10 +150,10 @@ std::size_t list(const std::uint64_t *words, std::size_t count, std::size_t base
 }
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i)
-    found += static_cast<std::size_t>(__builtin_popcountll(words[i]));
-  return found;
+    total += static_cast<std::size_t>(__builtin_popcountll(words[i]));
+  return total;
 }
 
 } // namespace
@@ -165,9 +165,9 @@ const Kernels NEON_KERNELS = {"neon",
                               neon::read_code_points<std::uint8_t>,
                               neon::read_code_points<std::uint16_t>,
                               neon::read_code_points<std::uint32_t>,
-                              neon::relate,
-                              combine_words,
-                              neon::list,
+                              neon::classify_pairs,
+                              plain_resolve_labels,
+                              neon::bits_to_positions,
                               neon::count_bits};
 
 } // namespace pretok

@@ -16,58 +16,58 @@ bool ascii8(const std::uint8_t *data) {
 }
 
 void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
-               Stretch &stretch) {
+               ClassBuffer &buffer) {
   const std::uint8_t *latin1 = table.latin1();
-  std::uint8_t *classes = stretch.classes();
-  stretch.even = true;
+  std::uint8_t *classes = buffer.classes();
+  buffer.one_unit_each = true;
   std::size_t at = 0;
   std::size_t filled = 0;
-  while (filled < Stretch::MAX_CODE_POINTS && at < size) {
-    if (size - at >= 8 && filled + 8 <= Stretch::MAX_CODE_POINTS && ascii8(data + at)) {
+  while (filled < ClassBuffer::MAX_CODE_POINTS && at < size) {
+    if (size - at >= 8 && filled + 8 <= ClassBuffer::MAX_CODE_POINTS && ascii8(data + at)) {
       for (std::size_t i = 0; i < 8; ++i)
         classes[filled + i] = latin1[data[at + i]];
-      if (!stretch.even)
+      if (!buffer.one_unit_each)
         for (std::size_t i = 0; i < 8; ++i)
-          stretch.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
+          buffer.offsets()[filled + i] = static_cast<std::uint16_t>(at + i);
       filled += 8;
       at += 8;
     } else {
-      append_utf8(table, data, size, at, at + 8, stretch, filled);
+      append_utf8(table, data, size, at, at + 8, buffer, filled);
     }
   }
-  stretch.finish(filled, at, at == size);
+  buffer.finish(filled, at, at == size);
 }
 
 template <typename Unit>
 void read_code_points(const ClassTable &table, const Unit *data, std::size_t size,
-                      Stretch &stretch) {
-  const std::size_t count = std::min(size, Stretch::MAX_CODE_POINTS);
-  stretch.even = true;
-  append_code_points(table, data, 0, count, stretch);
-  stretch.finish(count, count, count == size);
+                      ClassBuffer &buffer) {
+  const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
+  buffer.one_unit_each = true;
+  append_code_points(table, data, 0, count, buffer);
+  buffer.finish(count, count, count == size);
 }
 
-// A bit of each of 64 bytes: the highest, which then makes room for the next.
+// Returns the highest bit of each of 64 bytes, and shifts every byte left by one.
 std::uint64_t take_top_bits(std::uint8_t *bytes) {
-  std::uint64_t found = 0;
+  std::uint64_t bits = 0;
 #if PRETOK_SSE2
   for (int i = 0; i < 64; i += 16) {
     auto *at = reinterpret_cast<__m128i *>(bytes + i);
     const __m128i part = _mm_load_si128(at);
-    found |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(part))} << i;
+    bits |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(part))} << i;
     _mm_store_si128(at, _mm_add_epi8(part, part));
   }
 #else
   for (int i = 0; i < 64; ++i) {
-    found |= std::uint64_t{bytes[i]} >> 7 << i;
+    bits |= std::uint64_t{bytes[i]} >> 7 << i;
     bytes[i] = static_cast<std::uint8_t>(bytes[i] << 1);
   }
 #endif
-  return found;
+  return bits;
 }
 
-void relate(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
-            Masks &masks) {
+void classify_pairs(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
+                    RelationBits &relation_bits) {
   const Pair *pairs = relations.pairs();
   alignas(16) std::uint8_t low[64];
   alignas(16) std::uint8_t high[64];
@@ -81,25 +81,26 @@ void relate(const Relations &relations, const std::uint8_t *classes, std::size_t
       before = class_;
     }
     for (std::size_t relation = 8; relation-- != 0;)
-      masks[relation][block] = take_top_bits(low);
+      relation_bits[relation][block] = take_top_bits(low);
     for (std::size_t relation = 16; relation-- != 8;) {
       const std::uint64_t bits = take_top_bits(high);
       if (relation < RELATIONS)
-        masks[relation][block] = bits;
+        relation_bits[relation][block] = bits;
     }
   }
 }
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t found = 0;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = words[i];
+    // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
     word -= word >> 1 & 0x5555555555555555;
     word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-    found += word * 0x0101010101010101 >> 56;
+    total += word * 0x0101010101010101 >> 56;
   }
-  return found;
+  return total;
 }
 
 } // namespace
@@ -111,9 +112,9 @@ const Kernels PLAIN_KERNELS = {"plain",
                                plain::read_code_points<std::uint8_t>,
                                plain::read_code_points<std::uint16_t>,
                                plain::read_code_points<std::uint32_t>,
-                               plain::relate,
-                               combine_words,
-                               list_bits,
+                               plain::classify_pairs,
+                               plain_resolve_labels,
+                               plain_bits_to_positions,
                                plain::count_bits};
 
 } // namespace pretok

@@ -1,8 +1,8 @@
-// Reading of texts in plain C++, for all kernels: what they do not read in a faster way.
+// Plain C++ that all kernels share: they read with it where vectors do not serve.
 #pragma once
 
 #include "core/base/bits.hpp"
-#include "core/split/fast/stretch.hpp"
+#include "core/split/fast/class_buffer.hpp"
 #include "core/unicode/class_table.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -12,7 +12,8 @@
 
 namespace pretok {
 
-// A ClassTable that needs no loads of its own: bytes that are written might be those.
+// The pointers of a ClassTable in locals. Through the table, the compiler would reload them
+// after each byte that is written, which could alias them.
 struct Classes {
   explicit Classes(const ClassTable &table) : index(table.index()), blocks(table.blocks()) {}
 
@@ -20,14 +21,15 @@ struct Classes {
     return blocks[std::size_t{index[code_point >> ClassTable::SHIFT]} << ClassTable::SHIFT |
                   (code_point & ((1U << ClassTable::SHIFT) - 1))];
   }
-  // The same, of what is below U+0100.
+  // Returns the class of a code point below U+0100.
   std::uint8_t latin1(std::uint32_t code_point) const { return blocks[code_point]; }
 
   const std::uint16_t *const index;
   const std::uint8_t *const blocks;
 };
 
-// decode_utf8, fast where there are two or three bytes of well-formed UTF-8 and one more.
+// As decode_utf8, but faster for well-formed sequences of two or three bytes. Sequences in the
+// last three bytes of a text take the slow way.
 inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   if (left < 4)
     return decode_utf8(bytes, left);
@@ -44,24 +46,25 @@ inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   return decode_utf8(bytes, left);
 }
 
-// Reads code points of UTF-8, or bytes that are none, from data[at] to data[until] and one that
-// lies across there, as far as they fit; what lies behind data[size] is not there.
+// Appends the classes of the code points that start in data[at..until), as far as they fit.
+// The last one may end after `until`, but not after `size`. A byte that is not UTF-8 counts as
+// one code point.
 inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
-                        std::size_t &at, std::size_t until, Stretch &stretch,
+                        std::size_t &at, std::size_t until, ClassBuffer &buffer,
                         std::size_t &filled) {
   const Classes of(table);
-  std::uint8_t *const classes = stretch.classes();
-  std::uint16_t *const offsets = stretch.offsets();
+  std::uint8_t *const classes = buffer.classes();
+  std::uint16_t *const offsets = buffer.offsets();
   until = std::min(until, size);
   std::size_t here = at;
   std::size_t count = filled;
-  if (stretch.even) {
-    while (here < until && count < Stretch::MAX_CODE_POINTS && data[here] < 0x80)
+  if (buffer.one_unit_each) {
+    while (here < until && count < ClassBuffer::MAX_CODE_POINTS && data[here] < 0x80)
       classes[count++] = of.latin1(data[here++]);
-    if (here < until && count < Stretch::MAX_CODE_POINTS)
-      stretch.uneven(count);
+    if (here < until && count < ClassBuffer::MAX_CODE_POINTS)
+      buffer.start_offsets(count);
   }
-  while (here < until && count < Stretch::MAX_CODE_POINTS) {
+  while (here < until && count < ClassBuffer::MAX_CODE_POINTS) {
     offsets[count] = static_cast<std::uint16_t>(here);
     if (data[here] < 0x80) {
       classes[count++] = of.latin1(data[here++]);
@@ -77,51 +80,56 @@ inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::
 
 template <typename Unit>
 void append_code_points(const ClassTable &table, const Unit *data, std::size_t from,
-                        std::size_t to, Stretch &stretch) {
+                        std::size_t to, ClassBuffer &buffer) {
   const Classes of(table);
-  std::uint8_t *const classes = stretch.classes();
+  std::uint8_t *const classes = buffer.classes();
   for (std::size_t i = from; i < to; ++i)
     classes[i] = sizeof(Unit) == 1 || data[i] < 0x100 ? of.latin1(data[i]) : of[data[i]];
 }
 
-// Says of relations that look-ups do not tell what they are, and inverts what they do.
-inline void complete(const Relations &relations, std::size_t blocks, Masks &masks) {
+// Completes the relations that no part describes: inverts those that were covered by their
+// complement, and clears those that hold for no pair.
+inline void complete(const Relations &relations, std::size_t blocks,
+                     RelationBits &relation_bits) {
   for (const std::uint8_t relation : relations.absent())
     for (std::size_t block = 0; block < blocks; ++block)
-      masks[relation][block] = 0;
+      relation_bits[relation][block] = 0;
   for (const std::uint8_t relation : relations.inverted())
     for (std::size_t block = 0; block < blocks; ++block)
-      masks[relation][block] = ~masks[relation][block];
+      relation_bits[relation][block] = ~relation_bits[relation][block];
 }
 
-inline void combine_words(const Masks &masks, std::size_t blocks, unsigned label_bits,
-                          Edge &edge, Bounds &bounds) {
+inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
+                                 unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {
-    const std::uint64_t cut = masks[CUT][block];
-    const std::uint64_t ask = masks[ASK][block];
-    const std::uint64_t soft = masks[SOFT][block];
-    const std::uint64_t plain = ~(cut | ask | soft | masks[SPACES][block]);
+    const std::uint64_t certain = relation_bits[BOUNDARY][block];
+    const std::uint64_t unresolved = relation_bits[UNRESOLVED][block];
+    const std::uint64_t conditional = relation_bits[CONDITIONAL][block];
+    const std::uint64_t plain =
+        ~(certain | unresolved | conditional | relation_bits[SPACE_PAIR][block]);
     std::uint64_t differs = 0;
     for (unsigned i = 0; i < label_bits; ++i) {
-      const std::uint64_t label = masks[LABEL + i][block];
-      differs |= label ^ (label << 1 | edge.labels[i] >> 63);
-      edge.labels[i] = label;
+      const std::uint64_t label = relation_bits[LABEL + i][block];
+      differs |= label ^ (label << 1 | carry.labels[i] >> 63);
+      carry.labels[i] = label;
     }
-    const std::uint64_t changed = differs & plain & (plain << 1 | edge.plain >> 63);
-    // Behind a change the next label is compared with one that no longer counts.
+    const std::uint64_t changed = differs & plain & (plain << 1 | carry.plain >> 63);
+    // A change right after a change is unresolved: if the first makes a boundary, the label
+    // before it no longer counts.
     const std::uint64_t changes =
-        changed & ~masks[TIED][block] & ~(changed << 1 | edge.changed >> 63);
-    edge.plain = plain;
-    edge.changed = changed;
-    bounds.cuts[block] = cut;
-    bounds.all[block] = cut | soft | changes;
-    bounds.asks[block] = ask | (changed & ~changes);
-    bounds.changed[block] = changed;
+        changed & ~relation_bits[AMBIGUOUS][block] & ~(changed << 1 | carry.changed >> 63);
+    carry.plain = plain;
+    carry.changed = changed;
+    boundaries.certain[block] = certain;
+    boundaries.all[block] = certain | conditional | changes;
+    boundaries.unresolved[block] = unresolved | (changed & ~changes);
+    boundaries.changed[block] = changed;
   }
 }
 
-inline std::size_t list_bits(const std::uint64_t *words, std::size_t count, std::size_t base,
-                             const std::uint16_t *offsets, std::size_t *ends) {
+inline std::size_t plain_bits_to_positions(const std::uint64_t *words, std::size_t count,
+                                           std::size_t base, const std::uint16_t *offsets,
+                                           std::size_t *ends) {
   std::size_t *to = ends;
   for (std::size_t i = 0; i < count; ++i)
     for (std::uint64_t word = words[i]; word != 0; word &= word - 1) {

@@ -1,4 +1,5 @@
-// What becomes of the parts of a text where rules matched. pretok/behaviors.py is its twin.
+// The behaviors of a stage: they turn matches, and gaps between matches, into pieces.
+// pretok/behaviors.py is its twin.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ enum class Behavior : std::uint32_t {
   CONTIGUOUS = 4,
 };
 
-// Rule index of what no rule matched.
+// The rule index of a gap: text that no rule matched.
 inline constexpr int GAP = -1;
 
-// A match, or what lies between two.
+// A match, or the gap between two.
 struct Part {
   std::size_t start;
   std::size_t end;
@@ -25,10 +26,10 @@ struct Part {
   bool matched; // after `invert`
 };
 
-// Calls emit(part) for what `behavior` makes of the parts that are added.
-template <typename Emit> class Settler {
+// Calls emit(part) for each piece that `behavior` makes of the added parts.
+template <typename Emit> class BehaviorApplier {
 public:
-  Settler(Behavior behavior, bool invert, Emit &emit)
+  BehaviorApplier(Behavior behavior, bool invert, Emit &emit)
       : behavior_(behavior), invert_(invert), emit_(emit) {}
 
   void add(std::size_t start, std::size_t end, int rule) {

@@ -5,15 +5,15 @@ namespace {
 
 using Candidates = std::array<std::vector<int>, END + 1>;
 
-Candidates candidates_of(const std::vector<Rule> &rules) {
-  Candidates found;
+Candidates candidates_by_class(const std::vector<Rule> &rules) {
+  Candidates candidates;
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
     const Mask first = std::visit([](const auto &kind) { return kind.first(); }, rules[rule]);
     for (std::uint8_t class_ = 0; class_ < END; ++class_)
       if (has(first, class_))
-        found[class_].push_back(static_cast<int>(rule));
+        candidates[class_].push_back(static_cast<int>(rule));
   }
-  return found;
+  return candidates;
 }
 
 void find_classes(Contraction &rule, const ClassTable &classes) {
@@ -34,17 +34,17 @@ void find_classes(Contraction &rule, const ClassTable &classes) {
     }
 }
 
-// Of a text from its code point `from` on.
+// Returns the classes of the code points of `text` from index `from` on.
 Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable &classes) {
-  Mask found = 0;
+  Mask mask = 0;
   for (; from < text.size(); ++from)
     if (text[from] < CODE_POINTS)
-      found |= Mask{1} << classes[text[from]];
-  return found;
+      mask |= Mask{1} << classes[text[from]];
+  return mask;
 }
 
-// The fast path relies on the classes of what rules match literally: no program has to be
-// believed what they are. (Where one does not begin with what it should, it is never tried.)
+// Sets the classes of literal text, on which the fast path relies, instead of trusting the
+// program. (A rule whose first classes are wrong is never tried.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {
@@ -66,7 +66,8 @@ std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classe
 
 Machine::Machine(const Program &program, UnicodeTable table)
     : classes_(program.alphabet, table), rules_(with_classes(program.rules, classes_)),
-      candidates_(candidates_of(rules_)), cuts_(rules_, candidates_, classes_.used()) {
+      candidates_(candidates_by_class(rules_)),
+      neighbors_(rules_, candidates_, classes_.used()) {
   for (const Rule &rule : rules_)
     if (const auto *spaces = std::get_if<Spaces>(&rule))
       spaces_ |= spaces->space;

@@ -1,10 +1,10 @@
-// The loop: at each position the first rule that matches wins. pretok/machine/machine.py is its
-// twin.
+// The machine of rules, which defines the split: at each position the first rule that matches
+// makes the next pre-token. pretok/machine/machine.py is its twin.
 #pragma once
 
 #include "core/base/noinline.hpp"
 #include "core/split/behavior.hpp"
-#include "core/split/fast/cuts.hpp"
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/program.hpp"
 #include "core/split/rules.hpp"
 #include "core/split/text.hpp"
@@ -19,41 +19,38 @@
 
 namespace pretok {
 
-// Where a text that may go on stops being decided: `resume`. With `in_gap` what lies between
-// the last pre-token and there is part of a gap. While fewer than `room` code points follow,
-// all of the classes in `open`, no more will be decided. `rule` is GAP, or the rule whose match
-// from `resume` on spans all text before `restart`; Machine::run_from(rule) then finds the end
-// of that match in the text from `restart` on.
-struct Rest {
-  std::size_t resume;
-  bool in_gap;
-  int rule;
-  std::size_t restart;
-  std::size_t room;
-  Mask open;
+// The end of a run whose text may go on: the split is decided up to `position` only.
+struct Undecided {
+  std::size_t position;
+  bool in_gap;          // whether the text just before `position` is part of a gap
+  int rule;             // GAP, or the rule of a match that spans [position, restart)
+  std::size_t restart;  // where run_from(rule) can continue that match
+  std::size_t min_more; // fewer code points than this, all of `classes`, decide nothing
+  Mask classes;
 };
 
-// Splits with a program of rules in one Unicode version. Immutable; linear time.
+// Splits with the rules of a program, in one Unicode version. Immutable; linear time.
 class Machine {
 public:
   Machine(const Program &program, UnicodeTable table);
 
   const ClassTable &classes() const { return classes_; }
-  const CutTable &cuts() const { return cuts_; }
+  const NeighborTable &neighbors() const { return neighbors_; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
 
-  // Calls emit(end, rule) for each pre-token of `source`, in order, with the position of its
-  // end; with `partial`, for those that are decided whatever follows. `in_gap` says that
-  // `source` goes on after text that no rule matched.
+  // Calls emit(end, rule) for each pre-token of `source`, in order. With `partial`, more text
+  // may follow, and only pre-tokens that do not depend on it are emitted. `in_gap` says that a
+  // gap ends at the start of `source`.
   template <typename Source, typename Emit>
-  Rest run(const Source &source, bool partial, bool in_gap, Emit emit) const {
+  Undecided run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // As run, but tries no other rule than `rule` at the start of `source`; see Rest::restart.
+  // As run, but tries only `rule` at the start of `source`; see Undecided::restart.
   template <typename Source, typename Emit>
-  Rest run_from(int rule, const Source &source, bool partial, bool in_gap, Emit emit) const {
+  Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
+                     Emit emit) const {
     if (source.size() == 0)
       return run(source, partial, in_gap, emit);
     Text<Source> text(source, partial);
@@ -69,17 +66,17 @@ public:
     return run(text, end, source.size(), false, emit);
   }
 
-  // The same from position `from` up to the first boundary that is not before `to`.
+  // As run, from `from` to the first boundary at or after `to`.
   template <typename Source, typename Emit>
-  Rest run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
-           Emit &emit) const {
+  Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
+                Emit &emit) const {
     std::size_t position = from;
     while (position < to) {
       text.here = text.source.element(position);
-      const Match found = match(text, position);
-      if (found.end == UNDECIDED)
-        return undecided(text, position, in_gap, found.rule);
-      if (found.end == NO_MATCH) {
+      const Match result = match(text, position);
+      if (result.end == UNDECIDED)
+        return undecided(text, position, in_gap, result.rule);
+      if (result.end == NO_MATCH) {
         in_gap = true;
         position += text.here.width;
         continue;
@@ -87,8 +84,8 @@ public:
       if (in_gap)
         emit(position, GAP);
       in_gap = false;
-      emit(found.end, found.rule);
-      position = found.end;
+      emit(result.end, result.rule);
+      position = result.end;
     }
     if (in_gap && !text.partial) {
       emit(position, GAP);
@@ -97,11 +94,11 @@ public:
     return {position, in_gap, GAP, position, UNLIMITED, 0};
   }
 
-  // Whether the end of a text may decide how what is behind its last cut is split, if nothing
-  // there is asked and `last` is the class of its last code point.
+  // Whether the split after the last boundary may depend on the end of the text, although no
+  // pair there is unresolved. `last` is the class of the last code point.
   bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
 
-  // How much of `source`, from its start, is of the classes in `mask`.
+  // Returns the length of the run of `mask` at the start of `source`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
     return Text<Source>(source, false).run_end(mask, 0);
   }
@@ -113,13 +110,14 @@ private:
   };
 
   template <typename Source>
-  static Rest undecided(const Text<Source> &text, std::size_t position, bool in_gap, int rule) {
+  static Undecided undecided(const Text<Source> &text, std::size_t position, bool in_gap,
+                             int rule) {
     if (text.restart <= position)
-      return {position, in_gap, GAP, position, text.room, text.open};
-    return {position, in_gap, rule, text.restart, text.room, text.open};
+      return {position, in_gap, GAP, position, text.min_more, text.undecided_classes};
+    return {position, in_gap, rule, text.restart, text.min_more, text.undecided_classes};
   }
 
-  // Only the rules that can begin with a class are tried where it stands.
+  // Tries only the rules that can begin with the class at `start`.
   template <typename Source>
   PRETOK_NOINLINE Match match(Text<Source> &text, std::size_t start) const {
     for (const int rule : candidates_[text.here.class_]) {
@@ -130,7 +128,7 @@ private:
     return {NO_MATCH, GAP};
   }
 
-  // std::visit, but one that compilers inline.
+  // As std::visit, which compilers do not inline.
   template <typename Source>
   static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
     if (const auto *run = std::get_if<Run>(&rule))
@@ -147,8 +145,8 @@ private:
   ClassTable classes_;
   std::vector<Rule> rules_;
   std::array<std::vector<int>, END + 1> candidates_;
-  CutTable cuts_;
-  Mask spaces_ = 0; // of any Spaces rule
+  NeighborTable neighbors_;
+  Mask spaces_ = 0; // white space of every Spaces rule
 };
 
 } // namespace pretok

@@ -1,5 +1,5 @@
-// A pre-tokenizer: stages, each of which cuts every piece of the one before, seeing it as a
-// whole text. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it as
+// a text of its own. pretok/machine/staged.py is its twin.
 #pragma once
 
 #include "core/split/fast/splitter.hpp"
@@ -20,24 +20,24 @@ public:
   // There is at least one stage.
   PreTokenizer(const std::vector<StageProgram> &stages, UnicodeTable table);
 
-  // The classes of the first stage, which sources are made with.
+  // Returns the classes of the first stage, for the sources to split.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
-  // The machine, if there is one stage and it keeps what it cuts as it is; else nullptr.
+  // Returns the machine if there is only one stage and it is ISOLATED; else nullptr.
   const Machine *only() const { return stages_.size() == 1 ? first() : nullptr; }
-  // The machine of the first stage, if all boundaries that it finds are kept; else nullptr.
+  // Returns the machine of the first stage if that stage is ISOLATED; else nullptr.
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
   }
-  // Whether parts of the text are dropped.
+  // Whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Calls emit(start, end, rule) for each pre-token; rules are numbered through all stages.
-  // What no rule of a stage matched keeps the rule of the stage before.
+  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
+  // gap keeps the rule of the stage before.
   template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
     if (source.size() != 0)
       cut<true>(0, source, 0, GAP, kernels(), emit);
   }
-  // The same by the fast path: `rule` means nothing.
+  // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() != 0)
@@ -52,7 +52,7 @@ private:
     int rules_before;
   };
 
-  // Below this size the fast path takes longer to set up than it saves.
+  // In smaller texts the fast path costs more than it saves.
   static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
 
   // `piece` starts at `at`.
@@ -61,27 +61,27 @@ private:
            Emit &emit) const {
     const Stage &stage = stages_[index];
     const bool is_last = index + 1 == stages_.size();
-    const auto put = [&](std::size_t start, std::size_t end, int made_by) {
-      const int known = made_by == GAP ? rule : stage.rules_before + made_by;
+    const auto put = [&](std::size_t start, std::size_t end, int stage_rule) {
+      const int number = stage_rule == GAP ? rule : stage.rules_before + stage_rule;
       if (is_last)
-        emit(at + start, at + end, known);
+        emit(at + start, at + end, number);
       else
         cut<with_rules>(index + 1,
                         part_of(piece, start, end, stages_[index + 1].machine.classes()),
-                        at + start, known, use, emit);
+                        at + start, number, use, emit);
     };
     std::size_t start = 0;
     if (stage.behavior != Behavior::ISOLATED) {
-      const auto settled = [&put](const Part &part) { put(part.start, part.end, part.rule); };
-      Settler settler(stage.behavior, stage.invert, settled);
-      stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
-        settler.add(start, end, made_by);
+      const auto put_part = [&put](const Part &part) { put(part.start, part.end, part.rule); };
+      BehaviorApplier applier(stage.behavior, stage.invert, put_part);
+      stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
+        applier.add(start, end, stage_rule);
         start = end;
       });
-      settler.finish();
+      applier.finish();
     } else if (with_rules || piece.size() < WORTH_THE_FAST_PATH) {
-      stage.machine.run(piece, false, false, [&](std::size_t end, int made_by) {
-        put(start, end, made_by);
+      stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
+        put(start, end, stage_rule);
         start = end;
       });
     } else {
@@ -101,20 +101,20 @@ private:
   bool removes_ = false;
 };
 
-// Calls sink(ends, count), ends being a pointer to std::size_t, with the positions of the ends
-// of all pre-tokens of `source`, in order, some at a time. No stage may remove text.
+// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
+// until all are passed. `ends` is a pointer to std::size_t. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
   if (const Machine *machine = pre_tokenizer.only())
     return split(*machine, source, sink, use);
-  Ends<Sink> ends(sink);
+  EndBuffer<Sink> ends(sink);
   pre_tokenizer.spans(source, use,
                       [&ends](std::size_t, std::size_t end, int) { ends.add(end); });
   ends.flush();
 }
 
-// How many pre-tokens `source` has.
+// Returns the number of pre-tokens of `source`.
 template <typename Source>
 std::size_t count(const PreTokenizer &pre_tokenizer, const Source &source,
                   const Kernels &use = kernels()) {

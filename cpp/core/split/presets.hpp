@@ -9,7 +9,7 @@ namespace pretok {
 
 struct Preset {
   const char *name;
-  const char *names; // the name and the aliases, each between two spaces
+  const char *names; // the name and the aliases, with a space before and after each
   const char *unicode;
   const std::uint32_t *words; // for read_stages
   std::size_t word_count;

@@ -7,16 +7,16 @@ namespace pretok {
 namespace {
 
 constexpr std::uint32_t MAGIC = 0x70740002;
-constexpr std::uint32_t MOST_STAGES = 16;
-constexpr std::uint32_t MOST_RULES = 255;
-constexpr std::uint32_t MOST_SEGMENTS = 1 << 16;
-constexpr std::uint32_t LONGEST_TEXT = 255;
+constexpr std::uint32_t MAX_STAGES = 16;
+constexpr std::uint32_t MAX_RULES = 255;
+constexpr std::uint32_t MAX_RANGES = 1 << 16;
+constexpr std::uint32_t MAX_TEXT = 255;
 constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
-// The most work of a program at one position, besides the code points that its rules take.
+// Limits the work of a program at one position, beyond the code points that its rules match.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Hands out words; past the end it hands out zeros and remembers. Masks have none but
-// `classes`.
+// Reads the words of a program. Past the end it returns zeros, and `ran_out` is true. A mask
+// may have only bits of `classes`.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -29,13 +29,13 @@ public:
     return 0;
   }
   Mask mask() {
-    const Mask found = next();
-    strange_ |= (found & ~classes_) != 0;
-    return found;
+    const Mask mask = next();
+    has_foreign_class_ |= (mask & ~classes_) != 0;
+    return mask;
   }
   std::size_t left() const { return size_ - at_; }
   bool ran_out() const { return ran_out_; }
-  bool all_is_well() const { return !ran_out_ && !strange_ && left() == 0; }
+  bool is_complete() const { return !ran_out_ && !has_foreign_class_ && left() == 0; }
 
 private:
   const std::uint32_t *words_;
@@ -43,12 +43,12 @@ private:
   Mask classes_;
   std::size_t at_ = 0;
   bool ran_out_ = false;
-  bool strange_ = false; // whether a mask has other classes
+  bool has_foreign_class_ = false;
 };
 
 bool read_text(ProgramReader &words, LiteralText &text) {
   const std::uint32_t length = words.next();
-  if (length == 0 || length > LONGEST_TEXT || length > words.left())
+  if (length == 0 || length > MAX_TEXT || length > words.left())
     return false;
   for (std::uint32_t i = 0; i < length; ++i) {
     text.push_back(words.next());
@@ -58,7 +58,7 @@ bool read_text(ProgramReader &words, LiteralText &text) {
   return true;
 }
 
-// Whether a count of code points, of which 0 means no limit, and a least one go together.
+// Whether 1 <= at_least <= at_most; an `at_most` of 0 is no limit.
 bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
   return at_least != 0 && at_least <= (at_most == 0 ? MAX_COUNT : at_most) &&
          at_most <= MAX_COUNT;
@@ -134,7 +134,7 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     rule.at_most = words.next();
     rule.at_least = words.next();
     rules.emplace_back(rule);
-    // Only what takes white space whatever follows can have a limit.
+    // Only ALL_BUT_LAST and ALL can have a limit.
     const bool has_limit = rule.at_most != 0 || rule.at_least != 1;
     return through <= static_cast<std::uint32_t>(Through::ALL) &&
            (rule.newline & ~rule.space) == 0 &&
@@ -160,8 +160,8 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
       return false;
     rules.emplace_back(rule);
-    // Or else each start would look through what the next ones look through.
-    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > LONGEST_TEXT))
+    // Without a limit each start could scan the same run again: quadratic time.
+    if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > MAX_TEXT))
       return false;
     return are_counts(rule.at_most, rule.at_least);
   }
@@ -195,8 +195,8 @@ std::uint32_t total_size(const std::vector<LiteralText> &texts) {
   return size;
 }
 
-// Whether the memos of Text serve all rules: there is one rule for groups at most, and all
-// Spaces rules share their classes.
+// Checks that the memos of Text serve all rules: at most one Groups rule, and the same classes
+// in all Spaces rules. Returns nullptr or the error.
 const char *check_memos(const std::vector<Rule> &rules) {
   const Spaces *first = nullptr;
   bool has_groups = false;
@@ -218,40 +218,41 @@ const char *check_memos(const std::vector<Rule> &rules) {
 bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &class_count) {
   class_count = words.next();
   const std::uint32_t count = words.next();
-  if (class_count == 0 || class_count > END || count == 0 || count > MOST_SEGMENTS)
+  if (class_count == 0 || class_count > END || count == 0 || count > MAX_RANGES)
     return false;
   for (std::uint32_t i = 0; i < count && !words.ran_out(); ++i) {
-    AlphabetSegment segment{words.next(), {}};
+    AlphabetRange range{words.next(), {}};
     std::uint32_t word = 0;
     for (std::size_t atom = 0; atom < ATOM_COUNT; ++atom) {
       word = atom % 4 == 0 ? words.next() : word >> 8;
-      segment.classes[atom] = static_cast<std::uint8_t>(word & 0xFF);
-      if (segment.classes[atom] >= class_count)
+      range.class_map[atom] = static_cast<std::uint8_t>(word & 0xFF);
+      if (range.class_map[atom] >= class_count)
         return false;
     }
-    const bool ascending = i == 0 ? segment.first == 0 : segment.first > alphabet.back().first;
-    if (!ascending || segment.first >= CODE_POINTS)
+    const bool ascending = i == 0 ? range.start == 0 : range.start > alphabet.back().start;
+    if (!ascending || range.start >= CODE_POINTS)
       return false;
-    alphabet.push_back(segment);
+    alphabet.push_back(range);
   }
   return true;
 }
 
-// Adds the look-ahead of all rules to `ahead`.
+// Reads the rules of one stage, and adds their look-ahead to `ahead`. Returns nullptr or the
+// error.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
                          std::uint32_t &ahead) {
   std::uint32_t class_count = 0;
   if (!read_alphabet(source, program.alphabet, class_count))
     return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
-  if (rule_count == 0 || rule_count > MOST_RULES)
+  if (rule_count == 0 || rule_count > MAX_RULES)
     return "a stage has no rules, or more than 255";
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
       return "a stage is cut short";
     ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
-    if (!read_rule(record, program.rules) || !record.all_is_well())
+    if (!read_rule(record, program.rules) || !record.is_complete())
       return "a rule of a stage is malformed";
     ahead += look_ahead(program.rules.back());
     if (ahead > MAX_LOOK_AHEAD)
@@ -261,7 +262,7 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
   }
   if (const char *wrong = check_memos(program.rules))
     return wrong;
-  return source.all_is_well() ? nullptr : "a stage has the wrong length";
+  return source.is_complete() ? nullptr : "a stage has the wrong length";
 }
 
 } // namespace
@@ -289,7 +290,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
   if (source.next() != MAGIC)
     return "not pretok stages of this version";
   const std::uint32_t count = source.next();
-  if (count == 0 || count > MOST_STAGES)
+  if (count == 0 || count > MAX_STAGES)
     return "there are no stages, or more than 16";
   std::uint32_t ahead = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -308,7 +309,7 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
       source.next();
     stages.push_back(std::move(stage));
   }
-  return source.all_is_well() ? nullptr : "the stages have the wrong length";
+  return source.is_complete() ? nullptr : "the stages have the wrong length";
 }
 
 } // namespace pretok

@@ -1,8 +1,6 @@
-// Stages: what each does, and the program of its rules over an alphabet of its own, read from
-// 32-bit words.
-//
-// pretok/machine/program.py and the `record` methods of pretok/rules write the words; presets
-// built in and presets made by users come the same way.
+// Reads the stages of a preset from 32-bit words: for each stage its behavior, its alphabet and
+// its rules. pretok/machine/program.py and the `record` methods of pretok/rules write the
+// words, both for built-in presets and for those of users.
 #pragma once
 
 #include "core/split/behavior.hpp"
@@ -27,13 +25,12 @@ struct StageProgram {
   bool invert = false;
 };
 
-// Returns how many code points a rule may read at a position and then not take, at most; at
-// least 1. A run that one scan serves counts as 1. The sum over all rules of a program is
-// limited, which bounds the time that a text takes. pretok/rules has the same as `look_ahead`.
+// Returns an upper bound, at least 1, on the code points that a rule reads at a position and
+// does not match. A run that one scan serves counts as 1. The sum over all rules of a program
+// is limited, which bounds the time of a split. pretok/rules has `look_ahead` too.
 std::uint32_t look_ahead(const Rule &rule);
 
-// Reads `size` words into `stages`, which is empty. Returns nullptr, or what is wrong with
-// them.
+// Reads `size` words into `stages`, which is empty. Returns nullptr or the error.
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages);
 

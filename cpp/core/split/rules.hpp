@@ -1,17 +1,18 @@
 // The closed set of rule kinds: each a small hand-written state machine.
 //
-// Every rule stands for one alternative of a published pattern: `match` says where its match
-// from `start` on ends, or NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules has the
-// same machines under the same names, and refuses rules that would need to.
+// Every rule stands for one alternative of a published pattern. `match` returns the end of its
+// match from `start` on, NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules has the same
+// machines under the same names, and refuses rules that would need to backtrack.
 //
-// For the fast path (cuts.hpp) a rule also says, by masks of classes:
-//   first    what a match can begin with;
-//   behind   what may stand behind class a in one of its pre-tokens, or more;
-//   within   of that, what may only stand there within the suffix of a word;
-//   joined   what behind class a it always takes as well, or less;
-//   sure     what it matches whenever it is tried there, or less;
-//   refuses  behind class a, what it fails on when it is tried at a, or less;
-//   inside   what a match may hold besides a lead and a tail, or more.
+// For the fast path (neighbors.hpp) a rule also has these masks of classes. An upper bound may
+// hold more classes than it must, a lower bound fewer.
+//   first              classes that can begin a match;
+//   may_follow(a)      classes that may follow class a in a match: an upper bound;
+//   only_in_suffix(a)  those of may_follow(a) that need the suffix of a word;
+//   always_follows(a)  classes that a match always takes after class a: a lower bound;
+//   always_matches     classes that always begin a match: a lower bound;
+//   rejects_next(a)    classes after a first class a with which `match` fails: a lower bound;
+//   interior           classes of a match without its lead and tail: an upper bound.
 #pragma once
 
 #include "core/split/rules/cased_word.hpp"

@@ -1,7 +1,7 @@
 #include "core/split/safe_cut.hpp"
 
 #include "core/base/sizes.hpp"
-#include "core/split/fast/cuts.hpp"
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/sources.hpp"
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace pretok {
 namespace {
 
-// How many ends are tried before more text is looked at.
+// Candidates that are tried before the window grows.
 constexpr std::size_t TRIES = 16;
 
-// The bytes at the end that may be the start of a sequence which is not there as a whole.
+// Returns the number of bytes at the end that may begin an incomplete sequence.
 std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   std::size_t tails = 0;
   while (tails < size && tails < 3 && is_tail(data[size - 1 - tails]))
@@ -25,13 +25,13 @@ std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   return tails < wanted ? tails + 1 : 0;
 }
 
-// Returns the first CUT of `source` after `from`, which starts a code point.
+// Returns the first BOUNDARY of `source` after `from`, which starts a code point.
 std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t from) {
   Element before = source.element(from);
   std::size_t at = from + before.width;
   while (at < source.size()) {
     const Element element = source.element(at);
-    if (machine.cuts().parts(before.class_, element.class_))
+    if (machine.neighbors().has_boundary(before.class_, element.class_))
       return at;
     before = element;
     at += element.width;
@@ -39,28 +39,27 @@ std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t fr
   return at;
 }
 
-// Returns an end as safe_cut does, of a text that starts where a pre-token does, or 0; one that
-// accepts(end).
+// As safe_cut, for a text that starts a pre-token; the cut must satisfy accepts(cut).
 std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size_t size,
                      const std::function<bool(std::size_t)> &accepts) {
   std::vector<std::size_t> ends;
   machine.run(Utf8(data, size, machine.classes()), true, false,
               [&ends](std::size_t end, int) { ends.push_back(end); });
-  // What comes before is split alike if that end is the end of the text, and if it is not: it
-  // may look past its own end, but not past a pre-token that follows.
+  // A cut is safe if the text before it is split alike with and without the text after it. A
+  // pre-token may look past its own end, but not past the next pre-token.
   std::size_t tries = 0;
   for (std::size_t tried = ends.size(); tried > 0 && tries < TRIES; --tried) {
     if (!accepts(ends[tried - 1]))
       continue;
     ++tries;
-    std::size_t found = 0;
+    std::size_t count = 0;
     bool same = true;
     machine.run(Utf8(data, ends[tried - 1], machine.classes()), false, false,
                 [&](std::size_t end, int) {
-                  same = same && found < tried && ends[found] == end;
-                  ++found;
+                  same = same && count < tried && ends[count] == end;
+                  ++count;
                 });
-    if (same && found == tried)
+    if (same && count == tried)
       return ends[tried - 1];
   }
   return 0;
@@ -107,9 +106,9 @@ std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *d
   const std::size_t cut = first_cut(machine, Utf8(data, end, machine.classes()), start);
   if (cut >= end)
     return 0;
-  const std::size_t found = last_end(machine, data + cut, end - cut,
-                                     [&](std::size_t last) { return accepts(cut + last); });
-  return found == 0 ? 0 : cut + found;
+  const std::size_t offset = last_end(machine, data + cut, end - cut,
+                                      [&](std::size_t last) { return accepts(cut + last); });
+  return offset == 0 ? 0 : cut + offset;
 }
 
 } // namespace pretok

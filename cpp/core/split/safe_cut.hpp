@@ -1,4 +1,4 @@
-// Where a text can be cut so that each part, split by itself, is split as in the whole.
+// Safe cuts of a text: both sides, split by themselves, give the pre-tokens of the whole.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -9,16 +9,14 @@
 
 namespace pretok {
 
-// Returns the end of one of the last pre-tokens in data[0..size), such that the text up to
-// there and the text from there on can be split by themselves, whatever comes after `size`; 0
-// if none was found. `data` starts where a pre-token does. Of several stages the first decides:
-// where it cuts, all that follow see two texts. (So there is none if it joins what it cuts.)
+// Returns the last safe cut found in data[0..size), or 0. It is the end of a pre-token, and
+// safe whatever text follows. `data` starts a pre-token. The first of several stages decides,
+// since later stages see the pieces that it makes. There is no safe cut if it merges pieces.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 
-// Returns a place between `start` and `end` for which accepts(place) holds, such that the text
-// up to there and the text from there on can be split by themselves; 0 if none was found. It
-// depends on data[start..end) alone.
+// Returns a safe cut between `start` and `end` for which accepts(cut) is true, or 0. The result
+// depends on data[start..end) only.
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                         std::size_t start, std::size_t end,
                         const std::function<bool(std::size_t)> &accepts);

@@ -1,6 +1,5 @@
-// The texts that a machine can split: code points of 1, 2 or 4 bytes, or bytes of UTF-8.
-//
-// A position is an index into the text's own units.
+// The texts that a machine splits: code points of 1, 2 or 4 bytes, or UTF-8. A position is an
+// index of code units.
 #pragma once
 
 #include "core/unicode/class_table.hpp"
@@ -11,7 +10,7 @@
 
 namespace pretok {
 
-// A code point as a text has it: its class, and how many units it takes.
+// A code point of a text: its class, and its width in code units.
 struct Element {
   std::uint8_t class_;
   std::uint32_t width;
@@ -27,7 +26,7 @@ public:
   std::uint32_t code_point(std::size_t at) const { return data_[at]; }
   // `at` must be less than size().
   Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
-  // Where the last code point of those from `start` to `end` starts; there is at least one.
+  // Returns the start of the last code point in [start, end), which is not empty.
   std::size_t last_start(std::size_t, std::size_t end) const { return end - 1; }
   const Unit *data() const { return data_; }
   const ClassTable &classes() const { return *classes_; }
@@ -43,7 +42,7 @@ private:
   const ClassTable *classes_;
 };
 
-// A text of bytes that hold UTF-8, or anything.
+// A text of bytes. A byte that is not UTF-8 is a code point of its own (decode_utf8).
 class Utf8 {
 public:
   Utf8(const std::uint8_t *data, std::size_t size, const ClassTable &classes)
@@ -77,7 +76,7 @@ private:
   const ClassTable *classes_;
 };
 
-// The part of a text from `start` to `end`, seen with other classes.
+// Returns the part of a text from `start` to `end`, with the classes of another stage.
 template <typename Unit>
 CodePoints<Unit> part_of(const CodePoints<Unit> &text, std::size_t start, std::size_t end,
                          const ClassTable &classes) {

@@ -1,7 +1,5 @@
-// The text as the rules see it: classes at positions. pretok/charsets/classified_text.py is its
-// twin.
-//
-// At its end every text has class END, which no mask contains.
+// A text as rules read it: a class at each position. Every text ends with class END, which no
+// mask contains. pretok/charsets/classified_text.py is its twin.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -13,7 +11,7 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The text may go on, and how it goes on decides; `Text::open` says what would not.
+// The match depends on text after the end; see Text::undecided.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
 
@@ -27,13 +25,13 @@ public:
   }
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
-  // Returns where the run of `set` from `at` on ends.
+  // Returns the end of the run of `set` that starts at `at`.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);
   }
 
-  // As run_end, but for at most `count` code points; counts `count` down by those it took.
+  // As run_end, but takes at most `count` code points, and subtracts them from `count`.
   std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
       const Element element = source.element(at);
@@ -44,7 +42,7 @@ public:
     return at;
   }
 
-  // As run_end; sets `last` to the end of the run's last code point that is in `noted`, if any.
+  // As run_end. Sets `last` to the end of the last code point in `noted`, if there is one.
   std::size_t run_end_noting(Mask set, std::size_t at, Mask noted, std::size_t &last) const {
     while (at < size()) {
       const Element element = source.element(at);
@@ -57,28 +55,29 @@ public:
     return at;
   }
 
-  // Says that what follows decides, but not fewer than `most` code points, all in `mask`. A
-  // match that continues at `last_word` does not depend on the text before `last_word`.
+  // Notes that the match depends on text after the end, and returns UNDECIDED. Fewer than
+  // `most` more code points, all in `mask`, do not decide it. The match can be continued at
+  // `last_word`, without the text before.
   std::size_t undecided(Mask mask, std::size_t most = UNLIMITED, std::size_t last_word = 0) {
-    open = mask;
-    room = most;
+    undecided_classes = mask;
+    min_more = most;
     restart = last_word;
     return UNDECIDED;
   }
 
   const Source source;
   const bool partial;
-  Mask open = 0;
-  std::size_t room = UNLIMITED;
+  Mask undecided_classes = 0;
+  std::size_t min_more = UNLIMITED;
   std::size_t restart = 0;
-  // The code point at the position where rules are tried.
+  // The code point at the start of the match.
   Element here{END, 0};
-  // The white space scanned last: where the scan began, the end of the run, and the end of its
+  // Memo of the last scan of white space: its start, the end of the run, and the end of its
   // last line break. All Spaces rules of a stage share the classes of white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
-  // The run scanned last for groups: its end, and how many code points it has from where on.
+  // Memo of the last scan for groups: `group_left` code points from `group_at` to `group_end`.
   std::size_t group_end = 0;
   std::size_t group_left = 0;
   std::size_t group_at = 0;

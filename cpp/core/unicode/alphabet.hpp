@@ -1,4 +1,4 @@
-// The classes of one program: the coarsest partition of the code points that its rules need.
+// An alphabet: the coarsest partition of the code points into classes that a program needs.
 #pragma once
 
 #include "core/unicode/classes.hpp"
@@ -9,13 +9,14 @@
 
 namespace pretok {
 
-// From `first` on, a code point of atom a has class `classes[a]`.
-struct AlphabetSegment {
-  std::uint32_t first;
-  std::array<std::uint8_t, ATOM_COUNT> classes;
+// From `start` to the next range, a code point of atom a has class `class_map[a]`. Atoms are
+// the parts of Unicode that properties tell apart: pretok/unicode/atoms.py.
+struct AlphabetRange {
+  std::uint32_t start;
+  std::array<std::uint8_t, ATOM_COUNT> class_map;
 };
 
-// Segments ascending by `first`, from 0.
-using Alphabet = std::vector<AlphabetSegment>;
+// Ranges in ascending order; the first starts at 0.
+using Alphabet = std::vector<AlphabetRange>;
 
 } // namespace pretok

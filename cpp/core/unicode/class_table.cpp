@@ -7,30 +7,30 @@ namespace pretok {
 
 ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
   std::array<std::uint8_t, BLOCK> block;
-  // One shared block for each class that fills a whole block, as most do; 0: none yet.
+  // The shared block of each class that fills a whole block; 0 if there is none yet.
   std::array<std::uint16_t, END> uniform{};
   std::size_t run = 0;
-  std::size_t segment = 0;
+  std::size_t range = 0;
   index_.reserve(CODE_POINTS >> SHIFT);
-  // What is behind the end of a run, or of a segment.
+  // The ends of the current run and of the current range.
   const auto run_end = [&] {
     return run + 1 < table.size ? table.runs[run + 1] >> 8 : CODE_POINTS;
   };
-  const auto segment_end = [&] {
-    return segment + 1 < alphabet.size() ? alphabet[segment + 1].first : CODE_POINTS;
+  const auto range_end = [&] {
+    return range + 1 < alphabet.size() ? alphabet[range + 1].start : CODE_POINTS;
   };
   for (std::uint32_t start = 0; start < CODE_POINTS;) {
-    std::uint32_t end = start; // of what has the same class as the last code point so far
+    std::uint32_t end = start; // of the code points with the class of the last one
     while (end < start + BLOCK) {
       const std::uint32_t at = end;
       while (run_end() <= at)
         ++run;
-      while (segment_end() <= at)
-        ++segment;
-      end = std::min(run_end(), segment_end());
+      while (range_end() <= at)
+        ++range;
+      end = std::min(run_end(), range_end());
       std::fill(block.begin() + (at - start),
                 block.begin() + (std::min(end, start + BLOCK) - start),
-                alphabet[segment].classes[table.runs[run] & 0xFF]);
+                alphabet[range].class_map[table.runs[run] & 0xFF]);
     }
     // The first two blocks are always stored, for latin1().
     const bool same = start >= 2 * BLOCK &&

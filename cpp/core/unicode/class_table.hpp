@@ -20,15 +20,15 @@ public:
                    (code_point & (BLOCK - 1))];
   }
 
-  // The classes of U+0000 to U+00FF, one after another.
+  // Returns the classes of U+0000 to U+00FF in a row.
   const std::uint8_t *latin1() const { return blocks_.data(); }
 
-  // The classes that occur.
+  // Returns the classes of at least one code point.
   Mask used() const { return used_; }
 
-  // For look-ups of many code points at once: the class of a code point is
-  // blocks()[index()[code point >> SHIFT] << SHIFT | its low bits]; 4 bytes may be read from
-  // wherever an entry lies.
+  // The two stages, for look-ups by vector. The class of a code point is
+  // blocks()[index()[code_point >> SHIFT] << SHIFT | low SHIFT bits]. Both are padded, so that
+  // a gather may read 4 bytes at each entry.
   const std::uint16_t *index() const { return index_.data(); }
   const std::uint8_t *blocks() const { return blocks_.data(); }
   static constexpr unsigned SHIFT = 7;

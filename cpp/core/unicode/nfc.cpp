@@ -11,10 +11,10 @@ namespace pretok {
 namespace {
 
 enum : std::uint8_t {
-  BEGINS = 1,  // begins_anew
-  LEADS = 2,   // it, or what it decomposes to, composes with what follows
-  JOINS = 4,   // composes with what is before it
-  CHANGES = 8, // is not in NFC
+  BOUNDARY_BEFORE = 1,        // has_nfc_boundary_before
+  COMPOSES_WITH_NEXT = 2,     // it, or what it decomposes to, composes with what follows
+  COMPOSES_WITH_PREVIOUS = 4, // composes with what is before it
+  NOT_IN_NFC = 8,             // is not in NFC
 };
 
 struct NfcKind {
@@ -22,10 +22,10 @@ struct NfcKind {
   std::uint8_t flags;
 };
 
-// Code points in a row that are each another one.
+// Consecutive code points whose decomposition is a single code point.
 struct SingleRun {
   std::uint32_t first;
-  std::uint32_t at; // in SINGLES
+  std::uint32_t at; // index of the first one in SINGLES
 };
 
 #include "core/unicode/generated/nfc.inc"
@@ -33,11 +33,11 @@ struct SingleRun {
 constexpr unsigned PAIR_BITS = 18; // of a code point in PAIRS
 constexpr std::uint32_t PAIR_MASK = (1U << PAIR_BITS) - 1;
 
-// Hangul: a syllable is a leading consonant, a vowel, and none or one of the trailing ones.
+// Hangul: a syllable is a leading consonant, a vowel, and at most one trailing consonant.
 constexpr std::uint32_t SYLLABLES = 0xAC00;
 constexpr std::uint32_t LEADING = 0x1100;
 constexpr std::uint32_t VOWELS = 0x1161;
-constexpr std::uint32_t TRAILING = 0x11A7; // none
+constexpr std::uint32_t TRAILING = 0x11A7; // stands for no trailing consonant
 constexpr std::uint32_t LEADING_COUNT = 19;
 constexpr std::uint32_t VOWEL_COUNT = 21;
 constexpr std::uint32_t TRAILING_COUNT = 28;
@@ -52,10 +52,13 @@ NfcKind kind_of(std::uint32_t code_point) {
   return KINDS[LOW[MIDDLE[block] * 16U + (code_point & 15)]];
 }
 
-// Whether it is what NFC leaves as it is, if nothing that follows composes with it.
-bool steady(NfcKind kind) { return (kind.flags & (BEGINS | CHANGES)) == BEGINS; }
+// Whether NFC keeps the code point, unless a later one composes with it: a starter with the
+// property NFC_Quick_Check=Yes.
+bool is_stable_starter(NfcKind kind) {
+  return (kind.flags & (BOUNDARY_BEFORE | NOT_IN_NFC)) == BOUNDARY_BEFORE;
+}
 
-// What two code points compose to, or NO_CODE_POINT.
+// Returns the composite of two code points, or NO_CODE_POINT.
 std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
   if (first - LEADING < LEADING_COUNT && second - VOWELS < VOWEL_COUNT)
     return SYLLABLES + ((first - LEADING) * VOWEL_COUNT + second - VOWELS) * TRAILING_COUNT;
@@ -68,19 +71,20 @@ std::uint32_t composite(std::uint32_t first, std::uint32_t second) {
   const auto compare = [](std::uint64_t pair, std::uint64_t wanted) {
     return pair >> (PAIR_BITS + 1) < wanted;
   };
-  const std::uint64_t *found =
+  const std::uint64_t *pair =
       std::lower_bound(std::begin(PAIRS), std::end(PAIRS), key, compare);
   const bool composes =
-      found != std::end(PAIRS) && *found >> (PAIR_BITS + 1) == key && (*found & 1) == 0;
-  return composes ? static_cast<std::uint32_t>(*found >> 1) & PAIR_MASK : NO_CODE_POINT;
+      pair != std::end(PAIRS) && *pair >> (PAIR_BITS + 1) == key && (*pair & 1) == 0;
+  return composes ? static_cast<std::uint32_t>(*pair >> 1) & PAIR_MASK : NO_CODE_POINT;
 }
 
 struct Decomposition {
   std::uint32_t first;
-  std::uint32_t second; // NO_CODE_POINT for one that is only written as `first`
+  std::uint32_t second; // NO_CODE_POINT if the decomposition is a single code point
 };
 
-// What a code point decomposes to by one step; itself and NO_CODE_POINT if it does not.
+// Returns one step of the decomposition of a code point: itself and NO_CODE_POINT if there is
+// none.
 Decomposition parts_of(std::uint32_t code_point) {
   const std::uint32_t syllable = code_point - SYLLABLES;
   if (syllable < SYLLABLE_COUNT) {
@@ -99,12 +103,12 @@ Decomposition parts_of(std::uint32_t code_point) {
   if (pair != std::end(BY_COMPOSITE) && of_pair(*pair) == code_point)
     return {static_cast<std::uint32_t>(PAIRS[*pair] >> (2 * PAIR_BITS + 1)),
             static_cast<std::uint32_t>(PAIRS[*pair] >> (PAIR_BITS + 1)) & PAIR_MASK};
-  const SingleRun *behind = std::upper_bound(
+  const SingleRun *later = std::upper_bound(
       std::begin(RUNS), std::end(RUNS), code_point,
       [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
-  if (behind != std::begin(RUNS)) {
-    const std::size_t end = behind == std::end(RUNS) ? std::size(SINGLES) : behind->at;
-    const std::size_t at = behind[-1].at + (code_point - behind[-1].first);
+  if (later != std::begin(RUNS)) {
+    const std::size_t end = later == std::end(RUNS) ? std::size(SINGLES) : later->at;
+    const std::size_t at = later[-1].at + (code_point - later[-1].first);
     if (at < end)
       return {SINGLES[at], NO_CODE_POINT};
   }
@@ -121,24 +125,24 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
 }
 
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
-  std::array<std::uint32_t, 4> behind; // what generate.py has checked to be enough
+  std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks the size
   std::size_t count = 0;
   for (;;) {
     const Decomposition parts = parts_of(code_point);
     if (parts.first == code_point)
       break;
     if (parts.second != NO_CODE_POINT)
-      behind[count++] = parts.second;
+      later[count++] = parts.second;
     code_point = parts.first;
   }
   items.push_back(item_of(code_point, kind_of(code_point)));
   while (count > 0) {
     --count;
-    items.push_back(item_of(behind[count], kind_of(behind[count])));
+    items.push_back(item_of(later[count], kind_of(later[count])));
   }
 }
 
-// Sorts the marks between any two code points of class 0 by their class.
+// Sorts the marks between two starters by their combining class.
 void sort_marks(std::vector<Item> &items) {
   const auto is_mark = [](Item item) { return item > CODE_POINT; };
   const auto compare = [](Item a, Item b) { return a >> CLASS_SHIFT < b >> CLASS_SHIFT; };
@@ -180,7 +184,7 @@ void write_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
   if (code_point < 0x800) {
     put(0xC0 | code_point >> 6);
   } else if (code_point - 0xDC00 < 0x100) {
-    return put(code_point - 0xDC00); // a byte that is no UTF-8, as decode_utf8 has it
+    return put(code_point - 0xDC00); // a byte that is not UTF-8; see decode_utf8
   } else if (code_point < 0x10000) {
     put(0xE0 | code_point >> 12);
     tail(6);
@@ -192,7 +196,7 @@ void write_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
   tail(0);
 }
 
-// Appends the NFC of a text, most of which is to be changed.
+// Appends the NFC of a text by full decomposition and composition.
 void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item> &items,
                    std::vector<std::uint8_t> &to) {
   items.clear();
@@ -200,8 +204,8 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     const Decoded decoded = decode_utf8(data + at, size - at);
     at += decoded.width;
     const NfcKind kind = kind_of(decoded.code_point);
-    // Whatever decomposes changes or leads.
-    if ((kind.flags & (LEADS | CHANGES)) == 0)
+    // Every code point that decomposes has one of these flags.
+    if ((kind.flags & (COMPOSES_WITH_NEXT | NOT_IN_NFC)) == 0)
       items.push_back(item_of(decoded.code_point, kind));
     else
       append_decomposed(decoded.code_point, items);
@@ -212,18 +216,18 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     write_code_point(item & CODE_POINT, to);
 }
 
-// Whether a byte is the first of a code point that is not steady.
-constexpr std::array<bool, 256> leads_to_unsteady() {
-  std::array<bool, 256> found{};
-  for (const std::uint8_t lead : UNSTEADY)
-    found[lead] = true;
-  return found;
+// Whether a byte is the first of a code point that is not a stable starter.
+constexpr std::array<bool, 256> unstable_leads() {
+  std::array<bool, 256> leads{};
+  for (const std::uint8_t lead : UNSTABLE_LEADS)
+    leads[lead] = true;
+  return leads;
 }
-constexpr std::array<bool, 256> LEADS_TO_UNSTEADY = leads_to_unsteady();
+constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 
-// Returns the first place from `at` on where a code point may be that is not steady. Bytes in
-// the middle of one, and those that are no UTF-8, are passed by like others.
-std::size_t skip_steady(const std::uint8_t *data, std::size_t size, std::size_t at) {
+// Returns the first position from `at` on that may start a code point that is not a stable
+// starter. Skips continuation bytes, and bytes that are not UTF-8.
+std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t at) {
   for (; size - at >= 8; at += 8) {
     std::uint64_t some;
     std::memcpy(&some, data + at, sizeof some);
@@ -231,16 +235,16 @@ std::size_t skip_steady(const std::uint8_t *data, std::size_t size, std::size_t 
       continue;
     bool any = false;
     for (std::size_t i = 0; i < 8; ++i)
-      any |= LEADS_TO_UNSTEADY[data[at + i]];
+      any |= IS_UNSTABLE_LEAD[data[at + i]];
     if (any)
       break;
   }
-  while (at < size && !LEADS_TO_UNSTEADY[data[at]])
+  while (at < size && !IS_UNSTABLE_LEAD[data[at]])
     ++at;
   return at;
 }
 
-// Returns the start of the code point that ends at `at`, `floor` or behind it.
+// Returns the start of the code point that ends at `at`; it is at least `floor`.
 std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_t at) {
   std::size_t start = at - 1;
   while (start > floor && at - start < 4 && (data[start] & 0xC0) == 0x80)
@@ -248,39 +252,40 @@ std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_
   return decode_utf8(data + start, at - start).width == at - start ? start : at - 1;
 }
 
-// Calls changed(start, end) for each part of a text that may not be in NFC, in order, while
-// that returns true. Each part begins anew, unless the text begins with it, and ends where the
-// next does; what is between them is in NFC.
+// Calls changed(start, end) for each part of a text that may not be in NFC, in order, until it
+// returns false. Each part starts at the start of the text or at an NFC boundary, and ends
+// before one. The text between two parts is in NFC.
 template <typename Changed>
-void each_changed(const std::uint8_t *data, std::size_t size, Changed changed) {
+void for_unnormalized(const std::uint8_t *data, std::size_t size, Changed changed) {
   std::size_t at = 0;
-  std::size_t floor = 0; // where a code point begins anew, or 0
-  while ((at = skip_steady(data, size, at)) < size) {
+  std::size_t floor = 0; // the last NFC boundary known, or 0
+  while ((at = skip_stable(data, size, at)) < size) {
     Decoded decoded = decode_utf8(data + at, size - at);
     NfcKind kind = kind_of(decoded.code_point);
-    if (steady(kind)) {
+    if (is_stable_starter(kind)) {
       at += decoded.width;
       continue;
     }
     std::size_t start = at;
-    bool leads = (kind.flags & LEADS) != 0;
-    bool certain = (kind.flags & CHANGES) == 0;
-    if ((kind.flags & BEGINS) == 0 && at > floor) {
-      // All from `floor` up to here is steady, so that it begins anew.
+    bool leads = (kind.flags & COMPOSES_WITH_NEXT) != 0;
+    bool certain = (kind.flags & NOT_IN_NFC) == 0;
+    if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
+      // Every code point from `floor` to `at` is a stable starter: the last one has a boundary.
       start = start_before(data, floor, at);
-      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags & LEADS) != 0;
-      certain = certain && !(leads && (kind.flags & JOINS) != 0);
+      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags &
+               COMPOSES_WITH_NEXT) != 0;
+      certain = certain && !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
     }
-    // Marks that are in order and do not compose stay.
+    // Marks in order that do not compose are already in NFC.
     std::uint32_t last_class = kind.combining_class;
     for (at += decoded.width; at < size; at += decoded.width) {
       decoded = decode_utf8(data + at, size - at);
       kind = kind_of(decoded.code_point);
-      if ((kind.flags & BEGINS) != 0)
+      if ((kind.flags & BOUNDARY_BEFORE) != 0)
         break;
       const bool in_order = kind.combining_class == 0 || last_class <= kind.combining_class;
-      certain = certain && in_order && (kind.flags & CHANGES) == 0 &&
-                !(leads && (kind.flags & JOINS) != 0);
+      certain = certain && in_order && (kind.flags & NOT_IN_NFC) == 0 &&
+                !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
       last_class = kind.combining_class;
     }
     if (!certain && !changed(start, at))
@@ -295,7 +300,7 @@ bool is_nfc(const std::uint8_t *data, std::size_t size) {
   bool same = true;
   std::vector<Item> items;
   std::vector<std::uint8_t> normal;
-  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+  for_unnormalized(data, size, [&](std::size_t start, std::size_t end) {
     normal.clear();
     append_normal(data + start, end - start, items, normal);
     same = std::equal(normal.begin(), normal.end(), data + start, data + end);
@@ -307,7 +312,7 @@ bool is_nfc(const std::uint8_t *data, std::size_t size) {
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
   std::size_t copied = 0;
   std::vector<Item> items;
-  each_changed(data, size, [&](std::size_t start, std::size_t end) {
+  for_unnormalized(data, size, [&](std::size_t start, std::size_t end) {
     to.insert(to.end(), data + copied, data + start);
     append_normal(data + start, end - start, items, to);
     copied = end;
@@ -316,10 +321,12 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
   to.insert(to.end(), data + copied, data + size);
 }
 
-bool begins_anew(std::uint32_t code_point) { return (kind_of(code_point).flags & BEGINS) != 0; }
+bool has_nfc_boundary_before(std::uint32_t code_point) {
+  return (kind_of(code_point).flags & BOUNDARY_BEFORE) != 0;
+}
 
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from) {
-  // What may be the start of a sequence that is not there as a whole.
+  // Leaves out an incomplete sequence at the end.
   std::size_t end = size;
   for (std::size_t tails = 0; tails < 3 && tails < size; ++tails) {
     const std::uint8_t byte = data[size - 1 - tails];
@@ -332,7 +339,8 @@ std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t
   }
   while (end > from) {
     const std::size_t start = start_before(data, 0, end);
-    if (start >= from && begins_anew(decode_utf8(data + start, end - start).code_point))
+    if (start >= from &&
+        has_nfc_boundary_before(decode_utf8(data + start, end - start).code_point))
       return start;
     end = start;
   }

@@ -19,7 +19,7 @@ constexpr std::uint32_t UNICODE_18_0[] = {
 #include "core/unicode/generated/unicode_18_0.inc"
 };
 
-// The versions that the build chose, as in "16.0 15.0"; all, if it chose none.
+// Whether PRETOK_UNICODE lists the version, as in "16.0 15.0". Without it, all are built in.
 constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
 #ifdef PRETOK_UNICODE
   return std::string_view(PRETOK_UNICODE).find(version) != std::string_view::npos;
@@ -46,9 +46,9 @@ constexpr Version VERSIONS[] = {
 } // namespace
 
 UnicodeTable unicode_table(std::string_view version) {
-  for (const Version &each : VERSIONS)
-    if (each.name == version)
-      return each.table;
+  for (const Version &built_in : VERSIONS)
+    if (built_in.name == version)
+      return built_in.table;
   return {nullptr, 0};
 }
 

@@ -1,4 +1,5 @@
-// Word characters, for added tokens that are a single word: those of bpe/special.py.
+// Word characters, for added tokens with `single_word`. bpe/encoding/added_tokens.py has the
+// same ones.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace pretok {
 
-// First and last code points of ranges, ascending.
+// The first and last code point of each range, in ascending order.
 using CodePointRanges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 CodePointRanges word_ranges();

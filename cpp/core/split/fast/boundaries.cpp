@@ -11,7 +11,7 @@ std::uint64_t first_bits(std::size_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (ONE << count) - 1;
 }
 
-// The sum, and in `carry` whether it went beyond 64 bits.
+// Returns the sum modulo 2^64; `carry` is the carry out of the highest bit.
 std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
   const std::uint64_t sum = a + b;
   carry = sum < a;
@@ -20,98 +20,115 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
 
 } // namespace
 
-void Boundaries::resolve(const Kernels &use, const Masks &masks, std::size_t count) {
-  use.combine(masks, (count + 63) / 64, label_bits_, edge_, *this);
+void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
+                         std::size_t count) {
+  use.resolve_labels(relation_bits, (count + 63) / 64, label_bits_, carry_, *this);
   for (std::size_t block = 0, left = count; left != 0; ++block) {
     const std::size_t here = left < 64 ? left : 64;
     left -= here;
-    const std::uint64_t pairs = masks[COUNTED][block];
-    if ((pairs | pairs_) != 0) {
-      const std::uint64_t limits = counted(pairs);
-      (exact_ ? all : asks)[block] |= limits;
-      // Where counting starts is one further then.
-      asks[block] |= changed[block] & pairs;
+    const std::uint64_t pairs = relation_bits[LENGTH_LIMITED][block];
+    if ((pairs | limited_pairs_) != 0) {
+      const std::uint64_t limits = limit_lengths(pairs);
+      (has_exact_limit_ ? all : unresolved)[block] |= limits;
+      // A label that begins here, and not at a boundary, starts counting one later.
+      unresolved[block] |= changed[block] & pairs;
     }
-    const std::uint64_t tails = masks[TAIL][block];
-    if ((masks[SPACES][block] | tails | tail_) != 0)
-      all[block] |= white_space(masks, block, here, left, tails & ~changed[block], asks[block]);
-    newline_ = masks[NEWLINES][block] >> 63;
+    const std::uint64_t tails = relation_bits[TAIL_PAIR][block];
+    if ((relation_bits[SPACE_PAIR][block] | tails | tail_) != 0)
+      all[block] |= white_space(relation_bits, block, here, left, tails & ~changed[block],
+                                unresolved[block]);
+    newline_ = relation_bits[NEWLINE_CLASS][block] >> 63;
   }
   if (count % 64 != 0) {
     const std::uint64_t valid = first_bits(count % 64);
-    cuts[count / 64] &= valid;
+    certain[count / 64] &= valid;
     all[count / 64] &= valid;
-    asks[count / 64] &= valid;
+    unresolved[count / 64] &= valid;
   }
 }
 
-std::uint64_t Boundaries::counted(std::uint64_t pairs) {
-  // Which pairs are the last of counted_ in a row: the first in a run of those is one behind
-  // which a boundary is due, and from there each counted_ further.
-  std::uint64_t over = pairs;
-  for (unsigned back = 1; back < counted_ && over != 0; ++back)
-    over &= pairs << back | pairs_ >> (64 - back);
-  std::uint64_t limits = over & (~(over << 1 | over_ >> 63) | limits_ >> (64 - counted_));
-  if (counted_ < 64)
+std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
+  // too_long: pairs that are the last of length_limit_ in a row, n for short. In each run of
+  // such pairs the first is a boundary, and then every n-th. With n = 3 and the digits 1234567:
+  //   pairs     . 1 1 1 1 1 1     pair i is of digits i - 1 and i
+  //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
+  //   limits    . . . 1 . . 1     123 456 7
+  std::uint64_t too_long = pairs;
+  for (unsigned back = 1; back < length_limit_ && too_long != 0; ++back)
+    too_long &= pairs << back | limited_pairs_ >> (64 - back);
+  std::uint64_t limits =
+      too_long & (~(too_long << 1 | too_long_ >> 63) | limits_ >> (64 - length_limit_));
+  if (length_limit_ < 64)
     for (std::uint64_t more = limits; more != 0;) {
-      more = more << counted_ & over & ~limits;
+      more = more << length_limit_ & too_long & ~limits;
       limits |= more;
     }
-  pairs_ = pairs;
-  over_ = over;
+  limited_pairs_ = pairs;
+  too_long_ = too_long;
   limits_ = limits;
-  return exact_ ? limits : over;
+  return has_exact_limit_ ? limits : too_long;
 }
 
-std::uint64_t Boundaries::white_space(const Masks &masks, std::size_t block, std::size_t here,
-                                      std::size_t left, std::uint64_t starts,
-                                      std::uint64_t &ask) {
-  const std::uint64_t spaces = masks[SPACES][block] & first_bits(here);
-  const std::uint64_t newlines = masks[NEWLINES][block];
-  const std::uint64_t next_spaces = left != 0 ? masks[SPACES][block + 1] : 0;
-  // What the tail of the pre-token before takes: additions run from its start to its end.
-  const std::uint64_t tails = spaces & masks[TAILS][block];
+std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::size_t block,
+                                      std::size_t here, std::size_t left, std::uint64_t starts,
+                                      std::uint64_t &unresolved_bits) {
+  const std::uint64_t spaces = relation_bits[SPACE_PAIR][block] & first_bits(here);
+  const std::uint64_t newlines = relation_bits[NEWLINE_CLASS][block];
+  const std::uint64_t next_spaces = left != 0 ? relation_bits[SPACE_PAIR][block + 1] : 0;
+  // Add-with-carry finds the end of a run of ones: a bit added at the start of the run carries
+  // through all its ones, and stops in the first zero after it. One addition serves every run
+  // of the word, and its carry out continues in the next block. Here the runs are tails; each
+  // is entered at bit i of `starts`, and goes on from bit i + 1 (lowest bit first):
+  //   tails               . . 1 1 1 . . 1 1 .
+  //   taken_from          . . 1 . . . . . . .
+  //   past = sum          . . . . . 1 . 1 1 .     a run that nothing enters stays as it is
+  //   tails & ~past       . . 1 1 1 . . . . .     taken by the tail
+  //   past & ~tails       . . . . . 1 . . . .     the first code point after the tail
+  const std::uint64_t tails = spaces & relation_bits[TAIL_CLASS][block];
   const std::uint64_t taken_from = starts << 1 | tail_;
   std::uint64_t carry;
   const std::uint64_t past = add(tails, taken_from, carry);
   tail_ = carry | starts >> 63;
   const std::uint64_t taken = tails & ~past;
-  std::uint64_t found = past & ~tails & spaces;
+  std::uint64_t boundaries = past & ~tails & spaces;
 
-  // The last of a run, if it is no line break that LAST_NEWLINE takes. Whether the last of all
-  // is the last of a run is not known, nor needed if the text ends there.
+  // ALL_BUT_LAST: a boundary before the last code point of a run, unless it is a line break
+  // that LAST_NEWLINE takes. If the buffer ends here, the run may go on: that is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  found |= ends & ~beyond;
+  boundaries |= ends & ~beyond;
   if (left == 0)
-    ask |= ends & last;
+    unresolved_bits |= ends & last;
 
-  // Behind a line break, if none follows in the run.
-  std::uint64_t behind = blanks & (newlines << 1 | newline_) & ~taken;
-  if (behind == 0)
-    return found;
-  const std::uint64_t ran = add(blanks, behind, carry);
-  const auto remove_last_before = [&behind](std::uint64_t bit) {
-    const std::uint64_t removed = highest(behind & (bit - 1));
-    behind &= ~removed;
+  // LAST_NEWLINE: a boundary after a line break, unless another one follows in the run. Each
+  // bit of `after_newline` starts a run of blanks. The addition finds where that run ends: at a
+  // line break (`broken`), the candidate before it is no boundary.
+  std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
+  if (after_newline == 0)
+    return boundaries;
+  const std::uint64_t ran = add(blanks, after_newline, carry);
+  const auto remove_last_before = [&after_newline](std::uint64_t bit) {
+    const std::uint64_t removed = highest(after_newline & (bit - 1));
+    after_newline &= ~removed;
     return removed;
   };
   if (left == 0) {
     if (carry != 0 || (here < 64 && (ran & ~blanks & last << 1) != 0))
-      ask |= remove_last_before(here < 64 ? last << 1 : 0);
+      unresolved_bits |= remove_last_before(here < 64 ? last << 1 : 0);
   } else if (carry != 0) {
-    const std::uint64_t stop = ~(next_spaces & ~masks[NEWLINES][block + 1]) & first_bits(left);
+    const std::uint64_t stop =
+        ~(next_spaces & ~relation_bits[NEWLINE_CLASS][block + 1]) & first_bits(left);
     const std::uint64_t lowest = stop & (0 - stop);
     if (stop == 0)
-      ask |= remove_last_before(0);
+      unresolved_bits |= remove_last_before(0);
     else if ((lowest & next_spaces) != 0)
       remove_last_before(0);
   }
   for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)
     remove_last_before(broken & (0 - broken));
-  return found | behind;
+  return boundaries | after_newline;
 }
 
 } // namespace pretok

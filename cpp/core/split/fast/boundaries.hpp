@@ -1,10 +1,37 @@
-// From relations between neighbours to boundaries, 64 code points at a time.
+// From relations between neighbors to boundaries, 64 code points at a time.
+//
+// Each word of 64 bits stands for a block of 64 code points, and bit i for code point i of it:
+// for the pair of code points i - 1 and i, or the boundary before code point i. The way of one
+// block, here with the first 14 code points of "I ate  12345 !" in cl100k's split:
+//
+//   read_utf8            text            I _ a t e _ _ 1 2 3 4 5 _ !     (_ is a space)
+//                        class           0 4 0 0 0 4 4 2 2 2 2 2 4 1     ClassBuffer
+//                           |
+//   classify_pairs       BOUNDARY        1 1 . . . 1 . 1 . . . . 1 .     RelationBits: one
+//                        SPACE_PAIR      . . . . . . 1 . . . . . . .     word for each
+//                        relation, LENGTH_LIMITED  . . . . . . . . 1 1 1 1 . .     found by two
+//                        table LABEL (bit 0)   . . 1 1 1 . . . 1 1 1 1 . .     look-ups and an
+//                        AND LABEL (bit 1)   . . . . . . . . 1 1 1 1 . 1
+//                           |
+//   resolve_labels       certain         1 1 . . . 1 . 1 . . . . 1 .     BoundaryBits: BOUNDARY
+//                        all             1 1 . . . 1 . 1 . . . . 1 .     and changes of label
+//                           |
+//   limit_lengths        all             . . . . . . . . . . 1 . . .     \p{N}{1,3}: after 123
+//   white_space          all             . . . . . . 1 . . . . . . .     \s+(?!\S): before the
+//                           |                                            last space
+//   Splitter             unresolved      . . . . . . . . . . . . . .     no part for the
+//   machine
+//                           |
+//   bits_to_positions    ends            1 5 6 7 10 12 14                the positions of
+//   `all`,
+//                                                                        and the end of the
+//                                                                        text
 #pragma once
 
 #include "core/simd/kernels.hpp"
-#include "core/split/fast/cuts.hpp"
+#include "core/split/fast/class_buffer.hpp"
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/fast/relations.hpp"
-#include "core/split/fast/stretch.hpp"
 
 #include <array>
 #include <cstddef>
@@ -12,35 +39,36 @@
 
 namespace pretok {
 
-// What is known of the boundaries of a stretch: bit i of a word is the i-th of 64 code points,
-// and says something of where it starts. In `cuts` there are boundaries, whatever is asked; in
-// `all` these and those that are some if nothing is asked since the last boundary; and in
-// `asks` what is asked.
-class Boundaries : public Bounds {
+// The boundaries of one ClassBuffer.
+class Boundaries : public BoundaryBits {
 public:
-  explicit Boundaries(const CutTable &table)
-      : counted_(table.counted()), exact_(table.exact()), label_bits_(table.label_bits()) {}
+  explicit Boundaries(const NeighborTable &table)
+      : length_limit_(table.length_limit()), has_exact_limit_(table.has_exact_limit()),
+        label_bits_(table.label_bits()) {}
 
-  // Takes the stretch that follows, of `count` code points; what it says holds until the next.
-  void resolve(const Kernels &use, const Masks &masks, std::size_t count);
+  // Fills the BoundaryBits for the next `count` code points of the text.
+  void resolve(const Kernels &use, const RelationBits &relation_bits, std::size_t count);
 
 private:
-  // Soft boundaries in runs of white space of a block; see cuts.hpp. `left` code points follow
-  // in the stretch; tails begin at `starts`.
-  std::uint64_t white_space(const Masks &masks, std::size_t block, std::size_t here,
-                            std::size_t left, std::uint64_t starts, std::uint64_t &ask);
-  // Soft boundaries where at_most says so, or else what is to be asked.
-  std::uint64_t counted(std::uint64_t pairs);
+  // Returns the boundaries in the runs of white space of a block of `here` code points;
+  // neighbors.hpp has the proof. `left` code points follow in the buffer. Tails begin at
+  // `starts`.
+  std::uint64_t white_space(const RelationBits &relation_bits, std::size_t block,
+                            std::size_t here, std::size_t left, std::uint64_t starts,
+                            std::uint64_t &unresolved_bits);
+  // Returns the boundaries that `at_most` adds among LENGTH_LIMITED pairs. Without an exact
+  // limit, returns the pairs that are unresolved.
+  std::uint64_t limit_lengths(std::uint64_t pairs);
 
-  const std::uint32_t counted_;
-  const bool exact_;
+  const std::uint32_t length_limit_;
+  const bool has_exact_limit_;
   const unsigned label_bits_;
-  // Of the code points before, the bit that matters, or 64 of them.
-  Edge edge_;
+  // Carries from the block before. newline_ and tail_ are one bit; the words are whole.
+  Carry carry_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;
-  std::uint64_t pairs_ = 0;
-  std::uint64_t over_ = 0;
+  std::uint64_t limited_pairs_ = 0;
+  std::uint64_t too_long_ = 0;
   std::uint64_t limits_ = 0;
 };
 

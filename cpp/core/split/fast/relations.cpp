@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-// For each class a, the classes b.
+// The classes b of each class a.
 using Matrix = std::array<Mask, CLASSES>;
 
 struct Rectangle {
@@ -20,12 +20,12 @@ std::size_t size_of(Mask mask) {
   return size;
 }
 
-void keep_different(std::vector<Mask> &masks) {
+void sort_unique(std::vector<Mask> &masks) {
   std::sort(masks.begin(), masks.end());
   masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
 }
 
-// The largest rectangle of `matrix` with these columns.
+// Returns the largest rectangle of `matrix` with these columns.
 Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
   Mask rows = 0;
   Mask common = ~Mask{0};
@@ -37,20 +37,21 @@ Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
   return {rows, common};
 }
 
-// Rectangles that cover `matrix`: few, if not the fewest.
+// Returns rectangles that cover `matrix`, by the greedy algorithm for set cover. Candidates are
+// the intersections of two rows.
 std::vector<Rectangle> cover(const Matrix &matrix) {
   std::vector<Mask> different(matrix.begin(), matrix.end());
-  keep_different(different);
+  sort_unique(different);
   std::vector<Mask> meets;
   for (const Mask row : different)
     for (const Mask other : different)
       if ((row & other) != 0)
         meets.push_back(row & other);
-  keep_different(meets);
+  sort_unique(meets);
   std::vector<Rectangle> choices;
   for (const Mask columns : meets)
     choices.push_back(rectangle_of(matrix, columns));
-  std::vector<Rectangle> found;
+  std::vector<Rectangle> rectangles;
   Matrix left = matrix;
   for (;;) {
     std::size_t best = 0;
@@ -66,8 +67,8 @@ std::vector<Rectangle> cover(const Matrix &matrix) {
       }
     }
     if (best == 0)
-      return found;
-    found.push_back(chosen);
+      return rectangles;
+    rectangles.push_back(chosen);
     for (std::size_t a = 0; a < CLASSES; ++a)
       if (has(chosen.rows, static_cast<std::uint8_t>(a)))
         left[a] &= ~chosen.columns;
@@ -76,9 +77,9 @@ std::vector<Rectangle> cover(const Matrix &matrix) {
 
 } // namespace
 
-void Relations::factor(Mask used) {
+void Relations::cover_by_rectangles(Mask used) {
   const Mask before = used | Mask{1} << END;
-  unsigned free = 0; // bits of the last plane
+  unsigned free = 0; // bits left in the last plane
   for (std::uint8_t relation = 0; relation < RELATIONS; ++relation) {
     Matrix holds{};
     Matrix fails{};
@@ -87,10 +88,10 @@ void Relations::factor(Mask used) {
         if (has(before, a) && has(used, b))
           (((*this)(a, b) & pair_bit(relation)) != 0 ? holds : fails)[a] |= Mask{1} << b;
     std::vector<Rectangle> rectangles = cover(holds);
-    std::vector<Rectangle> others = cover(fails);
-    if (others.size() < rectangles.size()) {
+    std::vector<Rectangle> complement = cover(fails);
+    if (complement.size() < rectangles.size()) {
       inverted_.push_back(relation);
-      rectangles = std::move(others);
+      rectangles = std::move(complement);
     }
     if (rectangles.empty())
       absent_.push_back(relation);

@@ -1,4 +1,4 @@
-// Relations between the classes of neighbouring code points, in a form that SIMD looks up fast.
+// Relations between the classes of two neighbors, in a form that SIMD looks up fast.
 #pragma once
 
 #include "core/unicode/classes.hpp"
@@ -10,58 +10,59 @@
 
 namespace pretok {
 
-// What may be said of a pair of neighbours, a and b behind it; see cuts.hpp.
+// Relations of a pair: two adjacent code points, of classes a and b. See neighbors.hpp.
 enum Relation : std::uint8_t {
-  CUT,
-  ASK,
-  SOFT,
-  SPACES,
-  COUNTED,
-  TIED,
-  TAIL,
-  NEWLINES, // b is a line break, for rules that know such
-  TAILS,    // b may go on with a tail that is white space
-  LABEL,    // the lowest of the label's four bits
+  BOUNDARY,
+  UNRESOLVED,
+  CONDITIONAL,
+  SPACE_PAIR,
+  LENGTH_LIMITED,
+  AMBIGUOUS,
+  TAIL_PAIR,
+  NEWLINE_CLASS, // b is a line break of LAST_NEWLINE
+  TAIL_CLASS,    // b is white space that a tail takes
+  LABEL,         // the lowest of four bits: the label, or 0
 };
 inline constexpr std::size_t RELATIONS = LABEL + 4;
 
-// A set of relations: those that hold for a pair.
+// The set of relations of a pair.
 using Pair = std::uint16_t;
 inline constexpr Pair pair_bit(unsigned relation) { return static_cast<Pair>(1 << relation); }
 inline constexpr Pair LABELS = 0xF << LABEL;
 
 inline constexpr std::size_t CLASSES = END + 1;
 
-// A relation is a union of rectangles: rows, classes a, times columns, classes b. With a bit
-// for each rectangle, the bits of a's byte and of b's byte meet where the relation holds: two
-// look-ups and an AND for all rectangles of a plane.
+// A relation is a union of rectangles: some classes a (rows) times some classes b (columns). A
+// plane holds eight rectangles, one for each bit. In `rows`, the byte of class a has the bits
+// of the rectangles with that row; in `columns`, the byte of class b those with that column. So
+// two look-ups and an AND tell the rectangles of a plane that hold the pair.
 class Relations {
 public:
   struct Plane {
     std::array<std::uint8_t, CLASSES> rows;
     std::array<std::uint8_t, CLASSES> columns;
   };
-  // Where `bits` of a plane meet, the relation holds.
+  // The relation holds if the AND has any of `bits`.
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
-    bool more;          // than an earlier part of the relation said
-    std::uint32_t bits; // four times
+    bool more;          // whether an earlier part describes the same relation
+    std::uint32_t bits; // of one byte, repeated four times
   };
 
-  // `used` has the classes that occur at all, END aside.
-  void factor(Mask used);
+  // Computes planes and parts. Pairs of classes that are not in `used` do not matter.
+  void cover_by_rectangles(Mask used);
 
   Pair &operator()(std::size_t a, std::size_t b) { return pairs_[a * CLASSES + b]; }
   Pair operator()(std::size_t a, std::size_t b) const { return pairs_[a * CLASSES + b]; }
   const Pair *pairs() const { return pairs_.data(); }
 
   const std::vector<Plane> &planes() const { return planes_; }
-  // In the order of planes.
+  // Returns the parts in the order of their planes.
   const std::vector<Part> &parts() const { return parts_; }
-  // Relations that hold where their parts do not.
+  // Returns the relations whose parts describe the complement.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
-  // Relations without parts, which hold for no pair, if not inverted.
+  // Returns the relations without parts. They hold for no pair, or for all if inverted.
   const std::vector<std::uint8_t> &absent() const { return absent_; }
 
 private:

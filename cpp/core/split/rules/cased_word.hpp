@@ -1,4 +1,4 @@
-// A word cut where its case falls.
+// A word that ends where its case falls.
 #pragma once
 
 #include "core/split/rules/contraction.hpp"
@@ -7,7 +7,8 @@
 
 namespace pretok {
 
-// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word cut where its case falls.
+// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends where lower case is
+// followed by upper case.
 struct CasedWord {
   Mask upper = 0;
   Mask lower = 0;
@@ -27,7 +28,7 @@ struct CasedWord {
       if (end == text.size() && text.partial)
         return text.undecided(lower);
     } else if (caseless != NO_MATCH) {
-      // upper* gives back until lower+ can take one; failing that, upper+
+      // upper* gives back code points until lower+ matches one. Otherwise upper+ matches.
       end = caseless;
     }
     if (end == begin)
@@ -41,29 +42,33 @@ struct CasedWord {
   }
 
   Mask first() const { return upper | lower | lead; }
-  Mask behind(std::uint8_t a) const {
-    return ahead_of_suffix(a) | (suffix ? suffix->behind(a) : 0);
+  Mask may_follow(std::uint8_t a) const {
+    return may_follow_before_suffix(a) | (suffix ? suffix->may_follow(a) : 0);
   }
-  Mask within(std::uint8_t a) const {
-    return suffix && !has(suffix->apostrophe, a) ? suffix->behind(a) & ~ahead_of_suffix(a) : 0;
+  Mask only_in_suffix(std::uint8_t a) const {
+    return suffix && !has(suffix->apostrophe, a)
+               ? suffix->may_follow(a) & ~may_follow_before_suffix(a)
+               : 0;
   }
-  // A capital behind a letter that is none may begin a word of its own; all else runs on.
-  Mask joined(std::uint8_t a) const {
+  // Only a capital after a lower case letter may begin a new word.
+  Mask always_follows(std::uint8_t a) const {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
-  Mask sure() const { return upper | lower; }
-  Mask refuses(std::uint8_t a) const { return has(upper | lower, a) ? 0 : ~(upper | lower); }
-  Mask inside() const { return upper | lower | (suffix ? suffix->inside() : 0); }
+  Mask always_matches() const { return upper | lower; }
+  Mask rejects_next(std::uint8_t a) const {
+    return has(upper | lower, a) ? 0 : ~(upper | lower);
+  }
+  Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 
 private:
-  // What may stand behind a up to the apostrophe.
-  Mask ahead_of_suffix(std::uint8_t a) const {
-    Mask found = has(lead, a) ? upper | lower : 0;
-    found |= has(upper, a) ? upper | lower : 0;
-    found |= has(lower, a) ? lower : 0;
+  // The classes that may follow a, up to and with the apostrophe.
+  Mask may_follow_before_suffix(std::uint8_t a) const {
+    Mask following = has(lead, a) ? upper | lower : 0;
+    following |= has(upper, a) ? upper | lower : 0;
+    following |= has(lower, a) ? lower : 0;
     if (suffix && has(upper | lower, a))
-      found |= suffix->apostrophe;
-    return found;
+      following |= suffix->apostrophe;
+    return following;
   }
 };
 

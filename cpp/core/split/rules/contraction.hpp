@@ -1,4 +1,4 @@
-// An apostrophe and one of some suffixes.
+// An apostrophe and one of a list of suffixes.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -23,14 +23,14 @@ inline std::uint32_t fold(std::uint32_t code_point) {
 
 // '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
 struct Contraction {
-  // Machine finds these:
+  // The constructor of Machine sets these two masks:
   Mask apostrophe = 0;
-  Mask letters = 0; // the classes of the code points that suffixes match
+  Mask letters = 0; // classes of the code points in suffixes
   std::vector<std::vector<std::uint32_t>> suffixes;
   bool ignore_case = false;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // '(?:s|t|re|ve|m|ll|d), the first suffix that fits
+    // '(?:s|t|re|ve|m|ll|d): the first suffix that matches
     if (start >= text.size() || text.source.code_point(start) != '\'')
       return NO_MATCH;
     for (const auto &suffix : suffixes) {
@@ -52,12 +52,12 @@ struct Contraction {
   }
 
   Mask first() const { return apostrophe; }
-  Mask behind(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return ~letters; }
-  Mask inside() const { return apostrophe | letters; }
+  Mask may_follow(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return ~letters; }
+  Mask interior() const { return apostrophe | letters; }
 };
 
 } // namespace pretok

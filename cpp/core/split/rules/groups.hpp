@@ -1,4 +1,4 @@
-// Runs cut into groups from their end, as numbers are read.
+// Groups of a run, counted from its end, such as the thousands of a number.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// body{at_least,size}(?=(?:body{size})*(?!body)): one of the groups of a run, unless one of
-// `stop` follows that.
+// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run. Fails if a code point of
+// `stop` follows the run.
 struct Groups {
   Mask body = 0;
   Mask stop = 0;
@@ -44,16 +44,16 @@ struct Groups {
   }
 
   Mask first() const { return body; }
-  // Even groups of one code point are cut together where the end of the run decides whether
-  // there are any.
-  Mask behind(std::uint8_t a) const {
+  // With `stop`, the end of the run decides whether any group matches. So even groups of one
+  // code point have no certain boundaries.
+  Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return body; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return body; }
 };
 
 } // namespace pretok

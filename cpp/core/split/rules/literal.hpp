@@ -1,4 +1,4 @@
-// Texts that stand for themselves.
+// Rules that match literal text.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -11,7 +11,7 @@ namespace pretok {
 
 using LiteralText = std::vector<std::uint32_t>; // code points, at least one
 
-// Returns the end of `literal` in `text` from `start` on; NO_MATCH, or UNDECIDED.
+// Returns the end of `literal` if `text` has it at `start`; else NO_MATCH, or UNDECIDED.
 template <typename Source>
 std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralText &literal) {
   std::size_t end = start;
@@ -25,10 +25,10 @@ std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralTe
   return end;
 }
 
-// (?:one|two|...): the first of `texts` that stands here, code point for code point.
+// (?:one|two|...): the first of `texts` that matches.
 struct Literal {
-  Mask begin = 0; // of the texts
-  Mask rest = 0;  // what stands in them behind that
+  Mask begin = 0; // first code points of the texts
+  Mask rest = 0;  // their other code points
   std::vector<LiteralText> texts;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
@@ -41,17 +41,17 @@ struct Literal {
   }
 
   Mask first() const { return begin; }
-  Mask behind(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return begin | rest; }
+  Mask may_follow(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return begin | rest; }
 };
 
 // before body{at_least,at_most} after: a run of `body` between two literal texts.
 struct Enclosed {
-  Mask begin = 0; // of `before`
+  Mask begin = 0; // first code point of `before`
   Mask rest = 0;  // the rest of `before`, and all of `after`
   Mask body = 0;
   std::uint32_t at_most = 0; // 0: no limit
@@ -72,12 +72,12 @@ struct Enclosed {
   }
 
   Mask first() const { return begin; }
-  Mask behind(std::uint8_t a) const { return has(inside(), a) ? rest | body : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t) const { return 0; }
-  Mask sure() const { return 0; }
-  Mask refuses(std::uint8_t) const { return 0; }
-  Mask inside() const { return begin | rest | body; }
+  Mask may_follow(std::uint8_t a) const { return has(interior(), a) ? rest | body : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t) const { return 0; }
+  Mask always_matches() const { return 0; }
+  Mask rejects_next(std::uint8_t) const { return 0; }
+  Mask interior() const { return begin | rest | body; }
 };
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// Words that single joints hold together.
+// Words connected by single joints.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between each; `begin` is
-// what starts a word, `word` that and what goes on with it.
+// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between two of them.
+// `begin` is `start`; `word` is `start` and `rest`.
 struct Phrase {
   Mask begin = 0;
   Mask word = 0;
@@ -42,14 +42,16 @@ struct Phrase {
   }
 
   Mask first() const { return begin | lead; }
-  Mask behind(std::uint8_t a) const {
+  Mask may_follow(std::uint8_t a) const {
     return (has(lead | joint, a) ? begin : 0) | (has(word, a) ? word | joint : 0);
   }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t a) const { return has(begin, a) ? word : has(lead, a) ? begin : 0; }
-  Mask sure() const { return begin; }
-  Mask refuses(std::uint8_t a) const { return has(begin, a) ? 0 : ~begin; }
-  Mask inside() const { return word | joint; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t a) const {
+    return has(begin, a) ? word : has(lead, a) ? begin : 0;
+  }
+  Mask always_matches() const { return begin; }
+  Mask rejects_next(std::uint8_t a) const { return has(begin, a) ? 0 : ~begin; }
+  Mask interior() const { return word | joint; }
 };
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// A run of one character set, with what may stand before and behind it.
+// A run of one character set, with an optional lead and tail.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,7 @@
 
 namespace pretok {
 
-// lead?body{at_least,at_most}tail{0,tail_at_most}: a run of body, at most one lead before, tail
-// after. `lead` is without members of the body.
+// lead?body{at_least,at_most}tail{0,tail_at_most}. `lead` and `body` are disjoint.
 struct Run {
   Mask body = 0;
   Mask lead = 0;
@@ -49,15 +48,16 @@ struct Run {
   }
 
   Mask first() const { return lead_required ? lead : body | lead; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask behind(std::uint8_t a) const {
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask may_follow(std::uint8_t a) const {
     const Mask more = at_most == 1 ? 0 : body;
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // As if it were not for at_most, which `longest` tells. A tail that could lead would not end
-  // a chain of joined pairs, so it is left out; so is one with a limit.
-  Mask joined(std::uint8_t a) const {
+  // Ignores at_most: NeighborTable marks those pairs LENGTH_LIMITED. Leaves out a tail class
+  // that is also a lead, since a pair that begins with it may start another match. Leaves out
+  // a tail with a limit, since the match may end before it.
+  Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
     if (!has(body, a))
@@ -65,10 +65,9 @@ struct Run {
     const Mask always = tail_at_most == 0 ? tail & ~body & ~lead : 0;
     return (at_most == 1 ? 0 : body) | always;
   }
-  Mask sure() const { return lead_required || at_least > 1 ? 0 : body; }
-  Mask refuses(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // What a match may hold besides a lead and a tail.
-  Mask inside() const { return body; }
+  Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
+  Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
+  Mask interior() const { return body; }
 };
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// White space, as far as a rule takes it.
+// Runs of white space, or parts of them.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// How far a Spaces rule takes a run of white space.
+// The end of a match within its run of white space.
 enum class Through : std::uint32_t {
   END_OF_TEXT = 0,
   LAST_NEWLINE = 1,
@@ -17,7 +17,7 @@ enum class Through : std::uint32_t {
   ALL = 3,
 };
 
-// White space, as far as `through` says; the last two may have a limit.
+// White space up to `through`. ALL_BUT_LAST and ALL may have a limit.
 struct Spaces {
   Mask space = 0;
   Mask newline = 0;
@@ -26,8 +26,8 @@ struct Spaces {
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // One scan serves every Spaces rule and every start in the run, so that a rule that fails
-    // on a long run cannot make the whole quadratic.
+    // One scan serves every Spaces rule and every start in the run. Otherwise a rule that
+    // fails on a long run would take quadratic time.
     if (start >= text.space_end || start < text.space_begin) {
       text.space_begin = start;
       text.newline_end = start;
@@ -54,17 +54,17 @@ struct Spaces {
   }
 
   Mask first() const { return space; }
-  Mask behind(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
-  Mask within(std::uint8_t) const { return 0; }
-  Mask joined(std::uint8_t a) const {
+  Mask may_follow(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
+  Mask only_in_suffix(std::uint8_t) const { return 0; }
+  Mask always_follows(std::uint8_t a) const {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
-  Mask sure() const { return through == Through::ALL && at_least == 1 ? space : 0; }
-  Mask refuses(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
-  Mask inside() const { return space; }
+  Mask always_matches() const { return through == Through::ALL && at_least == 1 ? space : 0; }
+  Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
+  Mask interior() const { return space; }
 
 private:
-  // \s{at_least,at_most}, of those from `start` to `end`; there is at least one.
+  // \s{at_least,at_most} within [start, end), which is not empty.
   template <typename Source>
   std::size_t limited(const Text<Source> &text, std::size_t start, std::size_t end) const {
     if (at_most == 0)

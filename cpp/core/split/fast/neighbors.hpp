@@ -1,0 +1,106 @@
+// The fast path of splitting: which pairs of neighbors have a boundary between them.
+//
+// A pair is two adjacent code points, of classes a and b. NeighborTable derives the relations
+// of each pair from the rules of a program:
+//
+//   BOUNDARY        No rule has a pre-token that holds the pair.
+//   LABEL           A label names a rule. If all pairs between two boundaries have one label,
+//                   the text between them is one pre-token of that rule. A boundary lies where
+//                   the label changes.
+//   LENGTH_LIMITED  The pair is in the body of a Run with `at_most`, which adds boundaries.
+//   AMBIGUOUS       The rule of the previous label may hold this pair too. If the label changes
+//                   here, the pair is unresolved.
+//   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
+//   SPACE_PAIR      Both are white space; see below.
+//   TAIL_PAIR       b is white space, and begins the tail of a Run.
+//   UNRESOLVED      Any other pair. The machine splits the text between the two boundaries
+//                   around it.
+//
+// Most text is made of boundaries and single labels, which need neither rules nor branches.
+//
+// An example: "I'm  ok" in GPT-2's split, `'(?:s|t|re|ve|m|ll|d)| ?\p{L}+|...|\s+(?!\S)|\s+`.
+// Column i tells the relation of code points i - 1 and i.
+//
+//   text            I   '   m   _   _   o   k      (_ is a space)
+//   BOUNDARY        1   1   .   1   .   .   .      I' and m_ are in no rule's pre-token
+//   UNRESOLVED      .   .   1   .   .   .   .      'm is a contraction, or ' alone and m
+//   SPACE_PAIR      .   .   .   .   1   .   .      __ is a run of white space
+//   LABEL of \p{L}  .   .   .   .   .   1   1      _o and ok are in a word with its lead
+//   boundaries      1   1   .   1   1   .   .      the run of white space ends before its last
+//   split           I | ' m | _ | _ o k            the machine splits "'m", and nothing else
+//
+// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, and the pair is in no gap
+// between matches. So no pre-token holds the pair.
+//
+// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. Within that
+// pre-token, a letter and the apostrophe come first, and that pair is UNRESOLVED for every
+// letter. If no pair since a boundary is unresolved, no pre-token after it holds such a suffix.
+//
+// Proof for labels. Consider the rules that can begin with a and do not reject b next. Let r be
+// the first of them. The pair has the label of r if the `always_follows` mask of r has b for a.
+//   - r makes the pre-token after a boundary if the first pair has its label.
+//   - r takes every following pair of its label. An `always_follows` pair begins with a class
+//     that can begin r, and within a match of r such a class is of its body.
+//   - r takes no more. Either a boundary follows, or a pair that r does not allow. A pair that
+//     the rule of another label allows is AMBIGUOUS.
+//
+// Proof for limits. A Run with `at_most` n has a boundary after each n of its body. The count
+// starts at a boundary if three conditions hold (`has_exact_limit`): only one label is
+// LENGTH_LIMITED; the tail of its rule takes none of the body; every labeled pair that begins
+// in the body has that label. Otherwise n such pairs in a row are unresolved.
+//
+// White space needs three conditions:
+//   - All Spaces rules share the classes of white space.
+//   - The first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST. The machine
+//     handles END_OF_TEXT, which matters at the end only.
+//   - No other rule comes before them that can take two white space code points in a row.
+// Then consider a pre-token that starts within a run of white space, but not with its last code
+// point. With LAST_NEWLINE it ends after the last line break of the run, if there is one. Else
+// it ends before the last code point of the run.
+// Only a tail of the pre-token before can enter the run: that pair is TAIL_PAIR. All rules
+// share one set of tail classes, and the tail ends at the first code point of another class.
+// This depends on the rule of the pre-token before, which is known if no pair since the last
+// boundary is unresolved. Boundaries::resolve finds these boundaries. Pairs that would break a
+// condition are UNRESOLVED: a last line break, or a tail, that something may follow.
+#pragma once
+
+#include "core/split/fast/relations.hpp"
+#include "core/split/rules.hpp"
+#include "core/unicode/classes.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class NeighborTable {
+public:
+  // `candidates` lists for each class the rules that can begin with it, in order. `used` holds
+  // the classes of at least one code point.
+  NeighborTable(const std::vector<Rule> &rules,
+                const std::array<std::vector<int>, END + 1> &candidates, Mask used);
+
+  // Whether the pair is a BOUNDARY. It is if `before` is END, which stands before the text.
+  bool has_boundary(std::uint8_t before, std::uint8_t after) const {
+    return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
+  }
+  const Relations &relations() const { return relations_; }
+  // Return how many LENGTH_LIMITED pairs in a row exceed one pre-token: at most 64.
+  std::uint32_t length_limit() const { return length_limit_; }
+  // Whether each `length_limit` of them end a pre-token. Otherwise they are unresolved.
+  bool has_exact_limit() const { return has_exact_limit_; }
+  // Return the number of bits in a label.
+  unsigned label_bits() const { return label_bits_; }
+
+private:
+  struct Builder;
+
+  std::uint32_t length_limit_ = 64;
+  bool has_exact_limit_ = false;
+  unsigned label_bits_ = 0;
+  Relations relations_;
+};
+
+} // namespace pretok
