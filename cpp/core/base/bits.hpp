@@ -64,7 +64,7 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 }
 
 // The exclusive or of the two halves of a product: each bit depends on all of `a` and `b`.
-inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;
 }

@@ -28,9 +28,9 @@ struct ShortBytes {
     std::memcpy(&key.high, bytes + 8, 8);
     // Without branches: sizes are what no processor could foretell.
     std::uint64_t kept;
-    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size, 8);
+    std::memcpy(&kept, BYTE_MASKS.data() + MAX_BYTES - size, 8);
     key.low &= kept;
-    std::memcpy(&kept, KEPT.data() + MAX_BYTES - size + 8, 8);
+    std::memcpy(&kept, BYTE_MASKS.data() + MAX_BYTES - size + 8, 8);
     key.high &= kept;
     return key;
   }
@@ -40,7 +40,7 @@ struct ShortBytes {
 
   // Ones for as many bytes as are kept of MAX_BYTES, if read from as many bytes before the
   // middle.
-  static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> KEPT = {
+  static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> BYTE_MASKS = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
       0,    0,    0,    0,    0,    0,    0,    0,    0,    0};

@@ -59,9 +59,9 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
   std::array<std::uint32_t, MAX_SCANNED> results;
   const auto look = [&](std::size_t at) {
-    const Merged found = find(symbols[at], symbols[at + 1]);
-    ranks[at] = found.rank;
-    results[at] = found.id;
+    const Merged merged = find(symbols[at], symbols[at + 1]);
+    ranks[at] = merged.rank;
+    results[at] = merged.id;
   };
   for (std::size_t i = 0; i + 1 < size; ++i)
     look(i);
@@ -94,13 +94,13 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
   std::array<std::uint32_t, MAX_IN_ROUNDS> results;
-  std::array<std::uint32_t, MAX_IN_ROUNDS> merged; // places
+  std::array<std::uint32_t, MAX_IN_ROUNDS> merged_at;
   std::size_t size = symbols.size();
   const auto look = [&](std::size_t at) {
-    const Merged found =
+    const Merged merge =
         at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
-    ranks[at] = found.rank;
-    results[at] = found.id;
+    ranks[at] = merge.rank;
+    results[at] = merge.id;
   };
   for (std::size_t at = 0; at < size; ++at)
     look(at);
@@ -115,7 +115,7 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     for (std::size_t at = 0; at < size; ++kept) {
       const bool merges = ranks[at] == low;
       if (merges)
-        merged[count++] = static_cast<std::uint32_t>(kept);
+        merged_at[count++] = static_cast<std::uint32_t>(kept);
       symbols[kept] = merges ? results[at] : symbols[at];
       ranks[kept] = ranks[at];
       results[kept] = results[at];
@@ -123,9 +123,9 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     }
     size = kept;
     for (std::size_t i = 0; i < count; ++i) {
-      look(merged[i]);
-      if (merged[i] > 0)
-        look(merged[i] - 1);
+      look(merged_at[i]);
+      if (merged_at[i] > 0)
+        look(merged_at[i] - 1);
     }
   }
   symbols.resize(size);
@@ -136,13 +136,13 @@ template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
-        before_(size_), after_(size_), found_(size_, Merged{NO_RANK, NO_ID}) {
+        before_(size_), after_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
       before_[at] = at - 1; // NO_PLACE before the first
       after_[at] = at + 1;
       if (at + 1 < size_) {
-        found_[at] = find_(symbols_[at], symbols_[at + 1]);
-        if (found_[at].rank != NO_RANK)
+        merged_[at] = find_(symbols_[at], symbols_[at + 1]);
+        if (merged_[at].rank != NO_RANK)
           heap_.push_back(key(at));
       }
     }
@@ -173,13 +173,13 @@ private:
 
   // Orders by rank, then by place.
   std::uint64_t key(std::uint32_t at) const {
-    return std::uint64_t{found_[at].rank} << 32 | at;
+    return std::uint64_t{merged_[at].rank} << 32 | at;
   }
 
   void merge(std::uint32_t at) {
-    symbols_[at] = found_[at].id;
+    symbols_[at] = merged_[at].id;
     const std::uint32_t gone = after_[at];
-    found_[gone].rank = NO_RANK;
+    merged_[gone].rank = NO_RANK;
     after_[at] = after_[gone];
     if (after_[at] < size_)
       before_[after_[at]] = at;
@@ -189,9 +189,9 @@ private:
   }
 
   void look(std::uint32_t at) {
-    found_[at] =
+    merged_[at] =
         after_[at] < size_ ? find_(symbols_[at], symbols_[after_[at]]) : Merged{NO_RANK, NO_ID};
-    if (found_[at].rank == NO_RANK)
+    if (merged_[at].rank == NO_RANK)
       return;
     heap_.push_back(key(at));
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -202,7 +202,7 @@ private:
   std::uint32_t size_;
   std::vector<std::uint32_t> before_;
   std::vector<std::uint32_t> after_;
-  std::vector<Merged> found_;
+  std::vector<Merged> merged_;
   std::vector<std::uint64_t> heap_;
 };
 

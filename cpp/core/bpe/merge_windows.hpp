@@ -1,8 +1,8 @@
 // Merging pre-tokens of any length.
 //
 // `Engine` is what merges: IN_ORDER, symbol(byte), find(left, right) as a Merged of symbols,
-// id(symbol), width(symbol) in bytes, and stay_apart(left, right): whether the bytes of the two
-// merge into the two.
+// id(symbol), width(symbol) in bytes, and is_valid_pair(left, right): whether the bytes of the
+// two merge into the two.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -81,7 +81,7 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
     }
     if (kept != 0 && count != 0 && apart != std::make_pair(to[count - 1], symbols[0])) {
       apart = {to[count - 1], symbols[0]};
-      if (!engine.stay_apart(apart.first, apart.second)) {
+      if (!engine.is_valid_pair(apart.first, apart.second)) {
         apart = {NO_ID, NO_ID};
         kept = 0;
       }

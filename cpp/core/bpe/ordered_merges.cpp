@@ -41,7 +41,7 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
     byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());
     of_bytes_.push_back(symbol);
   }
-  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
+  return insert(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
 // Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as
@@ -69,7 +69,7 @@ bool OrderedMerges::make_room(unsigned bits) {
 bool OrderedMerges::fill() {
   for (std::uint32_t symbol = BYTES; symbol < size(); ++symbol) {
     const Parts of = parts(symbol);
-    if (!place(key_of(of.left, of.right) | symbol))
+    if (!insert(key_of(of.left, of.right) | symbol))
       return false;
   }
   return true;
@@ -77,18 +77,18 @@ bool OrderedMerges::fill() {
 
 // Puts an entry into one of its two buckets; what must give way for it goes into its other one,
 // and so on. Returns false if that has no end.
-bool OrderedMerges::place(std::uint64_t entry) {
+bool OrderedMerges::insert(std::uint64_t entry) {
   std::uint64_t turn = entry;
   for (int moves = 0; moves < 500; ++moves) {
     const std::uint64_t hash = hash_of(entry);
-    for (const std::size_t bucket : {one(hash), other(hash)})
+    for (const std::size_t bucket : {index_a(hash), index_b(hash)})
       for (const std::size_t at : {bucket, bucket + 1})
         if (entries_[at] == FREE) {
           entries_[at] = entry;
           return true;
         }
     turn = turn * 6364136223846793005 + 1442695040888963407;
-    const std::size_t bucket = (turn >> 63) != 0 ? one(hash) : other(hash);
+    const std::size_t bucket = (turn >> 63) != 0 ? index_a(hash) : index_b(hash);
     std::swap(entries_[bucket + (turn >> 62 & 1)], entry);
   }
   return false;

@@ -44,38 +44,39 @@ public:
   // What two symbols merge into, or NO_MERGE. Without branches, which no processor could
   // foretell.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-    return find(places_of(left, right));
+    return find(buckets_of(left, right));
   }
 
   // The same in two steps: where two symbols are looked for, to be asked for early, and what is
   // found there.
-  struct Places {
+  struct Buckets {
     std::uint64_t key;
-    const std::uint64_t *one;
-    const std::uint64_t *other;
+    const std::uint64_t *bucket_a;
+    const std::uint64_t *bucket_b;
   };
-  Places places_of(std::uint32_t left, std::uint32_t right) const {
+  Buckets buckets_of(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
     const std::uint64_t hash = hash_pair(left, right, key_);
-    return {key, entries_.data() + one(hash), entries_.data() + other(hash)};
+    return {key, entries_.data() + index_a(hash), entries_.data() + index_b(hash)};
   }
-  static void prefetch(const Places &places) {
-    pretok::prefetch(places.one);
-    pretok::prefetch(places.other);
+  static void prefetch(const Buckets &buckets) {
+    pretok::prefetch(buckets.bucket_a);
+    pretok::prefetch(buckets.bucket_b);
   }
-  static std::uint32_t find(const Places &places) {
+  static std::uint32_t find(const Buckets &buckets) {
     // Only the right entry leaves no more than a symbol.
-    const std::uint64_t in_one = least(places.one[0] ^ places.key, places.one[1] ^ places.key);
-    const std::uint64_t in_other =
-        least(places.other[0] ^ places.key, places.other[1] ^ places.key);
-    return static_cast<std::uint32_t>(least(least(in_one, in_other), NO_MERGE));
+    const std::uint64_t in_a =
+        least(buckets.bucket_a[0] ^ buckets.key, buckets.bucket_a[1] ^ buckets.key);
+    const std::uint64_t in_b =
+        least(buckets.bucket_b[0] ^ buckets.key, buckets.bucket_b[1] ^ buckets.key);
+    return static_cast<std::uint32_t>(least(least(in_a, in_b), NO_MERGE));
   }
 
   // Asks for the memory that find will look at.
   void prefetch(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t hash = hash_pair(left, right, key_);
-    pretok::prefetch(&entries_[one(hash)]);
-    pretok::prefetch(&entries_[other(hash)]);
+    pretok::prefetch(&entries_[index_a(hash)]);
+    pretok::prefetch(&entries_[index_b(hash)]);
   }
 
   // As find, for two bytes.
@@ -95,35 +96,36 @@ public:
 
   // Whether the bytes of these two merge into these two: then and only then no merge crosses
   // the boundary between them. O(depth of the two).
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (find(left, right) != NO_MERGE)
       return false;
     bool apart = true;
-    for_meetings(left, right, [&](std::uint32_t a, std::uint32_t b, std::uint32_t until) {
-      return apart = find(a, b) >= until;
-    });
+    for_boundary_pairs(left, right,
+                       [&](std::uint32_t a, std::uint32_t b, std::uint32_t deadline) {
+                         return apart = find(a, b) >= deadline;
+                       });
     return apart;
   }
 
   // Goes back in time from two symbols side by side, taking the later one apart, and calls
-  // visit(left, right, until) for each two that must have met before, until that returns false:
-  // the two stay apart if none of these merge before `until`, which is when one of them is
-  // gone. Of equal ranks the leftmost merges first, so that a merge across comes before an
+  // visit(left, right, deadline) for each two that must have met before, until that returns
+  // false: the two stay apart if none of these merge before `until`, which is when one of them
+  // is gone. Of equal ranks the leftmost merges first, so that a merge across comes before an
   // equal one on its right, and behind an equal one on its left.
   template <typename Visit>
-  void for_meetings(std::uint32_t left, std::uint32_t right, Visit visit) const {
+  void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {
-      std::uint32_t until;
+      std::uint32_t deadline;
       if (left > right && left >= BYTES) {
-        until = left;
+        deadline = left;
         left = parts(left).right;
       } else if (right >= BYTES) {
-        until = right + 1;
+        deadline = right + 1;
         right = parts(right).left;
       } else {
         return;
       }
-      if (!visit(left, right, until))
+      if (!visit(left, right, deadline))
         return;
     }
   }
@@ -142,12 +144,12 @@ private:
   static std::uint64_t least(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
   // The two buckets, each of two entries, of which one has the pair if the table has it.
-  std::size_t one(std::uint64_t hash) const { return (hash >> shift_) * 2; }
-  std::size_t other(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
+  std::size_t index_a(std::uint64_t hash) const { return (hash >> shift_) * 2; }
+  std::size_t index_b(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
 
   bool make_room(unsigned bits);
   bool fill();
-  bool place(std::uint64_t entry);
+  bool insert(std::uint64_t entry);
 
   HashKey key_ = hash_key();
   std::vector<std::uint64_t> entries_; // left, right, what they merge into

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/base/bits.hpp"
-#include "core/bpe/char_joints.hpp"
+#include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ public:
 
   // `size` is from 1 to MAX_BYTES.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
-             const CharJoints &joints) {
+             const MergeBarriers &barriers) {
     if (is_ascii(bytes, size)) {
       for (std::size_t i = 0; i < size; ++i)
         symbols_[i + 1] = bytes[i];
       for (std::size_t i = 0; i + 1 < size; ++i)
         keys_[i + 1] = key(merges.of_bytes(bytes[i], bytes[i + 1]), i + 1);
     } else {
-      size = joints.begin_merge(bytes, size, symbols_.data() + 1);
+      size = barriers.begin_merge(bytes, size, symbols_.data() + 1);
       for (std::size_t i = 1; i < size; ++i)
         keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), i);
     }
@@ -41,38 +41,39 @@ public:
     keys_[FRONT] = NO_KEY;
     for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
-    there_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
-    at_ = last_ = FRONT; // where nothing comes of it
-    before_ = behind_ = merges.places_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
+    live_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
+    at_ = left_ = FRONT; // where nothing comes of it
+    left_buckets_ = right_buckets_ =
+        merges.buckets_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
   }
 
   // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
   // none.
   bool step(const OrderedMerges &merges) {
-    const std::uint32_t with_last = key(OrderedMerges::find(before_), last_);
-    const std::uint32_t with_next = key(OrderedMerges::find(behind_), at_);
+    const std::uint32_t with_left = key(OrderedMerges::find(left_buckets_), left_);
+    const std::uint32_t with_right = key(OrderedMerges::find(right_buckets_), at_);
     // Not by way of memory, which is slow to read in other pieces than it was written in.
-    const std::uint32_t low = least(lowest(), least(with_last, with_next));
-    keys_[last_] = with_last;
-    keys_[at_] = with_next;
+    const std::uint32_t low = least(lowest(), least(with_left, with_right));
+    keys_[left_] = with_left;
+    keys_[at_] = with_right;
     const std::uint32_t symbol = low >> PLACE_BITS;
     if (symbol >= OrderedMerges::NO_MERGE)
       return false;
     const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
     const std::uint64_t behind = ~ONE << at;
-    const unsigned gone = lowest_bit(there_ & behind);
-    there_ &= ~(ONE << gone);
-    const unsigned next = lowest_bit(there_ & behind);
-    const unsigned last = highest_bit(there_ & ((ONE << at) - 1));
+    const unsigned gone = lowest_bit(live_ & behind);
+    live_ &= ~(ONE << gone);
+    const unsigned next = lowest_bit(live_ & behind);
+    const unsigned left = highest_bit(live_ & ((ONE << at) - 1));
     symbols_[at] = symbol;
-    keys_[gone] = keys_[at] = keys_[last] = NO_KEY;
-    before_ = merges.places_of(symbols_[last], symbol);
-    behind_ = merges.places_of(symbol, symbols_[next]);
-    OrderedMerges::prefetch(before_);
-    OrderedMerges::prefetch(behind_);
+    keys_[gone] = keys_[at] = keys_[left] = NO_KEY;
+    left_buckets_ = merges.buckets_of(symbols_[left], symbol);
+    right_buckets_ = merges.buckets_of(symbol, symbols_[next]);
+    OrderedMerges::prefetch(left_buckets_);
+    OrderedMerges::prefetch(right_buckets_);
     at_ = at;
-    last_ = last;
+    left_ = left;
     return true;
   }
 
@@ -80,7 +81,7 @@ public:
   std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
     std::size_t count = 0;
     constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
-    for (std::uint64_t left = there_ & ~ENDS; left != 0; left &= left - 1)
+    for (std::uint64_t left = live_ & ~ENDS; left != 0; left &= left - 1)
       to[count++] = merges.id(symbols_[lowest_bit(left)]);
     return count;
   }
@@ -129,38 +130,38 @@ private:
 
   alignas(16) std::array<std::uint32_t, BACK + 1> keys_; // of each place with the next
   std::array<std::uint32_t, BACK + 1> symbols_;
-  std::uint64_t there_; // places that have not been merged into the one before
-  std::size_t blocks_;  // of keys that are in use
+  std::uint64_t live_; // places that have not been merged into the one before
+  std::size_t blocks_; // of keys that are in use
   // Where the last step merged, and the neighbour before: what is there merges into is still to
   // be looked up, as that with the neighbour behind.
   unsigned at_;
-  unsigned last_;
-  OrderedMerges::Places before_;
-  OrderedMerges::Places behind_;
+  unsigned left_;
+  OrderedMerges::Buckets left_buckets_;
+  OrderedMerges::Buckets right_buckets_;
 };
 
 // Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes: next(bytes, size) gives one, or
 // returns false if there are no more, and done(which, merge) takes each as soon as it is ready,
-// `which` counting from 0 in the order in which they were given.
+// `which` counting from 0 in the order in which they were started.
 template <typename Next, typename Done>
-void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
-                   Done done) {
-  constexpr std::size_t AT_ONCE = 8;
-  std::array<ShortMerge, AT_ONCE> states;
-  std::array<std::size_t, AT_ONCE> which;  // by state
-  std::array<std::size_t, AT_ONCE> active; // states
+void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barriers, Next next,
+                       Done done) {
+  constexpr std::size_t MAX_ACTIVE = 8;
+  std::array<ShortMerge, MAX_ACTIVE> states;
+  std::array<std::size_t, MAX_ACTIVE> which;  // by state
+  std::array<std::size_t, MAX_ACTIVE> active; // states
   std::size_t count = 0;
-  std::size_t given = 0;
+  std::size_t started = 0;
   const auto begin = [&](std::size_t state) {
     const std::uint8_t *bytes = nullptr;
     std::size_t size = 0;
     if (!next(bytes, size))
       return false;
-    states[state].begin(bytes, size, merges, joints);
-    which[state] = given++;
+    states[state].begin(bytes, size, merges, barriers);
+    which[state] = started++;
     return true;
   };
-  while (count < AT_ONCE && begin(count)) {
+  while (count < MAX_ACTIVE && begin(count)) {
     active[count] = count;
     ++count;
   }

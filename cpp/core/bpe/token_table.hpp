@@ -77,7 +77,7 @@ private:
   bool may_have(std::uint64_t hash) const {
     return filter_[hash >> 20 & filter_mask_] >> (hash >> 14 & 63) & 1;
   }
-  std::size_t place_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
+  std::size_t long_slot(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
   void grow_long();
 
   HashKey key_ = hash_key();

@@ -22,8 +22,8 @@ public:
   std::size_t width(std::uint32_t symbol) const {
     return symbol < OrderedMerges::BYTES ? 1 : of_.tokens_[id(symbol)].size;
   }
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
-    return of_.merges_.stay_apart(left, right);
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
+    return of_.merges_.is_valid_pair(left, right);
   }
 
 private:
@@ -44,7 +44,7 @@ public:
   std::size_t width(std::uint32_t symbol) const {
     return symbol == NO_ID ? 1 : of_.tokens_[symbol].size;
   }
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (left == NO_ID || right == NO_ID)
       return true;
     const TokenView a = of_.tokens_[left];

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/bpe/char_joints.hpp"
 #include "core/bpe/merge.hpp"
+#include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/short_merge.hpp"
@@ -34,7 +34,7 @@ public:
   // which only a vocabulary with merges can have, becomes NO_ID.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
-    *to = whole_.find(bytes, size, limit);
+    *to = whole_tokens_.find(bytes, size, limit);
     return *to != NO_ID ? 1 : merge(bytes, size, to);
   }
 
@@ -45,22 +45,22 @@ public:
     if (size > ShortMerge::MAX_BYTES)
       return merge_ordered(bytes, size, to);
     ShortMerge state;
-    state.begin(bytes, size, merges_, joints_);
+    state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
     }
     return state.finish(merges_, to);
   }
 
-  const TokenTable &whole() const { return whole_; }
+  const TokenTable &whole_tokens() const { return whole_tokens_; }
 
   // Whether merging makes every token that a pre-token can be as a whole, so that looking it up
   // is for speed only.
-  bool merging_makes_all() const { return merging_makes_all_; }
+  bool all_tokens_reachable() const { return all_tokens_reachable_; }
 
-  // Where the merges are if they are in order, and the joints that follow from them; nullptr if
-  // they are not.
+  // Where the merges are if they are in order, and the barriers that follow from them; nullptr
+  // if they are not.
   const OrderedMerges *ordered() const { return in_order_ ? &merges_ : nullptr; }
-  const CharJoints *joints() const { return in_order_ ? &joints_ : nullptr; }
+  const MergeBarriers *barriers() const { return in_order_ ? &barriers_ : nullptr; }
 
   // What no token has is empty.
   TokenView token(std::uint32_t id) const {
@@ -83,11 +83,11 @@ private:
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
-  TokenTable whole_; // tokens that a pre-token can be as a whole
-  bool merging_makes_all_ = false;
+  TokenTable whole_tokens_; // tokens that a pre-token can be as a whole
+  bool all_tokens_reachable_ = false;
   bool in_order_ = false;
   OrderedMerges merges_;
-  CharJoints joints_;
+  MergeBarriers barriers_;
   PairTable pairs_; // empty if the merges are in order
 };
 

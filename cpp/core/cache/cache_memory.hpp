@@ -12,7 +12,7 @@ class CacheBudget {
 public:
   static constexpr std::size_t DEFAULT_LIMIT = std::size_t{128} << 20;
   // A cache in use may hold this much even if the budget is spent.
-  static constexpr std::size_t FLOOR = std::size_t{256} << 10;
+  static constexpr std::size_t MIN_BYTES = std::size_t{256} << 10;
 
   explicit CacheBudget(std::size_t limit) : limit_(limit) {}
 
@@ -42,7 +42,7 @@ public:
 
   // Whether a cache below its share could not grow since the last call of `settle`.
   bool is_short() const { return is_short_.load(std::memory_order_relaxed); }
-  void settle() { is_short_.store(false, std::memory_order_relaxed); }
+  void clear_short() { is_short_.store(false, std::memory_order_relaxed); }
 
 private:
   const std::size_t limit_;
@@ -54,8 +54,9 @@ private:
 // What one table of a cache holds of a budget. It belongs to one thread at a time.
 class CacheAccount {
 public:
-  // All tables of a cache together weigh WEIGHTS: `weight` of these is the part of this one.
-  static constexpr std::size_t WEIGHTS = 8;
+  // All tables of a cache together weigh TOTAL_WEIGHT: `weight` of these is the part of this
+  // one.
+  static constexpr std::size_t TOTAL_WEIGHT = 8;
 
   CacheAccount(CacheBudget &budget, std::size_t weight) : budget_(budget), weight_(weight) {}
   CacheAccount(const CacheAccount &) = delete;
@@ -65,13 +66,13 @@ public:
   std::size_t held() const { return held_; }
   // Whether the table could not grow since the last call of `settle`.
   bool is_stuck() const { return is_stuck_; }
-  void settle() { is_stuck_ = false; }
+  void clear_stuck() { is_stuck_ = false; }
 
   // Charges `size` bytes that will replace `before` bytes, and returns true; the caller
   // releases the block that it frees. If it is too much, charges nothing and returns false.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
-    if (after <= part_of(CacheBudget::FLOOR)) {
+    if (after <= part_of(CacheBudget::MIN_BYTES)) {
       budget_.charge(size);
     } else if (after > part_of(budget_.share()) || !budget_.try_charge(size)) {
       is_stuck_ = true;
@@ -86,7 +87,7 @@ public:
   }
 
 private:
-  std::size_t part_of(std::size_t size) const { return size / WEIGHTS * weight_; }
+  std::size_t part_of(std::size_t size) const { return size / TOTAL_WEIGHT * weight_; }
 
   CacheBudget &budget_;
   const std::size_t weight_;
@@ -101,9 +102,9 @@ private:
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
-// Returns how large a block to allocate where `size` bytes are needed now, and at most `most`
-// later: memory that nothing was written to is only addresses, if there are enough of those, so
-// that the block need not move when it grows.
-std::size_t block_size(std::size_t size, std::size_t most);
+// Returns how large a block to allocate where `size` bytes are needed now, and at max_size
+// `max_size` later: memory that nothing was written to is only addresses, if there are enough
+// of those, so that the block need not move when it grows.
+std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

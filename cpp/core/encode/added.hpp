@@ -152,7 +152,7 @@ private:
   AddedTokens() = default;
   AddedTokens of_phase(bool normalized) const;
   void add_finder(const std::vector<AddedToken> &tokens, bool normalized, bool nfc);
-  void keep(const std::shared_ptr<const Finder> &finder);
+  void add_shared(const std::shared_ptr<const Finder> &finder);
 
   bool is_word_before(const std::uint8_t *data, std::size_t start, std::size_t at) const;
   bool is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const;

@@ -7,7 +7,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/cache/look_up.hpp"
 #include "core/cache/pre_token_cache.hpp"
-#include "core/encode/unit_encoder.hpp"
+#include "core/encode/segment_encoder.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,27 +18,28 @@ namespace pretok {
 class BatchEncoder {
 public:
   explicit BatchEncoder(const Vocabulary &vocabulary)
-      : vocabulary_(vocabulary), units_(vocabulary),
-        lowest_apart_(
-            vocabulary.joints() != nullptr && vocabulary.merging_makes_all() ? 0xE3 : 0x100) {}
+      : vocabulary_(vocabulary), segments_(vocabulary),
+        first_split_lead_(vocabulary.barriers() != nullptr && vocabulary.all_tokens_reachable()
+                              ? 0xE3
+                              : 0x100) {}
 
-  // As PreTokens has it.
-  unsigned lowest_apart() const { return lowest_apart_; }
+  // As PreTokenBatch has it.
+  unsigned first_split_lead() const { return first_split_lead_; }
 
-  // Appends the ids of all of `given`.
-  void encode(InstructionSet instructions, const PreTokens &given, PreTokenCache &cache,
+  // Appends the ids of all of `batch`.
+  void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 
 private:
-  struct Missing;
+  struct CacheMiss;
 
-  void encode_missing(Missing *missing, std::size_t missing_count, const ShortKey *keys,
-                      const std::uint8_t *limit, PreTokenCache &cache) const;
+  void encode_misses(CacheMiss *misses, std::size_t miss_count, const ShortKey *keys,
+                     const std::uint8_t *limit, PreTokenCache &cache) const;
 
   const Vocabulary &vocabulary_;
-  UnitEncoder units_;
+  SegmentEncoder segments_;
   // The lead bytes of U+3000 to U+9FFF begin with this one; 0x100 if there are no units.
-  unsigned lowest_apart_;
+  unsigned first_split_lead_;
 };
 
 } // namespace pretok

@@ -21,7 +21,7 @@ public:
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
           bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
-        add_prefix_space_(add_prefix_space), pre_tokens_(vocabulary), caches_(cache_limit) {}
+        add_prefix_space_(add_prefix_space), batch_encoder_(vocabulary), caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
@@ -43,19 +43,19 @@ public:
 private:
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
-  using Filled = std::function<void()>;
+  using OnBatch = std::function<void()>;
 
-  // Calls filled(), if there is any, now and then, when `ids` holds all so far. There is at
+  // Calls on_batch(), if there is any, now and then, when `ids` holds all so far. There is at
   // least one byte.
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                   IdBuffer &ids, const Filled &filled) const;
-  void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                    IdBuffer &ids, const Filled &filled) const;
+                   IdBuffer &ids, const OnBatch &on_batch) const;
+  void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                        IdBuffer &ids, const OnBatch &on_batch) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
-  BatchEncoder pre_tokens_;
+  BatchEncoder batch_encoder_;
   mutable CachePool caches_;
 };
 

@@ -59,14 +59,14 @@ public:
         ++at;
         continue;
       }
-      if (!visit_found(node, at, visit))
+      if (!visit_matches(node, at, visit))
         return false;
       node = nodes_[node].link;
       if (node == ROOT)
         at = next(data, at, end);
     }
     for (; node != ROOT; node = nodes_[node].link)
-      if (!visit_found(node, end, visit))
+      if (!visit_matches(node, end, visit))
         return false;
     return true;
   }
@@ -82,8 +82,9 @@ public:
 
   // Returns the first place in data[at..end) at which a pattern may begin, or `end`.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-    if (only_ >= 0) {
-      const void *found = at < end ? std::memchr(data + at, only_, end - at) : nullptr;
+    if (only_first_byte_ >= 0) {
+      const void *found =
+          at < end ? std::memchr(data + at, only_first_byte_, end - at) : nullptr;
       return found == nullptr
                  ? end
                  : static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data);
@@ -102,15 +103,15 @@ private:
     std::uint32_t first_child; // The last child is before the first child of the next node.
     std::uint32_t depth;
     std::uint32_t link;
-    std::uint32_t last_match; // in found_, or NO_MATCHES
+    std::uint32_t last_match; // in matches_, or NO_MATCHES
     std::uint32_t suffix;
   };
 
   // A match within the bytes of a node.
-  struct Found {
+  struct Match {
     std::uint32_t pattern;
     std::uint32_t first;    // from the first byte of the node
-    std::uint32_t previous; // the match before, in found_, or NO_MATCHES
+    std::uint32_t previous; // the match before, in matches_, or NO_MATCHES
   };
 
   class Builder;
@@ -133,31 +134,31 @@ private:
                                                     &bytes_[first]);
   }
 
-  // Visits what a search that is at `node` before data[at] has found.
+  // Visits what a search that is at `node` before data[at] has match.
   template <typename Visit>
-  bool visit_found(std::uint32_t node, std::size_t at, Visit &visit) const {
+  bool visit_matches(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
     if (last == NO_MATCHES)
       return true;
     const std::size_t start = at - nodes_[node].depth;
-    const auto visit_one = [&](const Found &found) {
-      const std::size_t first = start + found.first;
-      return visit(found.pattern, first, first + sizes_[found.pattern]);
+    const auto visit_one = [&](const Match &match) {
+      const std::size_t first = start + match.first;
+      return visit(match.pattern, first, first + sizes_[match.pattern]);
     };
-    if (found_[last].previous == NO_MATCHES)
-      return visit_one(found_[last]);
-    const std::vector<Found> all = all_found(last);
+    if (matches_[last].previous == NO_MATCHES)
+      return visit_one(matches_[last]);
+    const std::vector<Match> all = all_matches(last);
     return std::all_of(all.begin(), all.end(), visit_one);
   }
 
   // Returns the matches of the list that ends with `last`, from left to right.
-  std::vector<Found> all_found(std::uint32_t last) const;
+  std::vector<Match> all_matches(std::uint32_t last) const;
 
-  int only_ = -1;                   // the byte that all patterns begin with, if any
+  int only_first_byte_ = -1;        // the byte that all patterns begin with, if any
   std::vector<Node> nodes_;         // one more than there are nodes: it ends the last children
   std::vector<std::uint8_t> bytes_; // by which each node is reached from its parent
   std::vector<bool> ends_pattern_;  // of each node: whether some suffix of it is a pattern
-  std::vector<Found> found_;
+  std::vector<Match> matches_;
   std::vector<std::uint32_t> sizes_;       // of the patterns
   std::array<std::uint32_t, 256> roots_{}; // the children of ROOT
   std::size_t longest_ = 0;

@@ -33,18 +33,18 @@ public:
   PairCounts() : pairs_(std::size_t{1} << 12) {}
 
   // Fetches what find will look at.
-  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[first_place(key)]); }
+  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[home_slot(key)]); }
 
   // Returns nullptr if there is no such pair. Good until the next find_or_add.
   Pair *find(PairKey key) {
-    Pair &pair = pairs_[place_of(key)];
+    Pair &pair = pairs_[slot_of(key)];
     return pair.key == FREE ? nullptr : &pair;
   }
 
   Pair &find_or_add(PairKey key) {
     if (size_ * 2 >= pairs_.size())
       grow();
-    Pair &pair = pairs_[place_of(key)];
+    Pair &pair = pairs_[slot_of(key)];
     if (pair.key == FREE) {
       pair.key = key;
       ++size_;
@@ -55,23 +55,23 @@ public:
 private:
   static constexpr PairKey FREE = static_cast<PairKey>(-1);
 
-  std::size_t first_place(PairKey key) const {
+  std::size_t home_slot(PairKey key) const {
     return hash_words(left_of(key), right_of(key), hash_key_) & (pairs_.size() - 1);
   }
 
   // Where `key` is, or would be put.
-  std::size_t place_of(PairKey key) const {
-    std::size_t place = first_place(key);
-    while (pairs_[place].key != key && pairs_[place].key != FREE)
-      place = (place + 1) & (pairs_.size() - 1);
-    return place;
+  std::size_t slot_of(PairKey key) const {
+    std::size_t slot = home_slot(key);
+    while (pairs_[slot].key != key && pairs_[slot].key != FREE)
+      slot = (slot + 1) & (pairs_.size() - 1);
+    return slot;
   }
 
   void grow() {
     const std::vector<Pair> old = std::exchange(pairs_, std::vector<Pair>(pairs_.size() * 2));
     for (const Pair &pair : old)
       if (pair.key != FREE)
-        pairs_[place_of(pair.key)] = pair;
+        pairs_[slot_of(pair.key)] = pair;
   }
 
   HashKey hash_key_ = hash_key();

@@ -26,11 +26,11 @@ public:
   WordCounts() { tables_.emplace_back(); }
 
   // Counts the pre-tokens of `texts`, each a View, as TextTasks has it, and a text by itself.
-  // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
-  // throws is thrown here.
-  template <typename View, typename Pulse>
+  // `threads` is what share calls `asked`. check_interrupt() is called every few milliseconds;
+  // what it throws is thrown here.
+  template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
-           Pulse pulse);
+           InterruptCheck check_interrupt);
   void add_word(ByteView word, std::int64_t count);
   // How many bytes the longest word has that was counted since `take`.
   std::size_t longest() const;
@@ -38,13 +38,13 @@ public:
   WordTable take(unsigned threads);
 
 private:
-  std::uint64_t position_ = 0;
+  std::uint64_t next_position_ = 0;
   std::vector<WordTable> tables_; // one for each thread
 };
 
-template <typename View, typename Pulse>
+template <typename View, typename InterruptCheck>
 void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts,
-                     unsigned threads, Pulse pulse) {
+                     unsigned threads, InterruptCheck check_interrupt) {
   struct Worker {
     WaitingWords waiting;
     Scratch scratch;
@@ -58,19 +58,19 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   positions.reserve(texts.size());
   std::uint64_t size = 0; // the same text may be there more than once
   for (const View &text : texts) {
-    positions.push_back(position_ + size * MAX_UNIT_BYTES);
+    positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();
   }
   const AddedTokens none({}, {});
-  const Sharing sharing =
-      share(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
-  const TextTasks<View> tasks(texts, sharing.task, pre_tokenizer, none, false);
-  while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
+  const TaskPlan plan =
+      plan_tasks(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
+  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, none, false);
+  while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};
   Nothing total;
   run_in_order(
-      tasks.count(), sharing.threads, total,
+      tasks.count(), plan.threads, total,
       [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
       [&](std::size_t task, Worker &worker, Nothing &) {
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
@@ -92,8 +92,8 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
         tasks.run(task, worker.scratch, add_text);
         worker.waiting.finish();
       },
-      [](const Nothing &) { return true; }, pulse);
-  position_ += size * MAX_UNIT_BYTES;
+      [](const Nothing &) { return true; }, check_interrupt);
+  next_position_ += size * MAX_UNIT_BYTES;
 }
 
 } // namespace pretok

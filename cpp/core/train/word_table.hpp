@@ -15,13 +15,13 @@ namespace pretok {
 // Distinct byte strings with their counts. Memory close to the size of the strings.
 class WordTable {
 public:
-  // Other keys give other places in memory, and the same results.
-  explicit WordTable(const HashKey &key = hash_key()) : hash_key_(key), places_(1024) {}
+  // Other keys give other indices in memory, and the same results.
+  explicit WordTable(const HashKey &key = hash_key()) : hash_key_(key), slots_(1024) {}
 
   // Bytes as they are looked up: few bytes are their own key, and of others it is a hash.
   struct Key {
     std::uint64_t low;
-    std::uint64_t high; // the size in the highest byte, or LONG_MARK
+    std::uint64_t high; // the size in the highest byte, or LONG_KEY_MARK
 
     bool operator==(const Key &other) const { return low == other.low && high == other.high; }
   };
@@ -30,7 +30,7 @@ public:
   Key prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Throws std::length_error for 4 GiB of bytes or more.
   void add(ByteView bytes, const Key &key, std::int64_t count, std::uint64_t first) {
-    place_for(bytes, key, first).count += count;
+    slot_for(bytes, key, first).count += count;
   }
   void add(ByteView bytes, std::int64_t count, std::uint64_t first) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, first);
@@ -44,29 +44,29 @@ public:
   const std::vector<Word> &finish();
 
 private:
-  struct Place {
+  struct Slot {
     Key key;
     std::int64_t count;
     std::uint32_t word; // its index plus one, or 0
   };
 
-  const std::uint8_t *keep(ByteView bytes);
-  std::size_t place_of(const Key &key) const;
-  Place &place_for(ByteView bytes, const Key &key, std::uint64_t first);
+  const std::uint8_t *store_bytes(ByteView bytes);
+  std::size_t slot_of(const Key &key) const;
+  Slot &slot_for(ByteView bytes, const Key &key, std::uint64_t first);
   const Word *find(ByteView bytes, const Key &key) const;
-  void settle();
-  void enter_words();
+  void store_counts();
+  void fill_slots();
   void grow();
 
   HashKey hash_key_;
   std::vector<Word> words_;
-  std::vector<Place> places_; // open addressing
+  std::vector<Slot> slots_; // open addressing
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
-  std::uint8_t *free_ = nullptr;
-  std::size_t left_ = 0;
+  std::uint8_t *block_end_ = nullptr;
+  std::size_t block_bytes_left_ = 0;
   std::size_t longest_ = 0;
-  bool is_settled_ = false; // whether the counts are those of words_
-  bool are_entered_ = true; // whether words_ are in the places
+  bool are_counts_stored_ = false; // whether the counts are those of words_
+  bool are_slots_filled_ = true;   // whether words_ are in the indices
 };
 
 } // namespace pretok

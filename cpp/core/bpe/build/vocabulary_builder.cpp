@@ -38,16 +38,16 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   vocabulary_.bytes_ = std::move(data.bytes);
   if (const char *wrong = place_tokens(data))
     return wrong;
-  if (const char *wrong = data.from_ranks ? nullptr : check(data.merges))
+  if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
-  vocabulary_.whole_.reset(data.mergeable);
+  vocabulary_.whole_tokens_.reset(data.mergeable);
   if (data.from_ranks || data.ignore_merges)
-    place_whole(ids);
+    fill_whole_tokens(ids);
   vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                                           : order_merges(data.merges);
   if (vocabulary_.in_order_) {
-    vocabulary_.joints_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
+    vocabulary_.barriers_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
       return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
     });
   } else {
@@ -57,7 +57,7 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     else
       pairs_from_merges(data.merges);
   }
-  vocabulary_.merging_makes_all_ =
+  vocabulary_.all_tokens_reachable_ =
       vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
   if (data.from_ranks || data.ignore_merges)
     return nullptr;
@@ -73,11 +73,11 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     const TokenView token = vocabulary_.tokens_[id];
     parts[0] = id;
     if (is_made[id] || vocabulary_.merge(token.bytes, token.size, parts.data()) == 1)
-      vocabulary_.whole_.insert(token.bytes, token.size,
-                                vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
-                                parts[0]);
+      vocabulary_.whole_tokens_.insert(token.bytes, token.size,
+                                       vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
+                                       parts[0]);
   }
-  vocabulary_.merging_makes_all_ = true;
+  vocabulary_.all_tokens_reachable_ = true;
   return nullptr;
 }
 
@@ -111,7 +111,7 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
 }
 
 // Of equal tokens the lowest counts.
-void Vocabulary::Builder::place_whole(const std::vector<std::uint32_t> &ids) {
+void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &ids) {
   constexpr std::size_t AT_ONCE = 64;
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
   std::array<ShortKey, AT_ONCE> keys; // none: too long
@@ -121,20 +121,20 @@ void Vocabulary::Builder::place_whole(const std::vector<std::uint32_t> &ids) {
       const TokenView token = vocabulary_.tokens_[ids[first + i]];
       keys[i] = token.size <= ShortKey::MAX_BYTES ? ShortKey(token.bytes, token.size, limit)
                                                   : ShortKey::none();
-      vocabulary_.whole_.prepare(keys[i]);
+      vocabulary_.whole_tokens_.prepare(keys[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t id = ids[first + i];
       if (keys[i].is_none())
-        vocabulary_.whole_.insert(vocabulary_.tokens_[id].bytes, vocabulary_.tokens_[id].size,
-                                  limit, id);
+        vocabulary_.whole_tokens_.insert(vocabulary_.tokens_[id].bytes,
+                                         vocabulary_.tokens_[id].size, limit, id);
       else
-        vocabulary_.whole_.insert_short(keys[i], id);
+        vocabulary_.whole_tokens_.insert_short(keys[i], id);
     }
   }
 }
 
-const char *Vocabulary::Builder::check(const std::vector<Merge> &merges) const {
+const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) const {
   for (const Merge &merge : merges) {
     const TokenView left = vocabulary_.token(merge.left);
     const TokenView right = vocabulary_.token(merge.right);

@@ -17,8 +17,8 @@ public:
 
 private:
   const char *place_tokens(const VocabularyData &data);
-  void place_whole(const std::vector<std::uint32_t> &ids);
-  const char *check(const std::vector<Merge> &merges) const;
+  void fill_whole_tokens(const std::vector<std::uint32_t> &ids);
+  const char *check_merges(const std::vector<Merge> &merges) const;
   // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
   bool order_ranks(const std::vector<std::uint32_t> &ids);
   bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);

@@ -13,31 +13,31 @@
 namespace pretok {
 
 // Tokens are named by their places in a list.
-class TokenCuts {
+class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
-  static constexpr std::size_t MOST_BYTES = 256; // longer tokens are left out
-  static constexpr std::size_t AT_ONCE = 32;
+  static constexpr std::size_t MAX_BYTES = 256; // longer tokens are left out
+  static constexpr std::size_t BATCH_SIZE = 32;
 
-  struct Cut {
+  struct Split {
     std::uint32_t left;
     std::uint32_t right;
   };
 
   // The tokens are those of `ids`, whose bytes are in `tokens`; both must stay.
-  TokenCuts(const std::vector<TokenView> &tokens, const std::vector<std::uint32_t> &ids);
+  TokenSplits(const std::vector<TokenView> &tokens, const std::vector<std::uint32_t> &ids);
 
-  // Finds the cuts of the next AT_ONCE tokens, or as many as there are: the ways to cut one
+  // Finds the cuts of the next BATCH_SIZE tokens, or as many as there are: the ways to cut one
   // into two of those read. That these have the right bytes is for who makes use of a cut to
   // see: hashes may be alike by chance, and a cut may be missing because of that.
-  void read_more();
+  void read_batch();
 
-  // Those of the `which`th token that read_more has read last.
-  const Cut *begin(std::size_t which) const { return ends_[which]; }
-  const Cut *end(std::size_t which) const { return ends_[which + 1]; }
+  // Those of the `which`th token that read_batch has read last.
+  const Split *begin(std::size_t which) const { return ends_[which]; }
+  const Split *end(std::size_t which) const { return ends_[which + 1]; }
 
   // Of the tokens read, one whose bytes are these, or have the same hash; or NO_TOKEN. There
-  // are at most MOST_BYTES.
+  // are at most MAX_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
@@ -63,7 +63,7 @@ private:
   }
   std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size) const;
   std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
-  Hashes *hash_cuts(TokenView token, std::uint64_t hash, Hashes *to) const;
+  Hashes *hash_splits(TokenView token, std::uint64_t hash, Hashes *to) const;
 
   const std::vector<TokenView> &tokens_;
   const std::vector<std::uint32_t> &ids_;
@@ -72,7 +72,7 @@ private:
   // bytes. Modulo 2^64, strings of 256 bytes can be chosen whose hashes have the same lower
   // half with any base. Slots, the filter and tags use the upper half.
   std::array<std::uint64_t, 256> digits_;
-  std::array<std::uint64_t, MOST_BYTES> powers_; // of the base
+  std::array<std::uint64_t, MAX_BYTES> powers_; // of the base
   std::size_t read_ = 0;
   std::vector<Entry> entries_;
   unsigned shift_;
@@ -80,8 +80,8 @@ private:
   std::vector<std::uint64_t> filter_;
   unsigned filter_shift_;
   std::vector<Hashes> hashes_;
-  std::vector<Cut> cuts_;
-  std::array<const Cut *, AT_ONCE + 1> ends_{};
+  std::vector<Split> splits_;
+  std::array<const Split *, BATCH_SIZE + 1> ends_{};
 };
 
 } // namespace pretok

@@ -21,13 +21,13 @@
 
 namespace pretok {
 
-class CharJoints {
+class MergeBarriers {
 public:
-  static constexpr std::size_t MOST_IDS = 3;
+  static constexpr std::size_t MAX_IDS = 3;
 
   // A character of up to three bytes, or one of U+1F000 to U+1FFFF, where the emoji are.
   struct Char {
-    std::array<std::uint32_t, MOST_IDS> ids; // that its bytes come to, then NO_ID
+    std::array<std::uint32_t, MAX_IDS> ids; // that its bytes come to, then NO_ID
     // Joints with part of a character on one side at least: each kind is a bit, and there may
     // be one where the left character and the right one have a bit in common.
     std::uint16_t to_right;
@@ -38,7 +38,7 @@ public:
 
   // `token(symbol)` gives the bytes of a symbol as {bytes, size}.
   template <typename Token> void build(const OrderedMerges &merges, Token token) {
-    begin(merges);
+    begin_build(merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
       if (is_ascii(both.bytes, both.size))
@@ -46,13 +46,13 @@ public:
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
-    finish();
+    finish_build();
   }
 
   // Calls one(Char) for each unit that is one character, and many(start, end) for each other
   // one, in order, with its place in `bytes`. There is at least one byte.
   template <typename One, typename Many>
-  void for_units(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
+  void for_segments(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
     const auto flush = [&](std::size_t start, std::size_t end, std::uint32_t single) {
       if (single < NO_CHAR)
         one(chars_[single]);
@@ -60,12 +60,12 @@ public:
         many(start, end);
     };
     std::size_t start = 0;
-    const Found first = char_at(bytes, size);
+    const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
     std::uint32_t single = left; // the unit's only character so far
     for (std::size_t at = first.width; at < size;) {
       const auto [right, width] = char_at(bytes + at, size - at);
-      if (may_join(left, right)) {
+      if (may_merge_across(left, right)) {
         single = NO_CHAR;
       } else {
         flush(start, at, single);
@@ -78,22 +78,23 @@ public:
     flush(start, size, single);
   }
 
-  // Writes the symbols to begin a merge of these bytes with, at most one a byte, and returns
-  // how many. A character that no merge joins in part before its own bytes have merged can
-  // begin as what they merge into; of others there are the bytes. For think of the first merge
-  // that reaches across one of its two boundaries: until then its own bytes have merged as they
-  // do by themselves, so that what is merged there is all of it, or a part that is not yet
-  // merged.
+  // Writes the symbols to begin a merge of these bytes with, at most one a byte, and
+  // returns how many. A character that no merge joins in part before its own bytes have merged
+  // can begin as what they merge into; of others there are the bytes. For think of the
+  // first merge that reaches across one of its two boundaries: until then its own bytes have
+  // merged as they do by themselves, so that what is merged there is all of it, or a part that
+  // is not yet merged.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
-    Found here = char_at(bytes, size);
+    DecodedChar here = char_at(bytes, size);
     std::uint32_t before = 0; // how the character before may be joined in part
     for (std::size_t at = 0; at < size;) {
       const std::size_t end = at + here.width;
-      const Found next = end < size ? char_at(bytes + end, size - end) : Found{NO_CHAR, 0};
+      const DecodedChar next =
+          end < size ? char_at(bytes + end, size - end) : DecodedChar{NO_CHAR, 0};
       const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
-      const Start &start = starts_[here.index];
+      const MergeStart &start = merge_starts_[here.index];
       if (start.symbols[0] != OrderedMerges::NO_MERGE &&
           ((before & start.early_left) | (start.early_right & behind)) == 0)
         to = std::copy_n(start.symbols.begin(), chars_[here.index].count(), to);
@@ -107,12 +108,12 @@ public:
   }
 
   // Whether these bytes are one unit.
-  bool is_one_unit(const std::uint8_t *bytes, std::size_t size) const {
-    const Found first = char_at(bytes, size);
+  bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
+    const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
     for (std::size_t at = first.width; at < size;) {
       const auto [right, width] = char_at(bytes + at, size - at);
-      if (!may_join(left, right))
+      if (!may_merge_across(left, right))
         return false;
       left = right;
       at += width;
@@ -122,8 +123,8 @@ public:
 
 private:
   // What a character can begin a merge as.
-  struct Start {
-    std::array<std::uint32_t, MOST_IDS> symbols{OrderedMerges::NO_MERGE}; // as many as its ids
+  struct MergeStart {
+    std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE}; // as many as its ids
     // The kinds of joints that would come before its own bytes have merged.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
@@ -134,31 +135,35 @@ private:
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // The tables are made for each input: those of further characters would take most of the
   // time.
-  static constexpr std::uint32_t EMOJI = 0x5000;
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x5000;
 #else
-  static constexpr std::uint32_t EMOJI = 0x10000;
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
 #endif
-  // Three bytes that begin with a lead below this are no surrogate, and below EMOJI.
-  static constexpr std::uint32_t END_LEAD = EMOJI < 0xD000 ? 0xE0 | EMOJI >> 12 : 0xED;
-  static constexpr std::uint32_t FIRST_EMOJI = 0x1F000;
+  // Three bytes that begin with a lead below this are no surrogate, and below
+  // FIRST_EMOJI_INDEX.
+  static constexpr std::uint32_t END_LEAD =
+      FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
+  static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
   static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
   // Stands for what is no such character; has a place, too, where it may be joined with
   // anything.
-  static constexpr std::uint32_t NO_CHAR = EMOJI + EMOJI_COUNT;
-  static constexpr std::uint16_t NO_CHAR_BEHIND = 0x8000; // a joint that only that has
+  static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
+  static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a joint that only that has
 
   std::uint32_t index_of(std::uint32_t code_point) const {
-    if (code_point < EMOJI)
+    if (code_point < FIRST_EMOJI_INDEX)
       return code_point - 0xD800 < 0x800 ? NO_CHAR : code_point;
-    return code_point - FIRST_EMOJI < emoji_count_ ? code_point - FIRST_EMOJI + EMOJI : NO_CHAR;
+    return code_point - FIRST_EMOJI_CODE_POINT < emoji_count_
+               ? code_point - FIRST_EMOJI_CODE_POINT + FIRST_EMOJI_INDEX
+               : NO_CHAR;
   }
 
   // A character of `bytes`, of which there are `left`, by its place in `chars_`.
-  struct Found {
+  struct DecodedChar {
     std::uint32_t index;
     std::uint32_t width;
   };
-  Found char_at(const std::uint8_t *bytes, std::size_t left) const {
+  DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
     // Most are of three bytes, and none with these leads is a surrogate or too long.
     const std::uint32_t lead = bytes[0];
     if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
@@ -172,7 +177,7 @@ private:
     return {index_of(decoded.code_point), decoded.width};
   }
 
-  bool may_join(std::uint32_t left, std::uint32_t right) const {
+  bool may_merge_across(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t hash = hash_of(left, right);
     return (chars_[left].to_right & chars_[right].to_left) != 0 ||
            (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) != 0 ||
@@ -183,10 +188,10 @@ private:
     return product ^ product >> 29;
   }
 
-  void begin(const OrderedMerges &merges);
+  void begin_build(const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
            std::size_t right_size, std::uint32_t symbol);
-  void finish();
+  void finish_build();
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
 
@@ -204,13 +209,13 @@ private:
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
-  std::vector<Char> chars_;   // and one for NO_CHAR
-  std::vector<Start> starts_; // the same
-  // 0 where the first two bytes of emoji do not merge: they might have more than MOST_IDS.
+  std::vector<Char> chars_;              // and one for NO_CHAR
+  std::vector<MergeStart> merge_starts_; // the same
+  // 0 where the first two bytes of emoji do not merge: they might have more than MAX_IDS.
   std::uint32_t emoji_count_ = 0;
-  std::vector<std::uint32_t> last_;   // of the merges of each character, while building
-  std::vector<std::uint64_t> whole_;  // joints between whole characters, while building
-  std::vector<std::uint64_t> filter_; // a bit for the hash of each of them
+  std::vector<std::uint32_t> last_merge_; // of the merges of each character, while building
+  std::vector<std::uint64_t> full_pairs_; // joints between whole characters, while building
+  std::vector<std::uint64_t> filter_;     // a bit for the hash of each of them
   std::size_t filter_mask_ = 0;
 };
 
