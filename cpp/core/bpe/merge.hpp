@@ -1,7 +1,7 @@
-// Merging the bytes of a pre-token into tokens. bpe/merge.py is its twin.
+// Merges the bytes of a pre-token into tokens. bpe/merge.py is the twin.
 //
-// Of all neighbours that can merge, those with the lowest rank do, of equal ones the leftmost,
-// until none can.
+// Each step merges the two neighbors with the lowest rank, and the leftmost of equal ranks.
+// Merging ends when no two neighbors can merge.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -17,13 +17,13 @@
 
 namespace pretok {
 
-// Up to so many symbols the lowest rank is found by scanning, else with a heap.
+// merge_short scans for the lowest rank. Beyond this many symbols a heap is faster.
 inline constexpr std::size_t MAX_SCANNED = 64;
-// The same for those in order, in which all of one rank merge in one scan.
+// merge_in_rounds applies one rank per scan. Beyond this many symbols a heap is faster.
 inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
-// Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
-// read; what is behind `size` is NO_RANK.
+// Returns the index of the lowest of `size` ranks, the first of equal ones. Reads up to the
+// next multiple of 4, where the caller has put NO_RANK.
 inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #if PRETOK_SSE2
   const auto load = [ranks](std::size_t at) {
@@ -52,8 +52,8 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place, at most MAX_SCANNED and at least one, with find(left, right)
-// for a Merged; returns how many are left. O(size^2).
+// Merges `size` symbols in place, 1 to MAX_SCANNED. find(left, right) returns a Merged. Returns
+// the number of symbols that remain. O(size^2).
 template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
@@ -87,9 +87,10 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   return size;
 }
 
-// The same for at most MAX_IN_ROUNDS symbols with merges in order (ordered_merges.hpp): what
-// has the lowest rank merges everywhere at once, as what comes of it has higher ranks only.
-// O(size * different ranks): for runs of one character, which take a heap long.
+// Merges at most MAX_IN_ROUNDS symbols of an ordered vocabulary (ordered_merges.hpp). Each
+// round merges all pairs of the lowest rank at once, since new symbols only form pairs of
+// higher ranks. O(size * distinct ranks). Meant for runs of one character, on which a heap is
+// slow. Takes 12 KB of stack.
 template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
@@ -131,14 +132,14 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
   symbols.resize(size);
 }
 
-// The symbols as a list that skips merged places, with what each and the next one merge into.
+// The symbols as a linked list, with a heap of the pairs that can merge.
 template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
         before_(size_), after_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
-      before_[at] = at - 1; // NO_PLACE before the first
+      before_[at] = at - 1; // wraps to NO_PLACE for the first
       after_[at] = at + 1;
       if (at + 1 < size_) {
         merged_[at] = find_(symbols_[at], symbols_[at + 1]);
@@ -171,7 +172,7 @@ public:
 private:
   static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
-  // Orders by rank, then by place.
+  // Orders by rank, then by position.
   std::uint64_t key(std::uint32_t at) const {
     return std::uint64_t{merged_[at].rank} << 32 | at;
   }
@@ -206,8 +207,8 @@ private:
   std::vector<std::uint64_t> heap_;
 };
 
-// The same for any number of symbols below 2^32 - 1.
-// O(size * log(size)) time, some 40 bytes of memory each.
+// Merges any number of symbols below 2^32 - 1. O(size * log(size)) time, about 40 bytes of
+// memory per symbol.
 template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
   Chain<Find> chain(symbols, find);
   chain.merge_all();

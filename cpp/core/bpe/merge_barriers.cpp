@@ -7,13 +7,13 @@
 namespace pretok {
 namespace {
 
-// Without a branch, whatever the compiler thinks is better.
+// Branchless even where the compiler would prefer a branch.
 std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
   return (yes & mask) | (no & ~mask);
 }
 
-// The bytes of a code point; returns how many.
+// Writes a code point as UTF-8. Returns the number of bytes.
 std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
   if (code_point < 0x80) {
     to[0] = static_cast<std::uint8_t>(code_point);
@@ -40,7 +40,7 @@ std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
   return 4;
 }
 
-// Some code points: every `stride`th.
+// The numbers first, first + stride, … below end.
 struct Range {
   std::uint32_t first;
   std::uint32_t end;
@@ -48,7 +48,7 @@ struct Range {
 };
 constexpr Range EMPTY_RANGE{0, 0, 1};
 
-// The characters with these last bytes, which do not begin one, by their places.
+// Returns the indices of the characters that end with these continuation bytes.
 Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
                   std::uint32_t end) {
   if (size == 3 && bytes[0] == 0x9F) {
@@ -57,7 +57,7 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
   }
   if (size > 2)
     return EMPTY_RANGE;
-  // Emoji are behind the others, with the same last 12 bits as their code points have.
+  // Emoji follow the other characters. Their indices and code points share the last 12 bits.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
     value = value << 6 | (bytes[1] & 0x3FU);
@@ -67,7 +67,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
           stride};
 }
 
-// Those that begin with these bytes, or, if there are more bytes, are the first of them.
+// Returns the indices of the characters that begin with these bytes. If `bytes` is longer than
+// one character, returns its first character.
 Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
@@ -86,7 +87,7 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
-  // Of three bytes, those from `first_emoji` on have no place.
+  // Three-byte characters from `first_emoji` on have no index.
   return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
 }
 
@@ -105,7 +106,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
     encode_utf8(code_point, bytes.data());
     add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BIT, merges);
   }
-  // Whether a second byte of three merges with some third one.
+  // For each second byte of three: whether it merges with any third byte.
   std::array<bool, 64> may_end{};
   for (std::uint32_t i = 0; i < 64 * 64; ++i)
     may_end[i >> 6] |= merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
@@ -128,7 +129,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
-// Adds the 64 characters that begin with two bytes, of which no two neighbours merge.
+// Adds the 64 characters that begin with two given bytes if no two of their bytes merge.
 void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                                  const OrderedMerges &merges) {
   const std::uint32_t id_of_one = merges.id(one);
@@ -141,15 +142,15 @@ void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uin
   }
 }
 
-// The 64 characters that begin with two bytes, as merge_char says. Without branches,
-// which no processor could foretell.
+// Adds the 64 characters that begin with two given bytes, with the result of merge_char.
+// Branchless: the outcome is unpredictable.
 void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                               const OrderedMerges &merges) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   constexpr std::size_t COUNT = 64;
   const std::uint32_t front = merges.of_bytes(one, two);
-  std::array<std::uint32_t, COUNT> lows;         // the first merges
-  std::array<OrderedMerges::Parts, COUNT> pairs; // what there is behind these
+  std::array<std::uint32_t, COUNT> lows;         // the first merge of each
+  std::array<OrderedMerges::Parts, COUNT> pairs; // the two symbols after it
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const std::uint32_t three = 0x80 | i;
     const std::uint32_t back = merges.of_bytes(two, static_cast<std::uint8_t>(three));
@@ -176,7 +177,7 @@ void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_
   }
 }
 
-// Merges the two with the lowest rank until none merge.
+// Merges the bytes of one character by themselves.
 MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std::size_t size,
                                                  const OrderedMerges &merges) {
   Merging state{{}, size, 0};
@@ -198,8 +199,8 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
   }
 }
 
-// A byte that continues no character may merge with the last one of one before that does with
-// its own: `early_right` says so.
+// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte
+// after it could merge with its last byte first.
 void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
@@ -218,8 +219,8 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
                         const std::uint8_t *right, std::size_t right_size,
                         std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return;                          // within a character
-  std::size_t start = left_size - 1; // of the character that the left symbol ends with
+    return;                          // the merge is within a character
+  std::size_t start = left_size - 1; // the start of the last character of the left symbol
   while (start > 0 && is_tail(left[start]))
     --start;
   left += start;
@@ -236,13 +237,14 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
     add_partial(left, left_size, right, right_size, symbol);
 }
 
-// Characters that end with, or are, `left` and those that begin with, or are, `right` get
-// a bit in common.
+// Sets a shared bit in the characters that end with `left` and in those that begin with
+// `right`.
 void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                                 const std::uint8_t *right, std::size_t right_size,
                                 std::uint32_t symbol) {
-  // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
-  // which is mostly a space, and would join all that begins words to everything else.
+  // Any bit is correct. The first byte on the right selects it, which keeps unrelated merges
+  // apart. Merges after ASCII have a bit of their own: the left side is mostly a space, before
+  // any word.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
   const Range on_left = is_tail(left[0])
@@ -263,7 +265,7 @@ void MergeBarriers::finish_build() {
   std::sort(full_pairs_.begin(), full_pairs_.end());
   full_pairs_.erase(std::unique(full_pairs_.begin(), full_pairs_.end()), full_pairs_.end());
   std::size_t words = 16;
-  while (words * 4 < full_pairs_.size()) // 16 bits for each
+  while (words * 4 < full_pairs_.size()) // 16 bits per pair
     words *= 2;
   filter_.assign(words, 0);
   filter_mask_ = words - 1;

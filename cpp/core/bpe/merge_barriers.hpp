@@ -1,12 +1,16 @@
-// Where in a pre-token of other than ASCII no merge can reach across.
+// Finds the merge barriers of a pre-token: boundaries between characters that no merge of the
+// vocabulary can cross.
 //
-// A merge that reaches across the boundary between two characters joins a symbol that ends
-// there with one that begins there: each is part of the one character, or has it at its end (or
-// start). So the merges of a vocabulary tell which characters may be joined. Most neighbours in
-// Chinese, for one, may not: such a pre-token falls into units, mostly single characters, that
-// are merged by themselves, or looked up. So do emoji that are made of several. A unit of bytes
-// that are no UTF-8, or of characters that there is no table for, is never cut off from its
-// neighbours.
+// A merge that crosses the boundary between two characters joins a symbol that ends there with
+// a symbol that begins there. Each symbol either lies within its character, or contains that
+// character at the boundary. So the merges of a vocabulary tell which two characters may merge.
+// Most neighbors in Chinese may not. Barriers divide such a pre-token into segments, mostly
+// single characters. Each segment is merged or looked up by itself. Emoji sequences are divided
+// in the same way.
+//
+// The answer may err on one side: a boundary without a possible merge may be reported as none.
+// There is never a barrier beside bytes that are not UTF-8, nor beside characters that have no
+// table here.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -25,32 +29,34 @@ class MergeBarriers {
 public:
   static constexpr std::size_t MAX_IDS = 3;
 
-  // A character of up to three bytes, or one of U+1F000 to U+1FFFF, where the emoji are.
+  // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
   struct Char {
-    std::array<std::uint32_t, MAX_IDS> ids; // that its bytes come to, then NO_ID
-    // Joints with part of a character on one side at least: each kind is a bit, and there may
-    // be one where the left character and the right one have a bit in common.
+    std::array<std::uint32_t, MAX_IDS>
+        ids; // the result of merging its bytes; the rest is NO_ID
+    // Merges across a boundary with only part of a character on at least one side. Each bit is
+    // a class of merges. A merge may cross if `to_right` of the left character and `to_left` of
+    // the right one share a bit.
     std::uint16_t to_right;
     std::uint16_t to_left;
 
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `token(symbol)` gives the bytes of a symbol as {bytes, size}.
+  // `token(symbol)` returns the bytes of a symbol as {bytes, size}.
   template <typename Token> void build(const OrderedMerges &merges, Token token) {
     begin_build(merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
       if (is_ascii(both.bytes, both.size))
-        continue; // neighbours in ASCII are always joined
+        continue; // ASCII neighbors have no barriers
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
     finish_build();
   }
 
-  // Calls one(Char) for each unit that is one character, and many(start, end) for each other
-  // one, in order, with its place in `bytes`. There is at least one byte.
+  // Calls one(Char) for each segment of one character, and many(start, end) for each longer
+  // segment, in order. `bytes` is not empty.
   template <typename One, typename Many>
   void for_segments(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
     const auto flush = [&](std::size_t start, std::size_t end, std::uint32_t single) {
@@ -62,7 +68,7 @@ public:
     std::size_t start = 0;
     const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
-    std::uint32_t single = left; // the unit's only character so far
+    std::uint32_t single = left; // the only character of the segment so far
     for (std::size_t at = first.width; at < size;) {
       const auto [right, width] = char_at(bytes + at, size - at);
       if (may_merge_across(left, right)) {
@@ -78,17 +84,17 @@ public:
     flush(start, size, single);
   }
 
-  // Writes the symbols to begin a merge of these bytes with, at most one a byte, and
-  // returns how many. A character that no merge joins in part before its own bytes have merged
-  // can begin as what they merge into; of others there are the bytes. For think of the
-  // first merge that reaches across one of its two boundaries: until then its own bytes have
-  // merged as they do by themselves, so that what is merged there is all of it, or a part that
-  // is not yet merged.
+  // Writes the symbols from which to start merging these bytes, at most one per byte. Returns
+  // the number of symbols. A character starts fully merged if no merge can cross its boundaries
+  // before its own bytes have merged; otherwise it starts as its bytes. This is exact: until
+  // the first merge that crosses one of its boundaries, the bytes of a character merge as they
+  // do by themselves. If that merge comes after all of these, the merged character takes part
+  // in it.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
     DecodedChar here = char_at(bytes, size);
-    std::uint32_t before = 0; // how the character before may be joined in part
+    std::uint32_t before = 0; // `to_right` of the previous character
     for (std::size_t at = 0; at < size;) {
       const std::size_t end = at + here.width;
       const DecodedChar next =
@@ -107,7 +113,7 @@ public:
     return static_cast<std::size_t>(to - symbols);
   }
 
-  // Whether these bytes are one unit.
+  // Returns whether these bytes are one segment.
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
     const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
@@ -122,33 +128,33 @@ public:
   }
 
 private:
-  // What a character can begin a merge as.
+  // The symbols that a character starts merging as.
   struct MergeStart {
-    std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE}; // as many as its ids
-    // The kinds of joints that would come before its own bytes have merged.
+    std::array<std::uint32_t, MAX_IDS> symbols{
+        OrderedMerges::NO_MERGE}; // as many as Char::count()
+    // The classes of crossing merges that come before its own bytes have merged.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
   };
 
-  // Characters are known by their places in `chars_`: those of up to three bytes by their code
-  // points, and the emoji behind them.
+  // Characters are named by their index in `chars_`: the code point if it has up to three
+  // bytes. Emoji follow from FIRST_EMOJI_INDEX on.
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
-  // The tables are made for each input: those of further characters would take most of the
-  // time.
+  // Fuzz targets build the tables for each input. Full tables would take most of the time.
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x5000;
 #else
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
 #endif
-  // Three bytes that begin with a lead below this are no surrogate, and below
-  // FIRST_EMOJI_INDEX.
+  // A three-byte sequence with a lead byte below END_LEAD is below FIRST_EMOJI_INDEX and is not
+  // a surrogate.
   static constexpr std::uint32_t END_LEAD =
       FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
   static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
   static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
-  // Stands for what is no such character; has a place, too, where it may be joined with
-  // anything.
+  // Stands for every other character and for bytes that are not UTF-8. Its entry in `chars_`
+  // has all bits: it may merge with anything.
   static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
-  static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a joint that only that has
+  static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a class that only NO_CHAR has
 
   std::uint32_t index_of(std::uint32_t code_point) const {
     if (code_point < FIRST_EMOJI_INDEX)
@@ -158,13 +164,14 @@ private:
                : NO_CHAR;
   }
 
-  // A character of `bytes`, of which there are `left`, by its place in `chars_`.
+  // A character as its index in `chars_`, and its width in bytes.
   struct DecodedChar {
     std::uint32_t index;
     std::uint32_t width;
   };
   DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
-    // Most are of three bytes, and none with these leads is a surrogate or too long.
+    // The common case first: three bytes. None of these leads begins a surrogate or an overlong
+    // form.
     const std::uint32_t lead = bytes[0];
     if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
         (bytes[2] & 0xC0) == 0x80)
@@ -195,10 +202,10 @@ private:
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
 
-  struct Merging { // a character while its bytes are merged
+  struct Merging { // the state of merging one character
     std::array<std::uint32_t, 4> symbols;
     std::size_t count;
-    std::uint32_t last; // of the merges; 0 before the first
+    std::uint32_t last; // the last merge; 0 before the first
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
@@ -209,13 +216,16 @@ private:
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
-  std::vector<Char> chars_;              // and one for NO_CHAR
-  std::vector<MergeStart> merge_starts_; // the same
-  // 0 where the first two bytes of emoji do not merge: they might have more than MAX_IDS.
+  std::vector<Char> chars_;              // the last is NO_CHAR
+  std::vector<MergeStart> merge_starts_; // by the same index
+  // 0 if the first two bytes of emoji do not merge. An emoji could then have more than MAX_IDS
+  // ids.
   std::uint32_t emoji_count_ = 0;
-  std::vector<std::uint32_t> last_merge_; // of the merges of each character, while building
-  std::vector<std::uint64_t> full_pairs_; // joints between whole characters, while building
-  std::vector<std::uint64_t> filter_;     // a bit for the hash of each of them
+  std::vector<std::uint32_t>
+      last_merge_; // the last merge of each character; only while building
+  std::vector<std::uint64_t>
+      full_pairs_; // pairs of whole characters that merge; only while building
+  std::vector<std::uint64_t> filter_; // a Bloom filter of these pairs
   std::size_t filter_mask_ = 0;
 };
 

@@ -6,8 +6,8 @@
 namespace pretok {
 namespace {
 
-// Returns the logarithm of the number of buckets for `count` entries. Two buckets of two hold a
-// table that is nearly full; beyond seven eighths it takes long to find places.
+// Returns the binary logarithm of the number of buckets for `count` entries. A cuckoo table
+// with two slots a bucket can be nearly full. Beyond seven eighths an insertion takes long.
 unsigned bits_for(std::size_t count) {
   unsigned bits = 4;
   while ((std::size_t{2} << bits) / 8 * 7 < count)
@@ -26,7 +26,7 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   byte_pairs_.assign(1 << 16, 0);
   of_bytes_ = {NO_MERGE};
   key_ = hash_key();
-  make_room(bits_for(count)); // of none: it succeeds
+  make_room(bits_for(count)); // cannot fail: there is nothing to insert yet
 }
 
 std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::uint32_t id) {
@@ -44,9 +44,10 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
   return insert(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
-// Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as
-// many as the merges need. A new key comes before more memory: merges that collide with one key
-// do not with another, unless the table is too full. Returns false if nothing helps.
+// Rebuilds the table with 2^bits buckets. If that fails, tries other hash keys, then larger
+// tables, up to 2^GROWTH times the size that the merges need. New keys come first: pairs that
+// collide under one key rarely collide under another, unless the table is too full. Returns
+// false if every attempt fails.
 bool OrderedMerges::make_room(unsigned bits) {
   constexpr unsigned GROWTH = 2;
   constexpr int KEYS = 3;
@@ -65,7 +66,7 @@ bool OrderedMerges::make_room(unsigned bits) {
   return false;
 }
 
-// Places all symbols in an empty table.
+// Inserts all merges into the empty table.
 bool OrderedMerges::fill() {
   for (std::uint32_t symbol = BYTES; symbol < size(); ++symbol) {
     const Parts of = parts(symbol);
@@ -75,8 +76,8 @@ bool OrderedMerges::fill() {
   return true;
 }
 
-// Puts an entry into one of its two buckets; what must give way for it goes into its other one,
-// and so on. Returns false if that has no end.
+// Inserts an entry into one of its two buckets. If both are full, evicts a random slot and
+// moves the evicted entry to its other bucket, and so on. Returns false after 500 moves.
 bool OrderedMerges::insert(std::uint64_t entry) {
   std::uint64_t turn = entry;
   for (int moves = 0; moves < 500; ++moves) {

@@ -1,9 +1,9 @@
-// Merging short pre-tokens, several in turn.
+// Merges short pre-tokens, several interleaved.
 //
-// A merge is a chain of steps that wait for each other: find the lowest rank, merge there, look
-// up what the new symbol merges into with its neighbours. With the steps of other pre-tokens to
-// do meanwhile the processor need not wait, if no step has a branch that it would have to
-// guess, and if what a step looks up is asked for when the step before ends.
+// The steps of one merge depend on each other: find the lowest rank, merge there, look up the
+// new symbol with its neighbors. Interleaving the steps of several pre-tokens hides that
+// latency. It needs steps without unpredictable branches, and each step prefetches the buckets
+// that the next step reads.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -17,8 +17,8 @@
 
 namespace pretok {
 
-// One pre-token while it is merged: places 1 to its size, with a symbol that nothing merges
-// with before and behind it, so that no step has to ask whether there is a neighbour.
+// The state of merging one pre-token. Its symbols are in positions 1 to its size. A sentinel
+// before and after them spares each step the check for a neighbor.
 class ShortMerge {
 public:
   static constexpr std::size_t MAX_BYTES = 62; // bytes
@@ -42,17 +42,18 @@ public:
     for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
     live_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
-    at_ = left_ = FRONT; // where nothing comes of it
+    at_ = left_ = FRONT; // the first step looks up two sentinels
     left_buckets_ = right_buckets_ =
         merges.buckets_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
   }
 
-  // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
-  // none.
+  // Merges the two neighbors with the lowest rank, the leftmost of equal ranks. Returns false
+  // if no neighbors merge.
   bool step(const OrderedMerges &merges) {
     const std::uint32_t with_left = key(OrderedMerges::find(left_buckets_), left_);
     const std::uint32_t with_right = key(OrderedMerges::find(right_buckets_), at_);
-    // Not by way of memory, which is slow to read in other pieces than it was written in.
+    // The new keys stay in registers: reading them as vectors right after narrow writes would
+    // stall store forwarding.
     const std::uint32_t low = least(lowest(), least(with_left, with_right));
     keys_[left_] = with_left;
     keys_[at_] = with_right;
@@ -77,7 +78,7 @@ public:
     return true;
   }
 
-  // Writes the ids to `to`, returns how many.
+  // Writes the ids to `to`. Returns the number of ids.
   std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
     std::size_t count = 0;
     constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
@@ -91,15 +92,15 @@ private:
   static constexpr unsigned FRONT = 0;
   static constexpr unsigned BACK = (1U << PLACE_BITS) - 1;
   static constexpr std::size_t BLOCK = 16;
-  // More than each other, also as a signed number, which is what SSE2 compares.
+  // Larger than every other key, also when compared as signed, as SSE2 does.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
-  // Orders by rank, then by place.
+  // Orders by rank, then by position.
   static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
 
-  // std::min takes addresses, and GCC the one of the two that it is to read.
+  // With std::min, which takes references, GCC selects an address and reloads from memory.
   static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
   std::uint32_t lowest() const {
@@ -128,21 +129,23 @@ private:
 #endif
   }
 
-  alignas(16) std::array<std::uint32_t, BACK + 1> keys_; // of each place with the next
+  alignas(16) std::array<std::uint32_t,
+                         BACK + 1> keys_; // the merge of each position with the next live one
   std::array<std::uint32_t, BACK + 1> symbols_;
-  std::uint64_t live_; // places that have not been merged into the one before
-  std::size_t blocks_; // of keys that are in use
-  // Where the last step merged, and the neighbour before: what is there merges into is still to
-  // be looked up, as that with the neighbour behind.
+  std::uint64_t live_; // a bit per position that still holds a symbol
+  std::size_t blocks_; // blocks of `keys_` in use
+  // The position of the last merge, and the position to its left. The look-ups of the new
+  // symbol with both neighbors are pending.
   unsigned at_;
   unsigned left_;
   OrderedMerges::Buckets left_buckets_;
   OrderedMerges::Buckets right_buckets_;
 };
 
-// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes: next(bytes, size) gives one, or
-// returns false if there are no more, and done(which, merge) takes each as soon as it is ready,
-// `which` counting from 0 in the order in which they were started.
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes, MAX_ACTIVE at a time. next(bytes,
+// size) supplies a pre-token, or returns false if there are no more. done(which, merge)
+// receives each result as soon as it is ready. `which` numbers the pre-tokens from 0 in the
+// order in which next supplied them.
 template <typename Next, typename Done>
 void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barriers, Next next,
                        Done done) {

@@ -60,7 +60,7 @@ void TokenTable::grow_long() {
   long_ = std::move(larger);
 }
 
-// Returns where these bytes are, or the free slot where they belong.
+// Returns the slot with these bytes, or the free slot for them.
 std::size_t TokenTable::long_slot(const std::uint8_t *bytes, std::size_t size,
                                   std::uint64_t hash) const {
   std::size_t at = hash & (long_.size() - 1);

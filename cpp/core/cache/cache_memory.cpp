@@ -16,7 +16,7 @@ namespace {
 constexpr std::align_val_t LINE{64};
 
 #if defined(__linux__)
-// malloc keeps freed blocks of this size for later, so that they would still take memory.
+// From this size on, blocks are mapped: malloc could keep freed blocks and their memory.
 constexpr std::size_t MIN_MAPPED_BYTES = std::size_t{256} << 10;
 
 void *map(std::size_t size) {

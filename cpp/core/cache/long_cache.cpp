@@ -17,7 +17,7 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
   if (used_slots_ >= slot_count_ / 2 && !grow_slots()) {
     if (slot_count_ == 0)
       return;
-    used_slots_ = 0; // so that it is not tried again soon
+    used_slots_ = 0; // retries only after many more insertions
   }
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {
@@ -53,7 +53,7 @@ bool LongCache::grow_slots() {
   }
   Slot *const before = std::exchange(slots_, static_cast<Slot *>(larger));
   const std::size_t count_before = std::exchange(slot_count_, count);
-  for (std::size_t at = count_before; at-- != 0;) // of two the older one first
+  for (std::size_t at = count_before; at-- != 0;) // oldest first, so that put evicts it
     if (before[at].size != 0)
       put(before[at]);
   if (count_before != 0)
@@ -65,7 +65,7 @@ bool LongCache::grow_slots() {
 bool LongCache::grow_store() {
   constexpr std::size_t WORD = sizeof *store_;
   std::size_t size = 0;
-  for (std::size_t factor = 8;; factor /= 2) { // as ShortCache::grow
+  for (std::size_t factor = 8;; factor /= 2) { // see ShortCache::grow
     if (factor < 2)
       return false;
     size = std::clamp(store_size_ * factor, MIN_STORE_WORDS, MAX_STORE_WORDS);

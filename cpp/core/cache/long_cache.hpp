@@ -1,6 +1,6 @@
-// What became of more than 15 bytes: two places for each hash, and the bytes and ids in a
-// store. Both begin small and grow as far as the account allows. A store that is full and
-// cannot grow is begun anew.
+// The ids of pre-tokens and segments of more than 15 bytes. A hash table with buckets of two
+// slots points into a store of bytes and ids. Both start small and grow as far as the account
+// allows. A full store that cannot grow is emptied.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -15,29 +15,30 @@ namespace pretok {
 
 class LongCache {
 public:
-  static constexpr std::size_t MAX_BYTES = 512; // of more bytes, nothing is kept
+  static constexpr std::size_t MAX_BYTES = 512; // longer byte strings are not cached
 
-  // Without memory it keeps nothing.
+  // Without memory the cache stays empty.
   explicit LongCache(CacheAccount &account) : account_(account) {}
   LongCache(const LongCache &) = delete;
   LongCache &operator=(const LongCache &) = delete;
   ~LongCache();
 
-  // The key of the hashes that all functions are given.
+  // The key for the hashes that all functions take.
   const HashKey &key() const { return key_; }
 
-  // Asks for the memory that is looked at first.
+  // Prefetches the memory that a look-up reads first.
   void prefetch(std::uint64_t hash) const {
     if (slot_count_ != 0)
       pretok::prefetch(slots_ + bucket_of(hash));
   }
 
-  // Whether something is kept.
+  // Returns whether the cache has these bytes.
   bool has(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
     return find(bytes, size, hash) != nullptr;
   }
 
-  // Writes the ids that are kept of `bytes` to `to`; returns how many, or 0.
+  // Writes the cached ids of `bytes` to `to`. Returns the number of ids, or 0 if there is no
+  // entry.
   std::size_t copy(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                    std::uint32_t *to) const {
     const Slot *slot = find(bytes, size, hash);
@@ -47,14 +48,14 @@ public:
     return slot->count;
   }
 
-  // `count` is at most `size`. Of the two in its slot the older one goes.
+  // Adds an entry and evicts the older slot of its bucket. `count` is at most `size`.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count);
 
 private:
   static constexpr std::size_t MIN_SLOTS = 1 << 8;
   static constexpr std::size_t MAX_SLOTS = 1 << 17;
-  static constexpr std::size_t MIN_STORE_WORDS = 1 << 10; // words: more than one entry
+  static constexpr std::size_t MIN_STORE_WORDS = 1 << 10; // in words; fits the largest entry
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   static constexpr std::size_t MAX_STORE_WORDS = 1 << 11;
 #else
@@ -63,9 +64,9 @@ private:
 
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t at = 0; // in the store: the ids, and behind them the bytes
+    std::uint32_t at = 0; // offset in the store: the ids, then the bytes
     std::uint32_t generation = 0;
-    std::uint16_t size = 0; // 0: free
+    std::uint16_t size = 0; // 0: a free slot
     std::uint16_t count = 0;
   };
 
@@ -93,12 +94,12 @@ private:
   CacheAccount &account_;
   Slot *slots_ = nullptr;
   std::size_t slot_count_ = 0; // a power of two, or 0
-  std::size_t used_slots_ = 0; // since the places grew, or could not
+  std::size_t used_slots_ = 0; // insertions since the table last grew or failed to
   std::uint32_t *store_ = nullptr;
-  std::size_t store_size_ = 0; // words that are paid for
-  std::size_t block_size_ = 0; // bytes of the store, some of which may be addresses only
+  std::size_t store_size_ = 0; // words charged to the account
+  std::size_t block_size_ = 0; // bytes of the block, some not committed
   std::size_t store_used_ = 0;
-  std::uint32_t generation_ = 1; // what the store held before it was full no longer counts
+  std::uint32_t generation_ = 1; // slots of older generations point to overwritten entries
 };
 
 } // namespace pretok

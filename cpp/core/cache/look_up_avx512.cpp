@@ -1,4 +1,4 @@
-// Looking up pre-tokens with AVX-512, four at a time: a lane of 16 bytes for each.
+// look_up with AVX-512: four pre-tokens at a time, each in a lane of 16 bytes.
 #include "core/cache/look_up.hpp"
 
 #include "core/base/avx512.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t LANES = 4;
 
-// What four addresses have there, 16 bytes each.
+// Loads 16 bytes from each of four addresses.
 template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address address) {
   const auto load = [&](std::size_t lane) PRETOK_AVX512 {
     return _mm_loadu_si128(reinterpret_cast<const __m128i *>(address(lane)));
@@ -20,7 +20,8 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
   return _mm512_inserti32x4(_mm512_inserti32x4(two, load(2), 2), load(3), 3);
 }
 
-// Makes keys as far as 16 bytes of each may be read; returns of how many.
+// Like CacheProbe::make_keys, for as many pre-tokens as have 16 readable bytes. Returns their
+// number.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT + 1> bounds;
@@ -45,7 +46,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
             _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i + 1)),
             _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i))),
         _mm256_set1_epi64x(ShortBytes::MAX_BYTES));
-    // In each byte of a lane.
+    // The size, in each byte of its lane.
     const __m512i size = _mm512_shuffle_epi8(
         _mm512_permutexvar_epi64(to_lanes, _mm512_castsi256_si512(sizes)), low_bytes);
     const __m512i first = _mm512_shuffle_epi8(bytes, low_bytes);
@@ -67,7 +68,7 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
   return i;
 }
 
-// As ShortCache::look does; returns of how many.
+// Like CacheProbe::look, for a multiple of LANES pre-tokens. Returns their number.
 PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cache,
                                CacheProbe &probe) {
   const __m512i to_lanes = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
@@ -84,7 +85,8 @@ PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
         _mm256_loadu_si256(reinterpret_cast<const __m256i *>(probe.hashes.data() + i));
     const __m512i tags = _mm512_and_si512(
         _mm512_permutexvar_epi32(to_lanes, _mm512_castsi256_si512(hashes)), tag_bits);
-    // Only a slot with this tag leaves no more than a index. Of two such slots one counts.
+    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, the lower
+    // index wins.
     __m512i index = _mm512_xor_si512(slots, tags);
     index = _mm512_min_epu32(index, _mm512_shuffle_epi32(index, _MM_PERM_BADC));
     index = _mm512_min_epu32(index, _mm512_shuffle_epi32(index, _MM_PERM_CDAB));
@@ -101,7 +103,7 @@ PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
   return i;
 }
 
-// Lists those that are not hits, of as many as are looked at; returns of how many.
+// Like CacheProbe::list_misses, for a multiple of LANES pre-tokens. Returns their number.
 PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &probe) {
   constexpr std::size_t AT_ONCE = 64;
   std::size_t i = 0;
@@ -113,7 +115,8 @@ PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &pr
       const __m512i keys = _mm512_loadu_si512(probe.keys.data() + i);
       const __m512i entry_keys =
           load_lanes([&](std::size_t lane) { return &probe.hits[i + lane]->key; });
-      // A pair of bits each: that a half differs; the high half of what is no key is 0.
+      // Two bits per pre-token: whether each half of the key differs. A key of 0 in the high
+      // half is none().
       const unsigned differ = _mm512_cmpneq_epi64_mask(keys, entry_keys);
       const unsigned is_none = _mm512_testn_epi64_mask(keys, keys) & 0xAA;
       const unsigned other = differ | differ >> 1 | is_none >> 1;

@@ -6,7 +6,7 @@ namespace pretok {
 
 std::unique_ptr<PreTokenCache> CachePool::take() {
   for (std::atomic<PreTokenCache *> &slot : slots_) {
-    // Looking first is faster than exchanging all of them.
+    // A load is cheaper than an exchange.
     if (slot.load(std::memory_order_relaxed) == nullptr)
       continue;
     if (PreTokenCache *const cache = slot.exchange(nullptr)) {
@@ -56,8 +56,9 @@ void CachePool::drop(std::unique_ptr<PreTokenCache> cache) {
     is_reserved_[slot].store(false);
 }
 
-// Takes are served from the first slots first: after fewer calls run at a time, the caches of
-// the last slots are not taken any more, but make the shares of all smaller.
+// `take` prefers the first slots. When fewer calls run concurrently, the caches of the last
+// slots are idle but still reduce every share. Frees caches that have been idle for PATIENCE
+// epochs.
 void CachePool::drop_unused() {
   const std::size_t now = epoch_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::size_t PATIENCE = 32;
@@ -67,7 +68,7 @@ void CachePool::drop_unused() {
     std::unique_ptr<PreTokenCache> cache(slot.exchange(nullptr));
     if (cache == nullptr)
       continue;
-    // Another thread may have taken it since `now` was read.
+    // Another thread may have taken and returned it since `now` was read.
     if (now > cache->last_epoch && now - cache->last_epoch > PATIENCE)
       drop(std::move(cache));
     else

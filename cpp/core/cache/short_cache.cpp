@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// The slots of a cache that has no memory: all free.
+// The slots and entry 0 of a cache without memory.
 alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
 constexpr ShortCache::Entry NO_ENTRY{};
 
@@ -66,7 +66,7 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
   put(hash, index);
 }
 
-// In a full line one gives way.
+// Evicts one slot if the line is full.
 void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   std::size_t slot = home + index % BUCKET_SLOTS;
@@ -78,8 +78,8 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns true after growing: by large steps at first, since small ones would fault in and copy
-// memory often; by what the account allows if that is less.
+// Returns whether the cache grew. Grows by a factor of 8 at first, since small steps would
+// fault in and copy memory often, or by less if the account allows only that.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;
@@ -122,7 +122,8 @@ bool ShortCache::grow() {
   return true;
 }
 
-// In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+// Fills the slots in order of insertion. Early keys are mostly frequent, and so get slots of
+// their own bucket.
 void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;
   std::array<std::uint64_t, AHEAD> hashes;

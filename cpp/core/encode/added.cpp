@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// The code point that ends at `at`; NO_CHARACTER at `start`, or where there is no UTF-8.
+// Returns the code point that ends at `at`; NO_CHARACTER at `start` or after invalid UTF-8.
 std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
   count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
@@ -24,7 +24,7 @@ std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std:
   return NO_CHARACTER;
 }
 
-// The code point at `at`; NO_CHARACTER at `end`, or where there is no UTF-8.
+// Returns the code point at `at`; NO_CHARACTER at `end` or at invalid UTF-8.
 std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
@@ -105,7 +105,7 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
   result.words_ = words_;
   result.treatment_ = treatment;
-  // Special tokens that are text matter only to other tokens, which they may hide.
+  // Special tokens that count as text matter only if they can hide other tokens.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)

@@ -10,15 +10,15 @@
 
 namespace pretok {
 
-// A pre-token of a batch that the cache does not have, or a long one to be merged.
+// A pre-token that is not in the cache of short pre-tokens: a miss, or a long one.
 struct BatchEncoder::CacheMiss {
   const std::uint8_t *bytes;
   std::size_t size;
   std::uint64_t hash; // if it is long
   std::size_t count;  // of ids; if it is long, 0: it falls into units
   std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // if it is short
-  std::uint8_t place;                                                       // in the batch
-  bool has_barriers; // if it is short: whether it is more than one unit
+  std::uint8_t place; // index in the batch
+  bool has_barriers;  // short pre-tokens only: has several segments
 
   bool is_long() const { return size > ShortKey::MAX_BYTES; }
 };
@@ -48,14 +48,14 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
     miss.count = overflowed != nullptr ? ShortCache::copy(*overflowed, miss.ids.data()) : 0;
     if (overflowed != nullptr)
       continue;
-    // What merging makes, no merge of which can reach across, is no token.
+    // If all tokens are reachable by merging, a pre-token with barriers inside is not a token.
     miss.has_barriers = !segments_.is_one_segment(miss.bytes, miss.size);
     if (!miss.has_barriers || !vocabulary_.all_tokens_reachable())
       vocabulary_.whole_tokens().prefetch(probe.keys[i]);
   }
   if (miss_count != 0)
     encode_misses(misses.data(), miss_count, probe.keys.data(), batch.limit, cache);
-  // One id a byte at most, and room for what is copied in vain.
+  // At most one id per byte, and what `copy` writes beyond.
   std::uint32_t *const first =
       ids.room(batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING);
   std::uint32_t *to = first;
@@ -93,7 +93,7 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
-  // Only now, for what is kept may move.
+  // Last, since inserting may move the entries that probe.hits points to.
   for (std::size_t j = 0; j < miss_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
@@ -152,7 +152,7 @@ void BatchEncoder::encode_misses(CacheMiss *misses, std::size_t miss_count,
       miss.count = merge.finish(*merges, miss.ids.data());
       return;
     }
-    // Where encode_long will find it.
+    // encode_long finds the ids in this cache.
     std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
     cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, ids.data(),
                                  merge.finish(*merges, ids.data()));

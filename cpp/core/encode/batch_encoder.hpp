@@ -1,5 +1,5 @@
-// Batches of pre-tokens to ids: those that the cache has, and those that are merged and then
-// put into it.
+// Encodes batches of pre-tokens: copies the ids of those in the cache, merges the rest, and
+// adds them to the cache.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -23,10 +23,12 @@ public:
                               ? 0xE3
                               : 0x100) {}
 
-  // As PreTokenBatch has it.
+  // See PreTokenBatch.
   unsigned first_split_lead() const { return first_split_lead_; }
 
-  // Appends the ids of all of `batch`.
+  // Appends the ids of `batch`. Takes about 38 KB of stack: the keys, hashes and entries of 256
+  // pre-tokens (8 KB), and 112 bytes for each possible miss (28 KB). Merging adds 6 KB, or 13
+  // KB for a long pre-token. A thread of musl has 128 KB.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 
@@ -38,7 +40,8 @@ private:
 
   const Vocabulary &vocabulary_;
   SegmentEncoder segments_;
-  // The lead bytes of U+3000 to U+9FFF begin with this one; 0x100 if there are no units.
+  // The lead bytes of U+3000 to U+9FFF begin with this byte. 0x100: no pre-token is divided
+  // without a look-up.
   unsigned first_split_lead_;
 };
 

@@ -46,7 +46,7 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
       return;
     }
     const std::uint8_t *text = data + segment.start;
-    // A space that was put before the text is in no span.
+    // The prefix space belongs to no span.
     std::int64_t ahead = prefixed(text) ? 1 : 0;
     auto at = static_cast<std::int64_t>(segment.start);
     std::size_t done = ids.size();

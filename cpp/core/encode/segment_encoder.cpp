@@ -11,7 +11,7 @@ bool SegmentEncoder::is_one_segment(const std::uint8_t *bytes, std::size_t size)
   return barriers == nullptr || is_ascii(bytes, size) || barriers->is_one_segment(bytes, size);
 }
 
-// A pre-token of more than ShortKey::MAX_BYTES bytes.
+// Encodes a pre-token of more than ShortKey::MAX_BYTES bytes.
 std::size_t SegmentEncoder::encode_long(const std::uint8_t *bytes, std::size_t size,
                                         std::uint64_t hash, const std::uint8_t *limit,
                                         PreTokenCache &cache, std::uint32_t *to) const {
@@ -43,7 +43,8 @@ std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size
   return static_cast<std::size_t>(to - first);
 }
 
-// Merges; what is a token as a whole does not matter here.
+// Looks up or merges one segment. Unlike a pre-token, a segment is not looked up as a whole
+// token.
 std::size_t SegmentEncoder::encode_segment(const std::uint8_t *bytes, std::size_t size,
                                            const std::uint8_t *limit, PreTokenCache &cache,
                                            std::uint32_t *to) const {

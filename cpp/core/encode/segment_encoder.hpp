@@ -1,4 +1,5 @@
-// Long pre-tokens, and those that fall into units between which no merge can reach across.
+// Encodes long pre-tokens, and pre-tokens that merge barriers divide into segments
+// (merge_barriers.hpp).
 #pragma once
 
 #include "core/base/short_key.hpp"
@@ -16,8 +17,8 @@ public:
   explicit SegmentEncoder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
-  // These return how many ids they write to `to`, where there must be room for one a byte and
-  // ShortCache::PADDING more.
+  // Both return the number of ids that they write to `to`, which has room for one id per byte
+  // and ShortCache::PADDING more.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           const std::uint8_t *limit, PreTokenCache &cache,
                           std::uint32_t *to) const;

@@ -5,8 +5,8 @@
 
 namespace pretok {
 
-// Makes the nodes of a TokenMatcher in the order of their depth. The links of a node need only
-// nodes that are less deep.
+// Adds the nodes of a TokenMatcher in order of depth. The links of a node need only nodes that
+// are less deep.
 class TokenMatcher::Builder {
 public:
   Builder(TokenMatcher &matcher, const std::vector<std::string_view> &patterns)
@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  // The patterns from `low` to before `high`, those below a node.
+  // The patterns below a node: indices from `low` to `high`, exclusive.
   struct Range {
     std::uint32_t low;
     std::uint32_t high;
@@ -106,8 +106,8 @@ private:
     return ROOT;
   }
 
-  // Goes on with `byte` after what a search does that cannot go on from `parent`. Appends the
-  // matches that are found meanwhile to the list that ends with `last`.
+  // Returns the link of the child of `parent` by `byte`. Appends the matches on the way to the
+  // list that ends with `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {
@@ -133,7 +133,7 @@ private:
 
   TokenMatcher &matcher_;
   const std::vector<std::string_view> &patterns_;
-  std::vector<Range> ranges_; // of the nodes whose children are not matcher yet
+  std::vector<Range> ranges_; // of the nodes without children so far
 };
 
 TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
@@ -172,7 +172,7 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern may begin at the first byte of `node`, or else at data[to].
+  // A pattern may begin at the first byte of `node`, else not before data[to].
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -3,15 +3,15 @@
 // TokenMatcher keeps the patterns in a trie. Two links of each node say how to go on when the
 // next byte continues no pattern.
 //
-// `link` serves the search. A search that is at a node has read the bytes of that node and
-// found no match in them yet, and only now knows what the leftmost-longest matches within them
-// are. They depend on the node alone, so the constructor finds them once: `last_match` lists
-// them. `link` is the node of the bytes that remain after them. It is less deep, so that a
-// search follows a link at most once for each byte. (Song et al., Fast WordPiece Tokenization,
-// 2021, calls the two "failure pops" and "failure links".)
+// `link` serves the search. A search at a node has read the bytes of that node and reported no
+// match in them yet. When the next byte continues no pattern, the leftmost-longest matches
+// within these bytes are known. They depend on the node alone, so the constructor computes them
+// once: `last_match` lists them. `link` is the node of the bytes that remain after these
+// matches. It is less deep, so a search follows at most one link per byte. (Song et al., Fast
+// WordPiece Tokenization, 2021, calls the two "failure pops" and "failure links".)
 //
-// `suffix` serves cuts: the node of the longest proper suffix that begins a pattern, as Aho and
-// Corasick have it. It forgets no place at which a pattern could begin.
+// `suffix` serves clear_places. It is the suffix link of Aho and Corasick: the node of the
+// longest proper suffix that begins a pattern.
 //
 // bpe/encoding/matcher.py is the twin.
 #pragma once
@@ -28,8 +28,7 @@
 
 namespace pretok {
 
-// The places of a text from `start` to `end`, both included; none if `end` is less than
-// `start`.
+// The positions in a text from `start` to `end`, inclusive; none if `end` is less than `start`.
 struct ClearPlaces {
   std::size_t start;
   std::size_t end;
@@ -37,17 +36,17 @@ struct ClearPlaces {
 
 class TokenMatcher {
 public:
-  // The patterns must have fewer bytes than this together.
+  // All patterns together must have fewer bytes than this.
   static constexpr std::size_t MAX_BYTES = std::size_t{1} << 31;
 
-  // `patterns` are distinct, not empty, and sorted by their bytes as unsigned. Takes linear
-  // time, and 21 bytes for each byte of them that no other pattern shares as part of a prefix,
-  // at most
-  // 33. Throws std::length_error for MAX_BYTES or more.
+  // `patterns` are distinct, not empty, and sorted by their unsigned bytes. Takes linear time,
+  // and 21 to 33 bytes of memory for each distinct prefix of the patterns. Throws
+  // std::length_error for MAX_BYTES or more.
   explicit TokenMatcher(const std::vector<std::string_view> &patterns);
 
   // Calls visit(pattern, first, last) for each match in data[start..end), from left to right,
-  // with the index of the pattern, until it returns false. Returns whether it never did.
+  // until visit returns false. `pattern` is an index. Returns whether visit never returned
+  // false.
   template <typename Visit>
   bool each_match(const std::uint8_t *data, std::size_t start, std::size_t end,
                   Visit &&visit) const {
@@ -71,16 +70,16 @@ public:
     return true;
   }
 
-  // Returns the last places from `from` to `to` in a row at which a text can be cut: no pattern
-  // ends after the first of them and begins before or at the last, whatever comes after
-  // data[to). data[from - longest()..to) decides; the text may begin later than that. Linear
-  // time.
+  // Returns the last range of positions within [from, to] at which a text can be cut: no
+  // pattern that ends after the first position begins at or before the last, whatever text
+  // comes after data[to). Depends only on data[from - longest()..to), or less if the text
+  // begins later. Linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
-  // The size of the longest pattern.
+  // Returns the size of the longest pattern.
   std::size_t longest() const { return longest_; }
 
-  // Returns the first place in data[at..end) at which a pattern may begin, or `end`.
+  // Returns the first position in data[at..end) at which a pattern may begin, or `end`.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
     if (only_first_byte_ >= 0) {
       const void *found =
@@ -98,7 +97,7 @@ private:
   static constexpr std::uint32_t ROOT = 0;
   static constexpr std::uint32_t NO_MATCHES = 0xFFFFFFFF;
 
-  // Nodes are in the order of their depth, and the children of a node in that of their bytes.
+  // Nodes are sorted by depth, and the children of a node by their bytes.
   struct Node {
     std::uint32_t first_child; // The last child is before the first child of the next node.
     std::uint32_t depth;
@@ -116,7 +115,7 @@ private:
 
   class Builder;
 
-  // Returns the child by `byte`, or ROOT, which is no child.
+  // Returns the child by `byte`, or ROOT if there is none.
   std::uint32_t child(std::uint32_t node, std::uint8_t byte) const {
     count_step();
     if (node == ROOT)
@@ -134,7 +133,7 @@ private:
                                                     &bytes_[first]);
   }
 
-  // Visits what a search that is at `node` before data[at] has match.
+  // Visits the matches of a search that is at `node` before data[at].
   template <typename Visit>
   bool visit_matches(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
@@ -155,9 +154,9 @@ private:
   std::vector<Match> all_matches(std::uint32_t last) const;
 
   int only_first_byte_ = -1;        // the byte that all patterns begin with, if any
-  std::vector<Node> nodes_;         // one more than there are nodes: it ends the last children
-  std::vector<std::uint8_t> bytes_; // by which each node is reached from its parent
-  std::vector<bool> ends_pattern_;  // of each node: whether some suffix of it is a pattern
+  std::vector<Node> nodes_;         // with a sentinel that ends the last node's children
+  std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent
+  std::vector<bool> ends_pattern_;  // per node: whether a suffix of it is a pattern
   std::vector<Match> matches_;
   std::vector<std::uint32_t> sizes_;       // of the patterns
   std::array<std::uint32_t, 256> roots_{}; // the children of ROOT

@@ -1,4 +1,4 @@
-// Many texts, or long ones, to ids, on several threads.
+// Encodes many texts, or long texts, on several threads.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -15,21 +15,21 @@ namespace pretok {
 
 enum class OutputKind { IDS, COUNT, SPANS };
 
-// What some texts became, or parts of them, in order.
+// The result of encoding consecutive texts, or parts of texts.
 struct EncodeResult {
   IdBuffer ids;
-  std::vector<std::int64_t> text_ends; // in `ids`, of each text that ends here
-  std::size_t count = 0;               // of ids, if only that is output
-  // Of each id, in bytes of the text that is not ended yet, if output.
+  std::vector<std::int64_t> text_ends; // the end in `ids` of each text that is complete
+  std::size_t count = 0;               // number of ids, for OutputKind::COUNT
+  // Start and end of each id in bytes of its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  std::size_t open_bytes = 0; // how many bytes of that text there were so far
-  // The first token that must not be there: nothing follows. In bytes of the text
-  // `refused_text`.
+  std::size_t open_bytes = 0; // bytes so far of the last text, if it is incomplete
+  // The first refused token, after which nothing is encoded. Its position is in bytes of the
+  // text with index `refused_text`.
   Refusal refusal;
   std::size_t refused_text = 0;
 
-  // Adds a text, or a part of one with `is_last` if it is the last.
+  // Encodes a text or the next part of a text. `is_last` marks the last part.
   void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokens &added, PreTokenCache &cache, bool is_last) {
     if (output == OutputKind::IDS) {
@@ -54,7 +54,7 @@ struct EncodeResult {
     }
   }
 
-  // Leaves `other` empty.
+  // Appends `other` and leaves it empty.
   void append(EncodeResult &other) {
     const auto before = static_cast<std::int64_t>(ids.size());
     if (other.ids.size() != 0)
@@ -88,7 +88,7 @@ struct EncodeResult {
     refusal = {};
   }
 
-  // Drops what the texts that have ended became.
+  // Drops the ids of complete texts.
   void drop_ended_texts() {
     if (!text_ends.empty())
       ids.drop_front(static_cast<std::size_t>(text_ends.back()));
@@ -96,8 +96,8 @@ struct EncodeResult {
   }
 };
 
-// Adds what `texts` become to `total`, which is empty. on_progress(total), which is called now
-// and then, as run_in_order says, says whether to go on; so does check_interrupt().
+// Encodes `texts` into `total`, which is empty. Calls on_progress(total) and check_interrupt()
+// as run_in_order does.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
                   const AddedTokens &added, unsigned threads, EncodeResult &total,

@@ -10,8 +10,8 @@
 namespace pretok {
 namespace {
 
-// Enough to be worth taking, and little enough that all threads end at about the same time and
-// that an interruption is seen soon.
+// Large enough to be worth the overhead, and small enough that all threads end at about the
+// same time and that an interrupt is noticed soon.
 constexpr std::size_t MAX_TASK_BYTES = std::size_t{1} << 18;
 constexpr std::size_t MIN_TASK_BYTES = std::size_t{1} << 14;
 // Below this a second thread saves less than a millisecond.
@@ -21,7 +21,7 @@ constexpr unsigned TASKS_PER_THREAD = 16;
 
 std::atomic<std::size_t> forced_task_size{0};
 
-// How many processor_count this thread may run on.
+// Returns the number of processors that this thread may run on.
 std::size_t processor_count() {
 #if defined(__linux__)
   cpu_set_t allowed;

@@ -1,7 +1,8 @@
-// Work shared out to threads in small tasks, the results of which are put together in order.
+// Divides work into small tasks, runs them on several threads, and appends their results in
+// order.
 //
-// The threads live only as long as the call: no pool, so forks are safe. What may ask the
-// caller's interpreter for something happens on the calling thread.
+// The threads live only as long as the call. There is no pool, so forks are safe. Callbacks
+// that may enter the caller's interpreter run on the calling thread.
 #pragma once
 
 #include <chrono>
@@ -18,30 +19,30 @@
 
 namespace pretok {
 
-// How work of so many bytes is shared out.
+// The number of threads and the size of tasks for an amount of work.
 struct TaskPlan {
   unsigned threads;
   std::size_t task_size; // in bytes; 0: one task
 };
 
-// `requested_threads` is a number of threads, or 0: as many as there are processor_count, if it
-// is worth it.
+// Plans work of `size` bytes. With `requested_threads` 0, uses as many threads as there are
+// processors, or fewer if the work is small.
 TaskPlan plan_tasks(std::size_t size, unsigned requested_threads);
 
-// Makes all tasks as small as this, for tests; 0: of the usual sizes. Returns what it was.
+// Sets the size of all tasks, for tests; 0 restores the default. Returns the previous value.
 std::size_t set_task_size(std::size_t size);
 
-// Results on the way from the threads that make them to the one that puts them together.
+// Passes results from the threads that make them to the thread that appends them in order.
 template <typename Result> class ResultQueue {
 public:
-  // No thread gets further max_ahead of what is put together than `max_ahead`, which bounds
-  // memory.
+  // At most `max_ahead` tasks may be started beyond the last result taken. That bounds memory.
   ResultQueue(std::size_t tasks, std::size_t max_ahead)
       : max_ahead_(max_ahead), ready_(tasks) {}
 
   std::size_t tasks() const { return ready_.size(); }
 
-  // Returns the next task, or tasks() if there is none, or, without `wait`, none yet.
+  // Returns the next task, or tasks() if there is none. Without `wait`, also returns tasks() if
+  // `max_ahead` is reached.
   std::size_t next(bool wait) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (wait)
@@ -52,7 +53,7 @@ public:
     return is_available ? next_task_++ : tasks();
   }
 
-  // Returns an empty result, to be filled.
+  // Returns an empty result for a task to fill.
   std::unique_ptr<Result> spare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (spare_.empty())
@@ -73,7 +74,7 @@ public:
       result_ready_.notify_one();
   }
 
-  // Returns the result that is next in order; nullptr if it is not there within `time`.
+  // Returns the next result in order, or nullptr if it is not ready within `time`.
   std::unique_ptr<Result> take(std::chrono::milliseconds time) {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto is_available = [this] {
@@ -101,7 +102,7 @@ public:
     may_start_.notify_all();
     result_ready_.notify_all();
   }
-  // To be called when no other thread is left.
+  // Call only after all other threads have ended.
   void rethrow() const {
     if (failure_ != nullptr)
       std::rethrow_exception(failure_);
@@ -110,8 +111,8 @@ public:
 private:
   const std::size_t max_ahead_;
   std::mutex mutex_;
-  std::condition_variable may_start_;    // a thread may go on
-  std::condition_variable result_ready_; // the result that is next in order is there
+  std::condition_variable may_start_;    // a thread may start its next task
+  std::condition_variable result_ready_; // the next result in order is ready
   std::vector<std::unique_ptr<Result>> ready_;
   std::vector<std::unique_ptr<Result>> spare_;
   std::size_t next_task_ = 0;
@@ -120,7 +121,7 @@ private:
   std::exception_ptr failure_;
 };
 
-// Threads that are joined before this ends.
+// Threads that the destructor joins.
 class Helpers {
 public:
   Helpers() = default;
@@ -128,8 +129,8 @@ public:
   Helpers &operator=(const Helpers &) = delete;
   ~Helpers() { join(); }
 
-  // Starts up to `count` threads. If the system gives no more threads, or no memory for them,
-  // the threads that run do all the work.
+  // Starts up to `count` threads. If the system refuses more threads, or memory for them, the
+  // running threads do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
@@ -148,11 +149,12 @@ private:
   std::vector<std::thread> threads_;
 };
 
-// Adds the results of `tasks` tasks to `total`, in order. A `Worker` is what a thread keeps
-// from task to task: worker() makes one on its thread, and work(task, worker, result) adds a
-// task to a result. on_progress(total), which says whether to go on, is called now and then by
-// the calling thread, and so is check_interrupt(). What any of them throws stops the work and
-// is thrown here. A Result has append(other), which leaves `other` empty.
+// Appends the results of `tasks` tasks to `total`, in order. Each thread has a worker, its
+// state between tasks: make_worker() makes it on that thread. work(task, worker, result) adds
+// the result of a task to `result`. The calling thread calls on_progress(total) after each
+// result that it appends, and stops if it returns false. It calls check_interrupt() every few
+// milliseconds. An exception from any of these functions stops the work and is rethrown here.
+// Result::append(other) leaves `other` empty.
 template <typename Result, typename MakeWorker, typename Work, typename OnProgress,
           typename InterruptCheck>
 void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker make_worker,
@@ -198,7 +200,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
       const std::size_t task = queue.next(false);
       if (task != tasks)
         run_task(task, worker);
-      else // Others are at it.
+      else // All remaining tasks are running.
         timeout = std::chrono::milliseconds(20);
       check_interrupt();
     }

@@ -23,7 +23,7 @@ void run_all(const std::vector<std::function<void()>> &work, unsigned threads) {
       failure = std::current_exception();
     }
   };
-  Helpers helpers; // joined whatever is thrown
+  Helpers helpers; // joins its threads even if an exception is thrown
   const std::size_t count = std::min<std::size_t>(threads, work.size());
   helpers.start(count - (count != 0 ? 1 : 0), loop);
   loop();

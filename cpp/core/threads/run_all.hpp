@@ -1,4 +1,5 @@
-// Work shared between threads that live only as long as the call: no pool, so forks are safe.
+// Runs tasks on threads that live only as long as the call. There is no pool, so forks are
+// safe.
 #pragma once
 
 #include <functional>
@@ -6,8 +7,8 @@
 
 namespace pretok {
 
-// Calls each of `work` once, on up to `threads` threads, the calling one included. Rethrows one
-// of the exceptions that were thrown, if any, when all have ended.
+// Calls each function of `work` once, on up to `threads` threads, including the calling thread.
+// After all have ended, rethrows one of the exceptions they threw, if any.
 void run_all(const std::vector<std::function<void()>> &work, unsigned threads);
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// The tokens that training makes, and which of them has given bytes.
+// The tokens that training learns, and a look-up by their bytes.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,14 +11,14 @@
 
 namespace pretok {
 
-// Of each token only the slot of its bytes is kept, in the text that it was token from: all the
-// tokens of a long word together can be far longer than the word.
+// Stores for each token only the position of its bytes in a text. All tokens of a long word
+// together can be far longer than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with 256 tokens of one byte, in the order of `bytes`.
+  // Starts with the 256 one-byte tokens, in the order of `bytes`.
   explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
       : bytes_(bytes.begin(), bytes.end()), slots_(4096, NO_SYMBOL) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
@@ -28,14 +28,13 @@ public:
   std::size_t size() const { return tokens_.size(); }
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
 
-  // Returns where the bytes are kept, for `add`.
+  // Stores bytes and returns their position, for `add`.
   std::uint64_t store(const std::uint8_t *bytes, std::size_t size) {
     bytes_.insert(bytes_.end(), bytes, bytes + size);
     return bytes_.size() - size;
   }
 
-  // Returns the token token before that has the bytes of `left` and then those of `right`, or
-  // NO_SYMBOL.
+  // Returns the token whose bytes are those of `left` and `right`, concatenated, or NO_SYMBOL.
   Symbol find(Symbol left, Symbol right) const {
     const Token token = concatenate(left, right);
     std::size_t slot = slot_of(token.hash);
@@ -44,8 +43,8 @@ public:
     return slots_[slot];
   }
 
-  // Adds the token that `left` and `right` make, and returns it. `start` says where its bytes
-  // are kept; without it they are put together.
+  // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
+  // position of its bytes; nullptr: `add` stores them.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
     Token token = concatenate(left, right);
     token.start = start != nullptr ? *start : bytes_.size();
@@ -101,7 +100,7 @@ private:
   RollingHash rolling_{key_};
   std::vector<std::uint8_t> bytes_;
   std::vector<Token> tokens_;
-  std::vector<Symbol> slots_; // open addressing
+  std::vector<Symbol> slots_; // an open-addressed table of symbols
 };
 
 } // namespace pretok

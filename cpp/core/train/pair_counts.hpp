@@ -1,4 +1,4 @@
-// The pairs of neighbouring symbols that training counts, in one open-addressed table.
+// The counts of pairs of neighboring symbols, in an open-addressed table.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Two symbols side by side; keys compare as the pairs do.
+// Two neighboring symbols. Keys compare like the pairs.
 using PairKey = std::uint64_t;
 
 inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
@@ -32,10 +32,10 @@ public:
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}
 
-  // Fetches what find will look at.
+  // Prefetches the memory that `find` reads.
   void prefetch(PairKey key) const { pretok::prefetch(&pairs_[home_slot(key)]); }
 
-  // Returns nullptr if there is no such pair. Good until the next find_or_add.
+  // Returns nullptr if there is no such pair. Valid until the next find_or_add.
   Pair *find(PairKey key) {
     Pair &pair = pairs_[slot_of(key)];
     return pair.key == FREE ? nullptr : &pair;
@@ -59,7 +59,7 @@ private:
     return hash_words(left_of(key), right_of(key), hash_key_) & (pairs_.size() - 1);
   }
 
-  // Where `key` is, or would be put.
+  // Returns the slot of `key`, or the free slot for it.
   std::size_t slot_of(PairKey key) const {
     std::size_t slot = home_slot(key);
     while (pairs_[slot].key != key && pairs_[slot].key != FREE)

@@ -11,16 +11,16 @@ namespace {
 
 using Symbol = Trainer::Symbol;
 
-// What no pair has: between two words, and inside of a symbol.
+// Symbols that no pair has: the boundary of a word, and the interior of a symbol.
 constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
 constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
-// How many places ahead memory is fetched.
+// The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
-// The bytes in the order that Hugging Face's trainer compares them in, which is that of the
-// characters GPT-2 writes them as: first those that are written as themselves.
+// Returns the bytes in the order in which Hugging Face's trainer compares them: that of the
+// characters by which GPT-2 writes them. Bytes written as themselves come first.
 std::array<std::uint8_t, 256> huggingface_byte_order() {
   std::array<std::uint8_t, 256> order{};
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -33,7 +33,7 @@ std::array<std::uint8_t, 256> huggingface_byte_order() {
 
 } // namespace
 
-// Calls a function each time that so much has been done.
+// Calls check_interrupt after each WORK_PER_CHECK units of work.
 class Trainer::PeriodicCheck {
 public:
   explicit PeriodicCheck(const std::function<void()> &check_interrupt)
@@ -52,7 +52,7 @@ private:
   std::size_t done_ = 0;
 };
 
-// What std::push_heap has at the front is the greatest.
+// std::push_heap keeps the greatest entry in front.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -111,7 +111,7 @@ void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   changed_places_.shrink_to_fit();
 }
 
-// Returns the change of this index, or adds one. Good until the next call.
+// Returns the change with this index, or adds one and sets `index`. Valid until the next call.
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
   if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
@@ -126,8 +126,8 @@ void Trainer::gain(Change &change, std::int64_t count, Place place) {
   changed_places_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
 }
 
-// Counts the pairs that came and went, and puts those that came into the heap, each with its
-// places, which are in order.
+// Updates the counts of gained and lost pairs. Pushes the gained pairs onto the heap with their
+// places, in order.
 void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_) {
     pairs_.prefetch(change.gained);
@@ -136,7 +136,7 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_)
     if (change.size != 0)
       pairs_.find_or_add(change.gained).count += change.gained_count;
-  // Behind that, for what came may have gone again.
+  // After the gains, since a gained pair may have been lost again.
   for (const Change &change : changes_)
     if (change.lost != NO_PAIR)
       // A pair that is too long for a token was never counted.
@@ -181,7 +181,7 @@ void Trainer::push(const Entry &entry) {
   std::push_heap(heap_.begin(), heap_.end(), Less());
 }
 
-// Puts an entry that is less in the place of the greatest: it mostly stays near the top.
+// Replaces the greatest entry by a lesser one, which usually stays near the top.
 void Trainer::replace_top(const Entry &entry) {
   const Less less;
   std::size_t at = 0;
@@ -196,8 +196,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the greatest of the entries that wait: most never get that far, and a small
-// heap is a fast one. Returns false if none waits.
+// Makes a heap of the waiting entries with the highest counts. Most entries never get there,
+// and a small heap is fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
@@ -223,7 +223,7 @@ bool Trainer::is_at(PairKey key, Place place) const {
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;
-  // Where the pair is no more it will not be again.
+  // A pair that is gone from a place does not come back.
   while (bucket.size > 1 && !is_at(bucket.key, places_[bucket.start])) {
     ++bucket.start;
     --bucket.size;
@@ -264,9 +264,8 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
   return true;
 }
 
-// Hugging Face's trainer notes the words that a pair is in, and merges it in all of such a
-// word. So with two buckets of one pair, each stands for what both have in the words that it
-// has.
+// Hugging Face's trainer stores the words of a pair, and merges the pair everywhere in such a
+// word. So if a pair has two buckets, each stands for the places of both within its own words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const auto places = [this](const Bucket &of) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
@@ -287,8 +286,8 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Hugging Face's trainer has one token for the same bytes, however they came together; minbpe
-// makes a new one with each merge.
+// Hugging Face's trainer has one token per byte string. minbpe makes a new token with each
+// merge.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -350,7 +349,7 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     Change &change =
         change_at(right_change_[after], pair_key(result, after), pair_key(right, after));
     change.lost_count += count;
-    // A pair of two results may be changed_place from either; it is one.
+    // Both sides may report a pair of two results; it is one pair.
     if (is_counted_with(after))
       gain(after != result
                ? change
@@ -359,7 +358,7 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
   }
 }
 
-// Returns a merge with bytes for the symbols that stand for them.
+// Returns a merge with byte values in place of one-byte symbols.
 Trainer::Merge Trainer::named(const Merge &merge) {
   static const auto order = huggingface_byte_order();
   const auto name = [](Symbol symbol) { return symbol < 256 ? order[symbol] : symbol; };
@@ -367,8 +366,8 @@ Trainer::Merge Trainer::named(const Merge &merge) {
 }
 
 std::vector<Trainer::Merge> Trainer::merges() const {
-  // Where a pair was merged again, what counts is the last time, as in Hugging Face's trainer.
-  PairCounts last; // of each pair, one more than its last place in merges_
+  // As in Hugging Face's trainer, only the last merge of a pair counts.
+  PairCounts last; // per pair, its last index in merges_ plus one
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
-// Words of more bytes have a key that others may have too.
+// Longer words have a hash as key, which other words may share.
 constexpr std::size_t MAX_EXACT_BYTES = 15;
 constexpr std::uint64_t LONG_KEY_MARK = 0xFF;
 
@@ -32,7 +32,7 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
     key.high = LONG_KEY_MARK << 56;
   } else if (LITTLE_ENDIAN_BYTES &&
              limit - bytes.data > static_cast<std::ptrdiff_t>(MAX_EXACT_BYTES)) {
-    // Without branches: sizes cannot be foretold.
+    // Branchless: the size is unpredictable.
     constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
     const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
     key.low = load_word(bytes.data) & (size < 8 ? beyond : all);
@@ -85,7 +85,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // Where each is here. This is what takes time: it waits for memory.
+  // The index of each word in this table. This is the slow part: it waits for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
@@ -105,8 +105,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Both tables have their words in the order of Word::first, and so have the words that are
-  // first in one, and those that are first in the other.
+  // Merges two sequences that are sorted by Word::first: the words that appear first in this
+  // table, and those that appear first in the other.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -140,7 +140,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   are_slots_filled_ = false;
 }
 
-// Takes the counts over from the indices.
+// Copies the counts from the slots to words_.
 void WordTable::store_counts() {
   if (are_counts_stored_)
     return;
@@ -150,7 +150,7 @@ void WordTable::store_counts() {
       words_[slot.word - 1].count = slot.count;
 }
 
-// Puts words_, which may have changed, into the indices.
+// Rebuilds the slots from words_.
 void WordTable::fill_slots() {
   if (are_slots_filled_)
     return;
@@ -181,7 +181,7 @@ std::size_t WordTable::slot_of(const Key &key) const {
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
   if (bytes.size > block_bytes_left_) {
-    // What is left of the block before is given up, unless the word is large for any block.
+    // A large word gets a block of its own. Otherwise the rest of the last block is wasted.
     if (bytes.size > WORD_BLOCK_BYTES / 8) {
       blocks_.push_back(std::make_unique<std::uint8_t[]>(bytes.size));
       std::memcpy(blocks_.back().get(), bytes.data, bytes.size);

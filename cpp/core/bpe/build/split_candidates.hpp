@@ -1,4 +1,4 @@
-// The two tokens that each of a batch of tokens is likely made of.
+// Verifies, for a batch of tokens, the two parts that each is probably merged from.
 #pragma once
 
 #include "core/bpe/build/token_splits.hpp"
@@ -18,8 +18,8 @@ inline bool are_known(Parts parts) {
   return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
 }
 
-// What some tokens are likely made of. To see whether it is so takes many looks: their memory
-// is asked for when parts are added.
+// The probable parts of some tokens. Verifying them takes many look-ups, whose memory `add`
+// prefetches.
 class SplitCandidates {
 public:
   explicit SplitCandidates(const OrderedMerges &merges)
@@ -32,7 +32,7 @@ public:
     ends_[0] = boundary_pairs_.data();
   }
 
-  // The parts of the next token, of at most BATCH_SIZE; or NO_PARTS.
+  // Adds the probable parts of the next token, or NO_PARTS. At most BATCH_SIZE tokens.
   void add(Parts parts) {
     BoundaryPair *to = ends_[count_];
     const BoundaryPair *const most = to + MAX_BOUNDARY_PAIRS;
@@ -47,7 +47,7 @@ public:
     ends_[++count_] = to;
   }
 
-  // Those of the `index`th token, if they stay apart, or NO_PARTS.
+  // Returns the parts of token `index` if they are a valid pair, else NO_PARTS.
   Parts confirmed(std::size_t index) const {
     for (const BoundaryPair *at = ends_[index]; at != ends_[index + 1]; ++at)
       if (merges_.find(at->left, at->right) < at->deadline)
@@ -56,9 +56,9 @@ public:
   }
 
 private:
-  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // meetings of a token: few have more
+  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // per token; few have more
 
-  struct BoundaryPair { // as for_boundary_pairs says
+  struct BoundaryPair { // see OrderedMerges::for_boundary_pairs
     std::uint32_t left;
     std::uint32_t right;
     std::uint32_t deadline;

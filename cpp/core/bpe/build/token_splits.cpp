@@ -52,11 +52,11 @@ std::uint64_t TokenSplits::hash_of(const std::uint8_t *bytes, std::size_t size) 
   return hash;
 }
 
-// Writes to `to` the hashes of both parts of each cut of the token with this hash that has two
-// tokens, and maybe of others; returns where they end.
+// Writes to `to` the hashes of both parts of each split that passes the filter. Returns the end
+// of what it wrote.
 TokenSplits::Hashes *TokenSplits::hash_splits(TokenView token, std::uint64_t hash,
                                               Hashes *to) const {
-  const std::uint64_t base = powers_[1]; // in a register, whatever is written to `to`
+  const std::uint64_t base = powers_[1]; // in a register: stores to `to` could alias powers_
   std::uint64_t left = 0;
   for (std::uint32_t at = 1; at < token.size; ++at) {
     left = left * base + digits_[token.bytes[at - 1]];

@@ -1,4 +1,4 @@
-// The ways to cut tokens in two other ones, found for many tokens at once.
+// Finds the ways to split a token into two other tokens, for a batch of tokens at once.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -12,11 +12,11 @@
 
 namespace pretok {
 
-// Tokens are named by their places in a list.
+// Names each token by its index in a list of ids.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
-  static constexpr std::size_t MAX_BYTES = 256; // longer tokens are left out
+  static constexpr std::size_t MAX_BYTES = 256; // longer tokens are skipped
   static constexpr std::size_t BATCH_SIZE = 32;
 
   struct Split {
@@ -24,25 +24,25 @@ public:
     std::uint32_t right;
   };
 
-  // The tokens are those of `ids`, whose bytes are in `tokens`; both must stay.
+  // `tokens` has the bytes of `ids`. Both must outlive this object.
   TokenSplits(const std::vector<TokenView> &tokens, const std::vector<std::uint32_t> &ids);
 
-  // Finds the cuts of the next BATCH_SIZE tokens, or as many as there are: the ways to cut one
-  // into two of those read. That these have the right bytes is for who makes use of a cut to
-  // see: hashes may be alike by chance, and a cut may be missing because of that.
+  // Reads the next BATCH_SIZE tokens, or those that remain, and finds the ways to split each
+  // into two tokens read so far. Compares only hashes: the caller verifies the bytes, and a
+  // collision may hide a split.
   void read_batch();
 
-  // Those of the `which`th token that read_batch has read last.
+  // The splits of token `which` of the last batch.
   const Split *begin(std::size_t which) const { return ends_[which]; }
   const Split *end(std::size_t which) const { return ends_[which + 1]; }
 
-  // Of the tokens read, one whose bytes are these, or have the same hash; or NO_TOKEN. There
-  // are at most MAX_BYTES.
+  // Returns a token read so far whose hash is that of these bytes, or NO_TOKEN. `size` is at
+  // most MAX_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
   struct Entry {
-    std::uint32_t tag = 0; // of the hash
+    std::uint32_t tag = 0; // bits of the hash
     std::uint32_t place = NO_TOKEN;
   };
   struct Hashes {
@@ -52,7 +52,7 @@ private:
 
   void insert(std::uint64_t hash, std::uint32_t place);
   std::uint32_t find(std::uint64_t hash) const;
-  // 0 or 1.
+  // Returns 0 or 1.
   unsigned may_have(std::uint64_t hash) const {
     const std::uint64_t bit = hash >> filter_shift_;
     return filter_[bit >> 6] >> (bit & 63) & 1;
@@ -67,16 +67,16 @@ private:
 
   const std::vector<TokenView> &tokens_;
   const std::vector<std::uint32_t> &ids_;
-  // A hash is a number in a secret base, in which each byte is a secret digit: the hash of the
-  // last bytes of a string is one multiplication away from those of the string and of its first
-  // bytes. Modulo 2^64, strings of 256 bytes can be chosen whose hashes have the same lower
-  // half with any base. Slots, the filter and tags use the upper half.
+  // A polynomial hash with a secret base and a secret digit per byte. One multiplication gives
+  // the hash of a suffix from those of the string and of its prefix. Modulo 2^64, there are
+  // strings of 256 bytes whose hashes have the same lower half under any base. Slots, the
+  // filter and tags therefore use the upper half.
   std::array<std::uint64_t, 256> digits_;
-  std::array<std::uint64_t, MAX_BYTES> powers_; // of the base
+  std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
   std::size_t read_ = 0;
   std::vector<Entry> entries_;
   unsigned shift_;
-  // A bit for each hash: it fits where memory is fast.
+  // A Bloom filter with one bit per token. It fits in the processor's cache.
   std::vector<std::uint64_t> filter_;
   unsigned filter_shift_;
   std::vector<Hashes> hashes_;

@@ -13,7 +13,7 @@ std::size_t longest(const VocabularyData &data) {
   return *std::max_element(data.lengths.begin(), data.lengths.end());
 }
 
-// The ids of what can be merged, ascending.
+// Returns the ids of the mergeable tokens, ascending.
 std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
   std::vector<std::uint32_t> ids(data.ids.begin(), end);
@@ -22,8 +22,8 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin
-// code points of planes 4 to 11, where Unicode has no characters.
+// Trainers that see only text may leave out bytes that UTF-8 never has, and the leads of planes
+// 4 to 11, which have no characters.
 bool is_in_text(std::size_t byte) {
   return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
 }
@@ -61,8 +61,8 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
       vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
   if (data.from_ranks || data.ignore_merges)
     return nullptr;
-  // Looking up is for speed only here: merging must come to the same, as it does for what
-  // merges in order make.
+  // Here `ignore_merges` is off, so a whole pre-token may be looked up only if merging its
+  // bytes gives the same id. Ordered merges guarantee it for every token that they make.
   std::vector<bool> is_made(vocabulary_.tokens_.size());
   for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
        ++symbol)
@@ -110,11 +110,11 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Of equal tokens the lowest counts.
+// The lowest id wins among equal tokens.
 void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &ids) {
   constexpr std::size_t AT_ONCE = 64;
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
-  std::array<ShortKey, AT_ONCE> keys; // none: too long
+  std::array<ShortKey, AT_ONCE> keys; // none(): the token is too long
   for (std::size_t first = 0; first < ids.size(); first += AT_ONCE) {
     const std::size_t count = std::min(ids.size() - first, AT_ONCE);
     for (std::size_t i = 0; i < count; ++i) {
