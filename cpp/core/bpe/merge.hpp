@@ -156,7 +156,7 @@ public:
       const std::uint64_t lowest = heap_.back();
       heap_.pop_back();
       const auto at = static_cast<std::uint32_t>(lowest);
-      // Out of date once the place has merged with another, or has been merged itself.
+      // Skip entries that a later merge of either symbol has made obsolete.
       if (key(at) == lowest)
         merge(at);
     }

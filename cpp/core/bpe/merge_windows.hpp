@@ -43,7 +43,7 @@ template <typename Engine>
 void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
-    throw std::length_error("4 GiB of text merge only together");
+    throw std::length_error("merging needs a window of 4 GiB");
   symbols.resize(size);
   for (std::size_t i = 0; i < size; ++i)
     symbols[i] = engine.symbol(bytes[i]);

@@ -14,11 +14,11 @@ namespace pretok {
 struct BatchEncoder::CacheMiss {
   const std::uint8_t *bytes;
   std::size_t size;
-  std::uint64_t hash; // if it is long
-  std::size_t count;  // of ids; if it is long, 0: it falls into units
-  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // if it is short
-  std::uint8_t place; // index in the batch
-  bool has_barriers;  // short pre-tokens only: has several segments
+  std::uint64_t hash; // long pre-tokens only
+  std::size_t count;  // number of ids; for a long pre-token, 0: encode its segments
+  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // short only
+  std::uint8_t index; // index in the batch
+  bool has_barriers;  // short only: has several segments
 
   bool is_long() const { return size > ShortKey::MAX_BYTES; }
 };
@@ -37,7 +37,7 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
     CacheMiss &miss = misses[miss_count++];
     miss.bytes = bytes;
     miss.size = batch.ends[i] - batch.start_of(i);
-    miss.place = probe.misses[j];
+    miss.index = probe.misses[j];
     if (miss.is_long()) {
       miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
       cache.long_pre_tokens.prefetch(miss.hash);
@@ -97,7 +97,7 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
   for (std::size_t j = 0; j < miss_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
-      cache.short_pre_tokens.insert(probe.keys[miss.place], probe.hashes[miss.place],
+      cache.short_pre_tokens.insert(probe.keys[miss.index], probe.hashes[miss.index],
                                     miss.ids.data(), miss.count);
   }
 }
@@ -125,7 +125,7 @@ void BatchEncoder::encode_misses(CacheMiss *misses, std::size_t miss_count,
       continue;
     ids[0] = miss.has_barriers && vocabulary_.all_tokens_reachable()
                  ? NO_ID
-                 : vocabulary_.whole_tokens().find_short(keys[miss.place]);
+                 : vocabulary_.whole_tokens().find_short(keys[miss.index]);
     if (ids[0] != NO_ID)
       miss.count = 1;
     else if (miss.has_barriers)

@@ -44,7 +44,7 @@ private:
       const std::string_view pattern = patterns_[i];
       total += pattern.size();
       if (total >= MAX_BYTES)
-        throw std::length_error("2 GiB of added tokens");
+        throw std::length_error("added tokens of 2 GiB or more");
       matcher_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
       matcher_.longest_ = std::max(matcher_.longest_, pattern.size());
       if (i == 0)

@@ -74,7 +74,7 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   for (const Word &word : words)
     size += word.size + std::size_t{1};
   if (size >= NO_INDEX)
-    throw std::length_error("4 GiB of distinct pre-tokens");
+    throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
   slots_.reserve(size);
   word_counts_.reserve(words.size());
   std::array<Symbol, 256> symbols{};
@@ -151,7 +151,7 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
     if (pair.count <= 0)
       continue;
     if (buckets_.size() >= NO_INDEX)
-      throw std::length_error("4 billion pairs");
+      throw std::length_error("expected fewer than 4 billion pairs");
     change.bucket = static_cast<std::uint32_t>(buckets_.size());
     buckets_.push_back({change.gained, end, 0, std::exchange(pair.bucket, change.bucket)});
     end += change.size;
@@ -275,7 +275,7 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
   if (buckets_[last].previous == NO_INDEX)
     return result;
-  std::vector<std::uint32_t> words; // ascending, as places are
+  std::vector<std::uint32_t> words; // ascending, like places
   for (const Place place : result)
     words.push_back(slots_[place].word);
   for (std::uint32_t i = last; i != NO_INDEX; i = buckets_[i].previous)

@@ -59,7 +59,8 @@ WordTable::Slot &WordTable::slot_for(ByteView bytes, const Key &key, std::uint64
       return slots_[at];
   }
   if (bytes.size > UINT32_MAX || words_.size() >= UINT32_MAX - 1)
-    throw std::length_error("a pre-token of 4 GiB, or as many distinct ones");
+    throw std::length_error(
+        "expected pre-tokens below 4 GiB, and fewer than 4 billion distinct ones");
   if ((words_.size() + 1) * 2 > slots_.size()) {
     grow();
     return slot_for(bytes, key, first);
@@ -133,7 +134,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   }
   merged.insert(merged.end(), next, new_words.end());
   if (merged.size() >= NO_WORD)
-    throw std::length_error("4 billion distinct pre-tokens");
+    throw std::length_error("expected fewer than 4 billion distinct pre-tokens");
   words_ = std::move(merged);
   std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
   other = WordTable(hash_key_);

@@ -83,7 +83,7 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
 
 const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
-    return "as many ids as lengths expected";
+    return "expected as many ids as lengths";
   std::size_t start = 0;
   vocabulary_.byte_ids_.fill(NO_ID);
   const auto largest = std::max_element(data.ids.begin(), data.ids.end());
@@ -95,9 +95,9 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
     const std::uint32_t id = data.ids[i];
     const std::uint32_t size = data.lengths[i];
     if (size == 0 || size > vocabulary_.bytes_.size() - start)
-      return "a token is empty, or longer than the bytes given";
+      return "a token is empty, or longer than the bytes left";
     if (vocabulary_.tokens_[id].bytes != nullptr)
-      return "two tokens have one id";
+      return "two tokens have the same id";
     vocabulary_.tokens_[id] = {vocabulary_.bytes_.data() + start, size};
     if (size == 1 && i < data.mergeable)
       vocabulary_.byte_ids_[vocabulary_.bytes_[start]] =
