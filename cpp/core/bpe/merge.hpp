@@ -58,13 +58,13 @@ template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
   std::array<std::uint32_t, MAX_SCANNED> results;
-  const auto look = [&](std::size_t at) {
+  const auto look_up = [&](std::size_t at) {
     const Merged merged = find(symbols[at], symbols[at + 1]);
     ranks[at] = merged.rank;
     results[at] = merged.id;
   };
   for (std::size_t i = 0; i + 1 < size; ++i)
-    look(i);
+    look_up(i);
   for (std::size_t i = size - 1; i < size + 3; ++i)
     ranks[i] = NO_RANK;
   while (size > 1) {
@@ -80,9 +80,9 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
       results[i] = results[i + 1];
     }
     if (at > 0)
-      look(at - 1);
+      look_up(at - 1);
     if (at + 1 < size)
-      look(at);
+      look_up(at);
   }
   return size;
 }
@@ -97,14 +97,14 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
   std::array<std::uint32_t, MAX_IN_ROUNDS> results;
   std::array<std::uint32_t, MAX_IN_ROUNDS> merged_at;
   std::size_t size = symbols.size();
-  const auto look = [&](std::size_t at) {
+  const auto look_up = [&](std::size_t at) {
     const Merged merge =
         at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
     ranks[at] = merge.rank;
     results[at] = merge.id;
   };
   for (std::size_t at = 0; at < size; ++at)
-    look(at);
+    look_up(at);
   while (size > 1) {
     for (std::size_t at = size; at < size + 4; ++at)
       ranks[at] = NO_RANK;
@@ -124,9 +124,9 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     }
     size = kept;
     for (std::size_t i = 0; i < count; ++i) {
-      look(merged_at[i]);
+      look_up(merged_at[i]);
       if (merged_at[i] > 0)
-        look(merged_at[i] - 1);
+        look_up(merged_at[i] - 1);
     }
   }
   symbols.resize(size);
@@ -137,10 +137,10 @@ template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
-        before_(size_), after_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
+        previous_(size_), next_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
-      before_[at] = at - 1; // wraps to NO_PLACE for the first
-      after_[at] = at + 1;
+      previous_[at] = at - 1; // wraps to NO_PLACE for the first
+      next_[at] = at + 1;
       if (at + 1 < size_) {
         merged_[at] = find_(symbols_[at], symbols_[at + 1]);
         if (merged_[at].rank != NO_RANK)
@@ -164,7 +164,7 @@ public:
 
   void write_back() {
     std::size_t kept = 0;
-    for (std::uint32_t at = 0; at < size_; at = after_[at])
+    for (std::uint32_t at = 0; at < size_; at = next_[at])
       symbols_[kept++] = symbols_[at];
     symbols_.resize(kept);
   }
@@ -179,19 +179,19 @@ private:
 
   void merge(std::uint32_t at) {
     symbols_[at] = merged_[at].id;
-    const std::uint32_t gone = after_[at];
-    merged_[gone].rank = NO_RANK;
-    after_[at] = after_[gone];
-    if (after_[at] < size_)
-      before_[after_[at]] = at;
-    look(at);
-    if (before_[at] != NO_PLACE)
-      look(before_[at]);
+    const std::uint32_t absorbed = next_[at];
+    merged_[absorbed].rank = NO_RANK;
+    next_[at] = next_[absorbed];
+    if (next_[at] < size_)
+      previous_[next_[at]] = at;
+    look_up(at);
+    if (previous_[at] != NO_PLACE)
+      look_up(previous_[at]);
   }
 
-  void look(std::uint32_t at) {
+  void look_up(std::uint32_t at) {
     merged_[at] =
-        after_[at] < size_ ? find_(symbols_[at], symbols_[after_[at]]) : Merged{NO_RANK, NO_ID};
+        next_[at] < size_ ? find_(symbols_[at], symbols_[next_[at]]) : Merged{NO_RANK, NO_ID};
     if (merged_[at].rank == NO_RANK)
       return;
     heap_.push_back(key(at));
@@ -201,8 +201,8 @@ private:
   std::vector<std::uint32_t> &symbols_;
   Find find_;
   std::uint32_t size_;
-  std::vector<std::uint32_t> before_;
-  std::vector<std::uint32_t> after_;
+  std::vector<std::uint32_t> previous_;
+  std::vector<std::uint32_t> next_;
   std::vector<Merged> merged_;
   std::vector<std::uint64_t> heap_;
 };

@@ -169,10 +169,10 @@ void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_
         select(are_two, NO_MERGE, 0x80 | i)};
     merge_starts_[first + i] = {symbols, NO_CHAR_BIT, 0};
     last_merge_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
-    Char &made = chars_[first + i];
+    Char &entry = chars_[first + i];
     for (std::size_t at = 0; at < MAX_IDS; ++at) {
       const bool is_there = symbols[at] != NO_MERGE;
-      made.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
+      entry.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
     }
   }
 }
@@ -186,9 +186,9 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
     std::uint32_t low = OrderedMerges::NO_MERGE;
     std::size_t place = 0;
     for (std::size_t i = 0; i + 1 < state.count; ++i) {
-      const std::uint32_t found = merges.find(state.symbols[i], state.symbols[i + 1]);
-      place = found < low ? i : place;
-      low = std::min(low, found);
+      const std::uint32_t merge = merges.find(state.symbols[i], state.symbols[i + 1]);
+      place = merge < low ? i : place;
+      low = std::min(low, merge);
     }
     if (low == OrderedMerges::NO_MERGE)
       return state;
@@ -205,13 +205,13 @@ void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
       {merged.symbols[0], OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE}, early_right, 0};
-  Char made{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
+  Char entry{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
   for (std::size_t i = 1; i < merged.count; ++i) {
     start.symbols[i] = merged.symbols[i];
-    made.ids[i] = merges.id(merged.symbols[i]);
+    entry.ids[i] = merges.id(merged.symbols[i]);
   }
   merge_starts_[index] = start;
-  chars_[index] = made;
+  chars_[index] = entry;
   last_merge_[index] = merged.last;
 }
 

@@ -62,13 +62,13 @@ public:
       return false;
     const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
-    const std::uint64_t behind = ~ONE << at;
-    const unsigned gone = lowest_bit(live_ & behind);
-    live_ &= ~(ONE << gone);
-    const unsigned next = lowest_bit(live_ & behind);
+    const std::uint64_t after_mask = ~ONE << at;
+    const unsigned absorbed = lowest_bit(live_ & after_mask);
+    live_ &= ~(ONE << absorbed);
+    const unsigned next = lowest_bit(live_ & after_mask);
     const unsigned left = highest_bit(live_ & ((ONE << at) - 1));
     symbols_[at] = symbol;
-    keys_[gone] = keys_[at] = keys_[left] = NO_KEY;
+    keys_[absorbed] = keys_[at] = keys_[left] = NO_KEY;
     left_buckets_ = merges.buckets_of(symbols_[left], symbol);
     right_buckets_ = merges.buckets_of(symbol, symbols_[next]);
     OrderedMerges::prefetch(left_buckets_);

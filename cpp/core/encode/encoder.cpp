@@ -47,14 +47,14 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     }
     const std::uint8_t *text = data + segment.start;
     // The prefix space belongs to no span.
-    std::int64_t ahead = prefixed(text) ? 1 : 0;
+    std::int64_t prefix_size = prefixed(text) ? 1 : 0;
     auto at = static_cast<std::int64_t>(segment.start);
     std::size_t done = ids.size();
     const auto add_spans = [&] {
       for (; done < ids.size(); ++done) {
         starts.push_back(at);
-        at += vocabulary_.token(ids.data()[done]).size - ahead;
-        ahead = 0;
+        at += vocabulary_.token(ids.data()[done]).size - prefix_size;
+        prefix_size = 0;
         ends.push_back(at);
       }
     };

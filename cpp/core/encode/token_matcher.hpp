@@ -82,11 +82,11 @@ public:
   // Returns the first position in data[at..end) at which a pattern may begin, or `end`.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
     if (only_first_byte_ >= 0) {
-      const void *found =
+      const void *position =
           at < end ? std::memchr(data + at, only_first_byte_, end - at) : nullptr;
-      return found == nullptr
+      return position == nullptr
                  ? end
-                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data);
+                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(position) - data);
     }
     while (at < end && roots_[data[at]] == ROOT)
       ++at;
@@ -126,11 +126,11 @@ private:
       return ROOT;
     if (count == 1)
       return bytes_[first] == byte ? first : ROOT;
-    const void *found = std::memchr(&bytes_[first], byte, count);
-    return found == nullptr
+    const void *position = std::memchr(&bytes_[first], byte, count);
+    return position == nullptr
                ? ROOT
-               : first + static_cast<std::uint32_t>(static_cast<const std::uint8_t *>(found) -
-                                                    &bytes_[first]);
+               : first + static_cast<std::uint32_t>(
+                             static_cast<const std::uint8_t *>(position) - &bytes_[first]);
   }
 
   // Visits the matches of a search that is at `node` before data[at].

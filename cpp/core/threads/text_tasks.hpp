@@ -96,8 +96,9 @@ private:
   // none. Both tasks beside the cut compute the same cut.
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
-    for (const std::size_t wanted : {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
-      const std::size_t from = text.whole(to - std::min(wanted, size_));
+    for (const std::size_t distance :
+         {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
+      const std::size_t from = text.whole(to - std::min(distance, size_));
       const std::size_t first = text.whole(from - std::min(from, margin));
       const View around = text.part(first, std::min(text.size(), to + 4));
       const std::size_t before = around.part(0, from - first).utf8_size();
@@ -109,7 +110,7 @@ private:
           });
       if (cut != 0)
         return first + around.units_in(cut);
-      if (wanted >= size_)
+      if (distance >= size_)
         break;
     }
     return 0;

@@ -100,9 +100,9 @@ void WordTable::add(WordTable &other, unsigned threads) {
       for (std::size_t i = start; i < end; ++i) {
         if (i + AHEAD < end)
           prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
-        const Word *found = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
+        const Word *known = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
         indices[i] =
-            found == nullptr ? NO_WORD : static_cast<std::uint32_t>(found - words_.data());
+            known == nullptr ? NO_WORD : static_cast<std::uint32_t>(known - words_.data());
       }
     });
   run_all(work, threads);
