@@ -24,9 +24,9 @@ constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
 template <typename Take>
 void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
                      std::size_t size, const AddedTokens &added, unsigned threads,
-                     Encoded &found, Take take) {
+                     EncodeResult &found, Take take) {
   std::size_t enough = ENOUGH_FOR_LISTS;
-  const auto settle = [&](const Encoded &) {
+  const auto on_progress = [&](const EncodeResult &) {
     if (!is_not_refused(found))
       return false;
     if (size < WORTH_RELEASING || found.ids.size() < enough)
@@ -40,7 +40,7 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
     return true;
   };
   unlocked(size, [&] {
-    encode_texts(encoder, Wanted::IDS, texts, added, threads, found, settle, Pulse());
+    encode_texts(encoder, OutputKind::IDS, texts, added, threads, found, on_progress, Pulse());
   });
   if (is_not_refused(found))
     take(found);
@@ -55,7 +55,7 @@ public:
   }
 
   // Adds the lists of the texts that have ended, and drops what they became.
-  void add(Encoded &found) {
+  void add(EncodeResult &found) {
     std::int64_t start = 0;
     for (const std::int64_t end : found.text_ends) {
       py::list ids =
@@ -65,7 +65,7 @@ public:
       PyList_SET_ITEM(result_.ptr(), made_++, ids.release().ptr());
       start = end;
     }
-    found.forget_texts();
+    found.drop_ended_texts();
   }
 
   // To be called once all are there.
@@ -86,9 +86,9 @@ private:
 
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads) {
-  Encoded found;
+  EncodeResult found;
   py::list result;
-  encode_in_parts(encoder, {text}, text.size(), added, threads, found, [&](Encoded &some) {
+  encode_in_parts(encoder, {text}, text.size(), added, threads, found, [&](EncodeResult &some) {
     const py::list part = objects.as_list(some.ids.data(), some.ids.size());
     const Py_ssize_t end = PyList_GET_SIZE(result.ptr());
     if (PyList_SetSlice(result.ptr(), end, end, part.ptr()) != 0)
@@ -102,26 +102,26 @@ py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextVi
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads) {
   const Texts batch(texts);
-  Encoded found;
+  EncodeResult found;
   Lists lists(objects, batch.views.size());
   encode_in_parts(encoder, batch.views, batch.size, added, threads, found,
-                  [&](Encoded &some) { lists.add(some); });
-  raise_if_refused(found, py::int_(found.refused));
+                  [&](EncodeResult &some) { lists.add(some); });
+  raise_if_refused(found, py::int_(found.refused_text));
   return lists.take();
 }
 
 py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
                            const AddedTokens &added, unsigned threads) {
   const Texts batch(texts);
-  Encoded found;
+  EncodeResult found;
   unlocked(batch.size, [&] {
     // Room that is not used is not there; growing might leave holes where it was.
     found.ids.reserve(batch.size / 2); // what is too much is not touched
     found.text_ends.reserve(batch.views.size() + 1);
-    encode_texts(encoder, Wanted::IDS, batch.views, added, threads, found, is_not_refused,
+    encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, found, is_not_refused,
                  Pulse());
   });
-  raise_if_refused(found, py::int_(found.refused));
+  raise_if_refused(found, py::int_(found.refused_text));
   std::vector<std::int64_t> &offsets = found.text_ends;
   offsets.insert(offsets.begin(), 0);
   return py::make_tuple(as_array_of_ids(std::move(found.ids)), as_array(std::move(offsets)));

@@ -109,23 +109,24 @@ public:
   // `threads`, here and below: 0 is as many as the work is worth.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
-    if (share(view.size(), threads).threads > 1)
+    if (plan_tasks(view.size(), threads).threads > 1)
       return encode_to_list(encoder(), *id_objects_, view, added, threads);
-    const Encoded found = encoded(Wanted::IDS, view, added, threads);
+    const EncodeResult found = encoded(OutputKind::IDS, view, added, threads);
     return id_objects_->as_list(found.ids.data(), found.ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokens &added,
                                           unsigned threads) const {
-    return as_array_of_ids(std::move(encoded(Wanted::IDS, TextView(text), added, threads).ids));
+    return as_array_of_ids(
+        std::move(encoded(OutputKind::IDS, TextView(text), added, threads).ids));
   }
 
   std::size_t count(const py::object &text, const AddedTokens &added, unsigned threads) const {
-    return encoded(Wanted::COUNT, TextView(text), added, threads).count;
+    return encoded(OutputKind::COUNT, TextView(text), added, threads).count;
   }
 
   py::tuple spans(const py::object &text, const AddedTokens &added, unsigned threads) const {
-    Encoded found = encoded(Wanted::SPANS, TextView(text), added, threads);
+    EncodeResult found = encoded(OutputKind::SPANS, TextView(text), added, threads);
     return py::make_tuple(as_array_of_ids(std::move(found.ids)),
                           as_array(std::move(found.starts)), as_array(std::move(found.ends)));
   }
@@ -224,20 +225,20 @@ private:
     return *encoder_;
   }
 
-  Encoded encoded(Wanted wanted, const TextView &text, const AddedTokens &added,
-                  unsigned threads) const {
-    Encoded found;
+  EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokens &added,
+                       unsigned threads) const {
+    EncodeResult found;
     unlocked(text.size(), [&] {
-      if (wanted != Wanted::COUNT)
+      if (output != OutputKind::COUNT)
         found.ids.reserve(text.size() / 2); // what is too much is not touched
-      if (share(text.size(), threads).task == 0) {
+      if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;
         text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-          found.add(encoder(), wanted, data, size, added, *cache, true);
+          found.add(encoder(), output, data, size, added, *cache, true);
         });
       } else {
-        encode_texts(encoder(), wanted, std::vector<TextView>{text}, added, threads, found,
+        encode_texts(encoder(), output, std::vector<TextView>{text}, added, threads, found,
                      is_not_refused, Pulse());
       }
     });

@@ -7,7 +7,7 @@
 #include "bindings/units.hpp"
 #include "core/base/huge_pages.hpp"
 #include "core/split/pre_tokenizer.hpp"
-#include "core/threads/batch.hpp"
+#include "core/threads/run_all.hpp"
 
 #include <pybind11/stl.h>
 

@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-inline void raise_if_refused(const Encoded &found, py::object text_index) {
+inline void raise_if_refused(const EncodeResult &found, py::object text_index) {
   const Refusal &refusal = found.refusal;
   if (refusal.token == nullptr)
     return;
@@ -22,7 +22,7 @@ inline void raise_if_refused(const Encoded &found, py::object text_index) {
   throw py::error_already_set();
 }
 
-inline bool is_not_refused(const Encoded &found) { return found.refusal.token == nullptr; }
+inline bool is_not_refused(const EncodeResult &found) { return found.refusal.token == nullptr; }
 
 inline py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
   const auto size = static_cast<py::ssize_t>(ids.size());

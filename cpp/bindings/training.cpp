@@ -83,7 +83,7 @@ public:
   std::size_t tokens() const { return trainer_.tokens(); }
 
   py::array_t<std::uint32_t> merges() const { return rows(trainer_.merges()); }
-  py::array_t<std::uint32_t> origins() const { return rows(trainer_.origins()); }
+  py::array_t<std::uint32_t> origins() const { return rows(trainer_.first_merges()); }
 
 private:
   static py::array_t<std::uint32_t> rows(const std::vector<Trainer::Merge> &merges) {

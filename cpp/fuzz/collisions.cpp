@@ -153,8 +153,8 @@ void check_words(Input &input, const HashKey &key) {
 
 void check_caches(Input &input, const HashKey &key) {
   CacheBudget budget(CacheBudget::DEFAULT_LIMIT);
-  CacheAccount short_account(budget, CacheAccount::WEIGHTS);
-  CacheAccount long_account(budget, CacheAccount::WEIGHTS);
+  CacheAccount short_account(budget, CacheAccount::TOTAL_WEIGHT);
+  CacheAccount long_account(budget, CacheAccount::TOTAL_WEIGHT);
   ShortCache shorts(6, short_account);
   LongCache longs(long_account);
   std::map<Bytes, Ids> expected;
@@ -165,7 +165,7 @@ void check_caches(Input &input, const HashKey &key) {
       const ShortKey short_key(bytes.data(), bytes.size(), end_of(bytes));
       const std::uint64_t hash = short_key.hash(shorts.key());
       if (const ShortCache::Entry *found = shorts.find(short_key, hash)) {
-        Ids kept(ShortCache::MOST_IDS + ShortCache::PADDING);
+        Ids kept(ShortCache::MAX_IDS + ShortCache::PADDING);
         kept.resize(ShortCache::copy(*found, kept.data()));
         check(kept == expected[bytes], "the cache gives what was kept");
       } else {

@@ -46,7 +46,7 @@ ShortKey key_of(const std::string &bytes) {
 }
 
 Ids ids_of(const ShortCache::Entry &entry) {
-  Ids ids(ShortCache::MOST_IDS + ShortCache::PADDING);
+  Ids ids(ShortCache::MAX_IDS + ShortCache::PADDING);
   ids.resize(ShortCache::copy(entry, ids.data()));
   return ids;
 }
@@ -57,7 +57,7 @@ template <typename Cache> struct Alone {
   explicit Alone(Arguments... arguments) : cache(arguments..., account) {}
 
   CacheBudget budget{CacheBudget::DEFAULT_LIMIT};
-  CacheAccount account{budget, CacheAccount::WEIGHTS};
+  CacheAccount account{budget, CacheAccount::TOTAL_WEIGHT};
   Cache cache;
 };
 
@@ -152,21 +152,21 @@ bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
 }
 
 // Every set of kernels says of each pre-token what is so.
-bool look_up_agrees(const Kernels &use, const PreTokens &given, const ShortCache &cache) {
-  LookUp expected;
-  look_up(InstructionSet::PLAIN, given, cache, expected);
-  LookUp found;
-  look_up(use.instruction_set, given, cache, found);
+bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortCache &cache) {
+  CacheProbe expected;
+  look_up(InstructionSet::PLAIN, batch, cache, expected);
+  CacheProbe probe;
+  look_up(use.instruction_set, batch, cache, probe);
   std::size_t others = 0;
-  for (std::size_t i = 0; i < given.count; ++i) {
-    const bool is_other = found.keys[i].is_none() || !(found.kept[i]->key == found.keys[i]);
-    if (!(found.keys[i] == expected.keys[i]) || found.hashes[i] != expected.hashes[i] ||
-        (found.kept[i] != expected.kept[i] && !is_ambiguous(cache, found.hashes[i])) ||
-        (is_other && (others == found.other_count || found.others[others] != i)))
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const bool is_miss = probe.keys[i].is_none() || !(probe.hits[i]->key == probe.keys[i]);
+    if (!(probe.keys[i] == expected.keys[i]) || probe.hashes[i] != expected.hashes[i] ||
+        (probe.hits[i] != expected.hits[i] && !is_ambiguous(cache, probe.hashes[i])) ||
+        (is_miss && (others == probe.miss_count || probe.misses[others] != i)))
       return false;
-    others += is_other;
+    others += is_miss;
   }
-  return others == found.other_count;
+  return others == probe.miss_count;
 }
 
 bool look_ups_agree() {
@@ -180,27 +180,28 @@ bool look_ups_agree() {
       text[i] = static_cast<std::uint8_t>(below(20) == 0 ? 0xE2 + below(10) : 'a' + below(3));
     const std::size_t most = below(10) == 0 ? 300 : 1 + below(18);
     std::vector<std::size_t> ends{below(std::min<std::size_t>(size, 5))};
-    while (ends.back() < size && ends.size() <= PreTokens::MAX_COUNT)
+    while (ends.back() < size && ends.size() <= PreTokenBatch::MAX_COUNT)
       ends.push_back(std::min(size, ends.back() + 1 + below(most)));
-    const PreTokens given{text.get(),      text.get() + size, ends.front(),
-                          ends.data() + 1, ends.size() - 1,   below(2) == 0 ? 0xE3U : 0x100U};
+    const PreTokenBatch batch{text.get(),      text.get() + size,
+                              ends.front(),    ends.data() + 1,
+                              ends.size() - 1, below(2) == 0 ? 0xE3U : 0x100U};
     Alone<ShortCache> alone(11);
     ShortCache &cache = alone.cache;
-    for (std::size_t i = 0; i < given.count; ++i) {
-      const std::size_t length = given.ends[i] - given.start_of(i);
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const std::size_t length = batch.ends[i] - batch.start_of(i);
       if (below(4) == 0 || length > ShortKey::MAX_BYTES)
         continue;
-      const ShortKey key(given.text + given.start_of(i), length, given.limit);
+      const ShortKey key(batch.text + batch.start_of(i), length, batch.limit);
       const Ids ids = random_ids(length);
       cache.insert(key, key.hash(cache.key()), ids.data(), ids.size());
     }
     for (const Kernels *use : all_kernels())
-      if (!look_up_agrees(*use, given, cache))
+      if (!look_up_agrees(*use, batch, cache))
         return false;
-    LookUp found;
-    look_up(InstructionSet::PLAIN, given, cache, found);
-    unknown += found.other_count;
-    known += given.count - found.other_count;
+    CacheProbe probe;
+    look_up(InstructionSet::PLAIN, batch, cache, probe);
+    unknown += probe.miss_count;
+    known += batch.count - probe.miss_count;
   }
   return known > 10000 && unknown > 10000;
 }
@@ -252,11 +253,12 @@ void fill(PreTokenCache &cache, std::size_t count) {
     const std::string bytes = std::to_string(++number);
     const std::string longer = bytes + " of more than 15 bytes";
     const Ids ids{1, 2, 3};
-    for (ShortCache *table : {&cache.whole, &cache.units})
+    for (ShortCache *table : {&cache.short_pre_tokens, &cache.segments})
       table->insert(key_of(bytes), key_of(bytes).hash(table->key()), ids.data(), ids.size());
-    cache.longs.insert(bytes_of(longer), longer.size(),
-                       hash_long(bytes_of(longer), longer.size(), cache.longs.key()),
-                       ids.data(), ids.size());
+    cache.long_pre_tokens.insert(
+        bytes_of(longer), longer.size(),
+        hash_long(bytes_of(longer), longer.size(), cache.long_pre_tokens.key()), ids.data(),
+        ids.size());
   }
 }
 
@@ -285,7 +287,7 @@ bool the_budget_bounds_all_caches() {
       for (int round = 0; round < 3; ++round)
         for (const auto &cache : taken) {
           fill(*cache, 60000 / count + 3000);
-          if (pool.budget().used() > limit + count * CacheBudget::FLOOR)
+          if (pool.budget().used() > limit + count * CacheBudget::MIN_BYTES)
             return false;
         }
       give_back(pool, taken);

@@ -5,7 +5,7 @@
 #include "core/bpe/ordered_merges.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "core/train/made_tokens.hpp"
+#include "core/train/learned_tokens.hpp"
 #include "core/train/pair_counts.hpp"
 #include "core/train/word_counts.hpp"
 
@@ -110,25 +110,25 @@ void join_parts(const std::array<std::string, 2> &parts) {
   std::array<std::uint8_t, 256> bytes{};
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::uint8_t>(i);
-  MadeTokens tokens(bytes);
-  const auto join = [&tokens](MadeTokens::Symbol left, MadeTokens::Symbol right,
+  LearnedTokens tokens(bytes);
+  const auto join = [&tokens](LearnedTokens::Symbol left, LearnedTokens::Symbol right,
                               const std::uint64_t *start) {
-    const MadeTokens::Symbol known = tokens.find(left, right);
-    return known != MadeTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
+    const LearnedTokens::Symbol known = tokens.find(left, right);
+    return known != LearnedTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
   };
-  std::array<MadeTokens::Symbol, 2> made{};
+  std::array<LearnedTokens::Symbol, 2> made{};
   for (std::size_t which = 0; which < 2; ++which) {
     made[which] = static_cast<std::uint8_t>(parts[which][0]);
     for (std::size_t i = 1; i < parts[which].size(); ++i)
       made[which] = join(made[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
   }
   std::mt19937 coins(1);
-  std::vector<MadeTokens::Symbol> level;
+  std::vector<LearnedTokens::Symbol> level;
   std::vector<std::uint64_t> starts;
   for (std::size_t i = 0; i < COUNT; ++i) {
     const std::size_t which = coins() >> 16 & 1;
     const auto *data = reinterpret_cast<const std::uint8_t *>(parts[which].data());
-    starts.push_back(tokens.keep(data, parts[which].size()));
+    starts.push_back(tokens.store(data, parts[which].size()));
     level.push_back(made[which]);
   }
   for (std::size_t width = 1; width < 16; width *= 2)

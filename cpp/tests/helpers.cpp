@@ -1,7 +1,7 @@
 // Where memory ends while threads start, the threads that run do all the work.
 #include "tests/failing_memory.hpp"
 
-#include "core/threads/batch.hpp"
+#include "core/threads/run_all.hpp"
 #include "core/threads/parallel.hpp"
 
 #include <atomic>

@@ -80,25 +80,25 @@ VocabularyData vocabulary_data() {
   return data;
 }
 
-bool same(const Encoded &a, const Encoded &b) {
+bool same(const EncodeResult &a, const EncodeResult &b) {
   if (a.refusal.token != nullptr || b.refusal.token != nullptr)
     return a.refusal.token == b.refusal.token && a.refusal.position == b.refusal.position &&
-           a.refused == b.refused;
+           a.refused_text == b.refused_text;
   return std::vector<std::uint32_t>(a.ids.data(), a.ids.data() + a.ids.size()) ==
              std::vector<std::uint32_t>(b.ids.data(), b.ids.data() + b.ids.size()) &&
          a.text_ends == b.text_ends && a.starts == b.starts && a.ends == b.ends &&
          a.count == b.count;
 }
 
-bool agree(const Encoder &encoder, Wanted wanted, const std::vector<Bytes> &texts,
+bool agree(const Encoder &encoder, OutputKind output, const std::vector<Bytes> &texts,
            const AddedTokens &added) {
-  const auto go_on = [](const Encoded &found) { return found.refusal.token == nullptr; };
-  Encoded expected;
-  encode_texts(encoder, wanted, texts, added, 1, expected, go_on, [] {});
+  const auto go_on = [](const EncodeResult &found) { return found.refusal.token == nullptr; };
+  EncodeResult expected;
+  encode_texts(encoder, output, texts, added, 1, expected, go_on, [] {});
   for (const unsigned threads : {1U, 2U, 3U, 8U}) {
     set_task_size(1 + below(100));
-    Encoded found;
-    encode_texts(encoder, wanted, texts, added, threads, found, go_on, [] {});
+    EncodeResult found;
+    encode_texts(encoder, output, texts, added, threads, found, go_on, [] {});
     set_task_size(0);
     if (!same(found, expected)) {
       std::printf("%u threads give something else\n", threads);
@@ -147,11 +147,11 @@ bool what_is_thrown_arrives(const Encoder &encoder) {
         throw std::runtime_error("stop");
     };
     set_task_size(1000);
-    Encoded found;
+    EncodeResult found;
     try {
       encode_texts(
-          encoder, Wanted::IDS, texts, AddedTokens({}, {}), threads, found,
-          [](const Encoded &) { return true; }, pulse);
+          encoder, OutputKind::IDS, texts, AddedTokens({}, {}), threads, found,
+          [](const EncodeResult &) { return true; }, pulse);
       return false;
     } catch (const std::runtime_error &) {
     }
@@ -183,9 +183,10 @@ int main() {
         kept.push_back(random_text(coin() ? 10 : 400));
       const std::vector<Bytes> texts(kept.begin(), kept.end());
       const std::vector<Bytes> one(texts.begin(), texts.begin() + 1);
-      if (!agree(encoder, Wanted::IDS, texts, added) ||
-          !agree(encoder, Wanted::COUNT, texts, added) ||
-          !agree(encoder, Wanted::SPANS, one, added) || !agree_on_counts(tokenizer, texts) ||
+      if (!agree(encoder, OutputKind::IDS, texts, added) ||
+          !agree(encoder, OutputKind::COUNT, texts, added) ||
+          !agree(encoder, OutputKind::SPANS, one, added) ||
+          !agree_on_counts(tokenizer, texts) ||
           (round == 0 && !what_is_thrown_arrives(encoder))) {
         std::printf("%s\n0 passed, 1 failed\n", preset.names);
         return 1;

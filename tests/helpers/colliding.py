@@ -33,7 +33,7 @@ def long_tokens(count: int, collide: bool) -> list[bytes]:
 
 
 def cut_tokens(count: int, collide: bool) -> list[bytes]:
-    """Return tokens of 12 bytes whose polynomials modulo 2^64 had one slot (TokenCuts)."""
+    """Return tokens of 12 bytes whose polynomials modulo 2^64 had one slot (TokenSplits)."""
     random = np.random.default_rng(1)
     halves = random.integers(0, 256, (2, 2 * count, 6), np.uint8)
     if not collide:

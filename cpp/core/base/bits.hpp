@@ -65,7 +65,7 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 
 // Returns the exclusive or of both halves of the product. Each bit depends on all bits of `a`
 // and `b`.
-inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;
 }

@@ -20,8 +20,8 @@ struct HashKey {
 
   // Returns an independent key, to rehash a table.
   HashKey next() const {
-    return {fold_product(one ^ 0x9E3779B97F4A7C15, two ^ 0xD6E8FEB86659FD93),
-            fold_product(one ^ 0xA0761D6478BD642F, two ^ 0xE7037ED1A0B428DB)};
+    return {mul_fold(one ^ 0x9E3779B97F4A7C15, two ^ 0xD6E8FEB86659FD93),
+            mul_fold(one ^ 0xA0761D6478BD642F, two ^ 0xE7037ED1A0B428DB)};
   }
 };
 
@@ -34,7 +34,7 @@ void set_hash_key(const HashKey &key) noexcept;
 // Hashes 128 bits, and mixes all bits of the result well. Both factors are secret. So an
 // attacker can neither make one of them 0, nor know the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
-  return fold_product(low ^ key.one, high ^ key.two);
+  return mul_fold(low ^ key.one, high ^ key.two);
 }
 
 inline std::uint64_t load_word(const std::uint8_t *from) {

@@ -1,7 +1,7 @@
-// Merging the bytes of a pre-token into tokens. bpe/merge.py is its twin.
+// Merges the bytes of a pre-token into tokens. bpe/merge.py is the twin.
 //
-// Of all neighbours that can merge, those with the lowest rank do, of equal ones the leftmost,
-// until none can.
+// Each step merges the two neighbors with the lowest rank, and the leftmost of equal ranks.
+// Merging ends when no two neighbors can merge.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -17,13 +17,13 @@
 
 namespace pretok {
 
-// Up to so many symbols the lowest rank is found by scanning, else with a heap.
+// merge_short scans for the lowest rank. Beyond this many symbols a heap is faster.
 inline constexpr std::size_t MAX_SCANNED = 64;
-// The same for those in order, in which all of one rank merge in one scan.
+// merge_in_rounds applies one rank per scan. Beyond this many symbols a heap is faster.
 inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
-// Where the lowest of `size` ranks is, the first if there are several. A multiple of 4 may be
-// read; what is behind `size` is NO_RANK.
+// Returns the index of the lowest of `size` ranks, the first of equal ones. Reads up to the
+// next multiple of 4, where the caller has put NO_RANK.
 inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #if PRETOK_SSE2
   const auto load = [ranks](std::size_t at) {
@@ -52,19 +52,19 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place, at most MAX_SCANNED and at least one, with find(left, right)
-// for a Merged; returns how many are left. O(size^2).
+// Merges `size` symbols in place, 1 to MAX_SCANNED. find(left, right) returns a Merged. Returns
+// the number of symbols that remain. O(size^2).
 template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
   std::array<std::uint32_t, MAX_SCANNED> results;
-  const auto look = [&](std::size_t at) {
-    const Merged found = find(symbols[at], symbols[at + 1]);
-    ranks[at] = found.rank;
-    results[at] = found.id;
+  const auto look_up = [&](std::size_t at) {
+    const Merged merged = find(symbols[at], symbols[at + 1]);
+    ranks[at] = merged.rank;
+    results[at] = merged.id;
   };
   for (std::size_t i = 0; i + 1 < size; ++i)
-    look(i);
+    look_up(i);
   for (std::size_t i = size - 1; i < size + 3; ++i)
     ranks[i] = NO_RANK;
   while (size > 1) {
@@ -80,30 +80,31 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
       results[i] = results[i + 1];
     }
     if (at > 0)
-      look(at - 1);
+      look_up(at - 1);
     if (at + 1 < size)
-      look(at);
+      look_up(at);
   }
   return size;
 }
 
-// The same for at most MAX_IN_ROUNDS symbols with merges in order (ordered_merges.hpp): what
-// has the lowest rank merges everywhere at once, as what comes of it has higher ranks only.
-// O(size * different ranks): for runs of one character, which take a heap long.
+// Merges at most MAX_IN_ROUNDS symbols of an ordered vocabulary (ordered_merges.hpp). Each
+// round merges all pairs of the lowest rank at once, since new symbols only form pairs of
+// higher ranks. O(size * distinct ranks). Meant for runs of one character, on which a heap is
+// slow. Takes 12 KB of stack.
 template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
   std::array<std::uint32_t, MAX_IN_ROUNDS> results;
-  std::array<std::uint32_t, MAX_IN_ROUNDS> merged; // places
+  std::array<std::uint32_t, MAX_IN_ROUNDS> merged_at;
   std::size_t size = symbols.size();
-  const auto look = [&](std::size_t at) {
-    const Merged found =
+  const auto look_up = [&](std::size_t at) {
+    const Merged merge =
         at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
-    ranks[at] = found.rank;
-    results[at] = found.id;
+    ranks[at] = merge.rank;
+    results[at] = merge.id;
   };
   for (std::size_t at = 0; at < size; ++at)
-    look(at);
+    look_up(at);
   while (size > 1) {
     for (std::size_t at = size; at < size + 4; ++at)
       ranks[at] = NO_RANK;
@@ -115,7 +116,7 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     for (std::size_t at = 0; at < size; ++kept) {
       const bool merges = ranks[at] == low;
       if (merges)
-        merged[count++] = static_cast<std::uint32_t>(kept);
+        merged_at[count++] = static_cast<std::uint32_t>(kept);
       symbols[kept] = merges ? results[at] : symbols[at];
       ranks[kept] = ranks[at];
       results[kept] = results[at];
@@ -123,26 +124,26 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     }
     size = kept;
     for (std::size_t i = 0; i < count; ++i) {
-      look(merged[i]);
-      if (merged[i] > 0)
-        look(merged[i] - 1);
+      look_up(merged_at[i]);
+      if (merged_at[i] > 0)
+        look_up(merged_at[i] - 1);
     }
   }
   symbols.resize(size);
 }
 
-// The symbols as a list that skips merged places, with what each and the next one merge into.
+// The symbols as a linked list, with a heap of the pairs that can merge.
 template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
-        before_(size_), after_(size_), found_(size_, Merged{NO_RANK, NO_ID}) {
+        previous_(size_), next_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
-      before_[at] = at - 1; // NO_PLACE before the first
-      after_[at] = at + 1;
+      previous_[at] = at - 1; // wraps to NO_PLACE for the first
+      next_[at] = at + 1;
       if (at + 1 < size_) {
-        found_[at] = find_(symbols_[at], symbols_[at + 1]);
-        if (found_[at].rank != NO_RANK)
+        merged_[at] = find_(symbols_[at], symbols_[at + 1]);
+        if (merged_[at].rank != NO_RANK)
           heap_.push_back(key(at));
       }
     }
@@ -155,7 +156,7 @@ public:
       const std::uint64_t lowest = heap_.back();
       heap_.pop_back();
       const auto at = static_cast<std::uint32_t>(lowest);
-      // Out of date once the place has merged with another, or has been merged itself.
+      // Skip entries that a later merge of either symbol has made obsolete.
       if (key(at) == lowest)
         merge(at);
     }
@@ -163,7 +164,7 @@ public:
 
   void write_back() {
     std::size_t kept = 0;
-    for (std::uint32_t at = 0; at < size_; at = after_[at])
+    for (std::uint32_t at = 0; at < size_; at = next_[at])
       symbols_[kept++] = symbols_[at];
     symbols_.resize(kept);
   }
@@ -171,27 +172,27 @@ public:
 private:
   static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
-  // Orders by rank, then by place.
+  // Orders by rank, then by position.
   std::uint64_t key(std::uint32_t at) const {
-    return std::uint64_t{found_[at].rank} << 32 | at;
+    return std::uint64_t{merged_[at].rank} << 32 | at;
   }
 
   void merge(std::uint32_t at) {
-    symbols_[at] = found_[at].id;
-    const std::uint32_t gone = after_[at];
-    found_[gone].rank = NO_RANK;
-    after_[at] = after_[gone];
-    if (after_[at] < size_)
-      before_[after_[at]] = at;
-    look(at);
-    if (before_[at] != NO_PLACE)
-      look(before_[at]);
+    symbols_[at] = merged_[at].id;
+    const std::uint32_t absorbed = next_[at];
+    merged_[absorbed].rank = NO_RANK;
+    next_[at] = next_[absorbed];
+    if (next_[at] < size_)
+      previous_[next_[at]] = at;
+    look_up(at);
+    if (previous_[at] != NO_PLACE)
+      look_up(previous_[at]);
   }
 
-  void look(std::uint32_t at) {
-    found_[at] =
-        after_[at] < size_ ? find_(symbols_[at], symbols_[after_[at]]) : Merged{NO_RANK, NO_ID};
-    if (found_[at].rank == NO_RANK)
+  void look_up(std::uint32_t at) {
+    merged_[at] =
+        next_[at] < size_ ? find_(symbols_[at], symbols_[next_[at]]) : Merged{NO_RANK, NO_ID};
+    if (merged_[at].rank == NO_RANK)
       return;
     heap_.push_back(key(at));
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -200,14 +201,14 @@ private:
   std::vector<std::uint32_t> &symbols_;
   Find find_;
   std::uint32_t size_;
-  std::vector<std::uint32_t> before_;
-  std::vector<std::uint32_t> after_;
-  std::vector<Merged> found_;
+  std::vector<std::uint32_t> previous_;
+  std::vector<std::uint32_t> next_;
+  std::vector<Merged> merged_;
   std::vector<std::uint64_t> heap_;
 };
 
-// The same for any number of symbols below 2^32 - 1.
-// O(size * log(size)) time, some 40 bytes of memory each.
+// Merges any number of symbols below 2^32 - 1. O(size * log(size)) time, about 40 bytes of
+// memory per symbol.
 template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
   Chain<Find> chain(symbols, find);
   chain.merge_all();

@@ -1,8 +1,28 @@
-// Merging pre-tokens of any length.
+// Merges pre-tokens of any length, in windows of bounded size.
 //
-// `Engine` is what merges: IN_ORDER, symbol(byte), find(left, right) as a Merged of symbols,
-// id(symbol), width(symbol) in bytes, and stay_apart(left, right): whether the bytes of the two
-// merge into the two.
+// `Engine` adapts a vocabulary: IN_ORDER, symbol(byte), find(left, right) as a Merged of
+// symbols, id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
+//
+// Definition: two symbols are a valid pair if their bytes, side by side, merge into exactly
+// these two symbols.
+//
+// Claim: merging the bytes of the symbols t1 t2 … tn results in t1 t2 … tn if and only if every
+// two neighbors are a valid pair.
+//
+// If: suppose that some merge crosses a boundary between neighbors, and take the first such
+// merge, between ti and ti+1. Before it nothing crossed a boundary. So the bytes of ti and ti+1
+// had merged exactly as they do by themselves, and the same merge happens in the bytes of ti
+// and ti+1 alone. Then the two are not a valid pair. So no merge crosses a boundary, and the
+// bytes of each ti merge into ti.
+//
+// Only if: no merge crossed a boundary, so no symbol influenced the merges of another. The
+// bytes of ti and ti+1 alone therefore merge in the same way.
+//
+// merge_windows relies on the claim. It merges a window of bytes and keeps the symbols but for
+// those near the window's end, which could merge with later bytes. All neighbors within a
+// window are valid pairs. One pair remains to check: the last symbol kept before and the first
+// new symbol. If the pair is not valid, a window of twice the size that begins earlier replaces
+// both.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -23,7 +43,7 @@ template <typename Engine>
 void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
-    throw std::length_error("4 GiB of text merge only together");
+    throw std::length_error("merging needs a window of 4 GiB");
   symbols.resize(size);
   for (std::size_t i = 0; i < size; ++i)
     symbols[i] = engine.symbol(bytes[i]);
@@ -38,16 +58,8 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
     merge_long(symbols, find);
 }
 
-// Writes the ids of a pre-token to `to`, where there must be room for one a byte; returns how
-// many.
-//
-// Symbols t1 t2 … tn are what their bytes merge into if each two neighbours are what the bytes
-// of these two merge into. For think of the first merge that crosses a boundary between two of
-// them: until then, and so also then, all that happened within the two is what happens to them
-// by themselves, where nothing crosses. For the same reason, neighbours that merging left are
-// such a pair. So a long pre-token can be merged in windows: what a window becomes counts, but
-// for its end, which might merge with what follows, if it and what comes before it stay apart.
-// If they do not, a larger window that begins earlier settles it. Memory is that of a window.
+// Writes the ids of a pre-token to `to`, which has room for one id per byte. Returns the number
+// of ids. Uses the memory of one window.
 template <typename Engine>
 std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *to) {
@@ -55,12 +67,13 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   std::size_t done = 0;  // bytes
   std::size_t count = 0; // symbols
   std::size_t window = MAX_SCANNED;
-  std::size_t settled = 0; // up to where a larger window is needed
-  // Where the window was that has `symbols`, and its size: in a long run of one character all
-  // are alike.
+  std::size_t settled = 0; // the window must not shrink before this byte
+  // Start and size of the last merged window. In a long run of one character all windows have
+  // the same bytes, and `symbols` is reused.
   std::size_t last = 0;
   std::size_t last_size = 0;
-  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID}; // that were found to stay so
+  std::pair<std::uint32_t, std::uint32_t> apart{
+      NO_ID, NO_ID}; // the last valid pair, to skip its check
   while (done < size) {
     const std::size_t taken = std::min(window, size - done);
     if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)
@@ -81,7 +94,7 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
     }
     if (kept != 0 && count != 0 && apart != std::make_pair(to[count - 1], symbols[0])) {
       apart = {to[count - 1], symbols[0]};
-      if (!engine.stay_apart(apart.first, apart.second)) {
+      if (!engine.is_valid_pair(apart.first, apart.second)) {
         apart = {NO_ID, NO_ID};
         kept = 0;
       }

@@ -6,8 +6,8 @@
 namespace pretok {
 namespace {
 
-// Returns the logarithm of the number of buckets for `count` entries. Two buckets of two hold a
-// table that is nearly full; beyond seven eighths it takes long to find places.
+// Returns the binary logarithm of the number of buckets for `count` entries. A cuckoo table
+// with two slots a bucket can be nearly full. Beyond seven eighths an insertion takes long.
 unsigned bits_for(std::size_t count) {
   unsigned bits = 4;
   while ((std::size_t{2} << bits) / 8 * 7 < count)
@@ -26,7 +26,7 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   byte_pairs_.assign(1 << 16, 0);
   of_bytes_ = {NO_MERGE};
   key_ = hash_key();
-  make_room(bits_for(count)); // of none: it succeeds
+  make_room(bits_for(count)); // cannot fail: there is nothing to insert yet
 }
 
 std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::uint32_t id) {
@@ -41,12 +41,13 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
     byte_pairs_[std::size_t{left} << 8 | right] = static_cast<std::uint16_t>(of_bytes_.size());
     of_bytes_.push_back(symbol);
   }
-  return place(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
+  return insert(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
-// Fills a table of 2^bits buckets or, if that fails, a larger one of at most 2^GROWTH times as
-// many as the merges need. A new key comes before more memory: merges that collide with one key
-// do not with another, unless the table is too full. Returns false if nothing helps.
+// Rebuilds the table with 2^bits buckets. If that fails, tries other hash keys, then larger
+// tables, up to 2^GROWTH times the size that the merges need. New keys come first: pairs that
+// collide under one key rarely collide under another, unless the table is too full. Returns
+// false if every attempt fails.
 bool OrderedMerges::make_room(unsigned bits) {
   constexpr unsigned GROWTH = 2;
   constexpr int KEYS = 3;
@@ -65,30 +66,30 @@ bool OrderedMerges::make_room(unsigned bits) {
   return false;
 }
 
-// Places all symbols in an empty table.
+// Inserts all merges into the empty table.
 bool OrderedMerges::fill() {
   for (std::uint32_t symbol = BYTES; symbol < size(); ++symbol) {
     const Parts of = parts(symbol);
-    if (!place(key_of(of.left, of.right) | symbol))
+    if (!insert(key_of(of.left, of.right) | symbol))
       return false;
   }
   return true;
 }
 
-// Puts an entry into one of its two buckets; what must give way for it goes into its other one,
-// and so on. Returns false if that has no end.
-bool OrderedMerges::place(std::uint64_t entry) {
+// Inserts an entry into one of its two buckets. If both are full, evicts a random slot and
+// moves the evicted entry to its other bucket, and so on. Returns false after 500 moves.
+bool OrderedMerges::insert(std::uint64_t entry) {
   std::uint64_t turn = entry;
   for (int moves = 0; moves < 500; ++moves) {
     const std::uint64_t hash = hash_of(entry);
-    for (const std::size_t bucket : {one(hash), other(hash)})
+    for (const std::size_t bucket : {index_a(hash), index_b(hash)})
       for (const std::size_t at : {bucket, bucket + 1})
         if (entries_[at] == FREE) {
           entries_[at] = entry;
           return true;
         }
     turn = turn * 6364136223846793005 + 1442695040888963407;
-    const std::size_t bucket = (turn >> 63) != 0 ? one(hash) : other(hash);
+    const std::size_t bucket = (turn >> 63) != 0 ? index_a(hash) : index_b(hash);
     std::swap(entries_[bucket + (turn >> 62 & 1)], entry);
   }
   return false;

@@ -1,10 +1,25 @@
-// The merges of a vocabulary in order, in tables that fit where memory is fast.
+// The merges of an ordered vocabulary, in a cuckoo table that fits in the processor's cache.
 //
-// In order means: each token that merging can make has one merge that makes it, ranked behind
-// those that make its two parts. Trained vocabularies are so. Then a rank can stand for the
-// token that its merge makes: a symbol is a byte, 0 to 255, or 256 + the place of a merge.
-// Merging applies ranks in ascending order, so that a rank is a time as well: a part of a token
-// is there from its own time until the token's.
+// A vocabulary is ordered if each token that merging makes has exactly one merge, and that
+// merge ranks after the merges of its two parts. Trained vocabularies are ordered. A rank can
+// then stand for the token that its merge makes: a symbol is a byte (0 to 255), or 256 + the
+// rank of a merge. Merging applies ranks in ascending order, so a symbol is also a time. A part
+// of a token exists from the part's own time until the token's time.
+//
+// The table holds one 64-bit entry per merge:
+//
+//   63          43 42         22 21          0  +--------------+-------------+-------------+  |
+// left (21)   |  right (21) | result (22) |  +--------------+-------------+-------------+
+//
+// A look-up compares by XOR with a key that has the same left and right, and result 0. The
+// matching entry becomes its bare result, which is below 2^21. Every other entry keeps a bit
+// above bit 21 and so stays larger than NO_MERGE = 2^22 - 1. The minimum of NO_MERGE and the
+// XORs is therefore the answer, without a branch. A free slot is all ones. Its XOR with the key
+// of two sentinels (NO_SYMBOL) is NO_MERGE, and larger with any other key. No entry has a
+// sentinel, so a sentinel never merges.
+//
+// A bucket has two slots. Each pair has two buckets, bucket_a and bucket_b, and is in one of
+// these four slots if the table has it.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -21,10 +36,10 @@ class OrderedMerges {
 public:
   static constexpr std::uint32_t BYTES = 256;
   static constexpr unsigned SYMBOL_BITS = 21;
-  // No symbol: more than each of them, which are below MAX_SYMBOLS.
+  // The result of a failed look-up. Larger than every symbol.
   static constexpr std::uint32_t NO_MERGE = (1U << (SYMBOL_BITS + 1)) - 1;
   static constexpr std::uint32_t MAX_SYMBOLS = (1U << SYMBOL_BITS) - 1;
-  // Merges with nothing.
+  // A sentinel beside the ends of a pre-token. It merges with nothing.
   static constexpr std::uint32_t NO_SYMBOL = MAX_SYMBOLS;
 
   struct Parts {
@@ -32,53 +47,52 @@ public:
     std::uint32_t right;
   };
 
-  // Begins with the ids of the bytes and makes room for about `count` merges, with a fresh
-  // table.
+  // Empties the table, draws a new hash key, and reserves room for about `count` merges.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
-  // Enters the next merge, that of two symbols that stay apart until now, which makes the token
-  // with this id; returns the symbol, or NO_MERGE if there are too many, or
-  // the table has no place for it.
+  // Adds the merge with the next rank: `left` and `right` make the token `id`. The two must be
+  // a valid pair so far. Returns the new symbol. Returns NO_MERGE if there are too many
+  // symbols, or if no hash key finds a slot for the entry.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
-  // What two symbols merge into, or NO_MERGE. Without branches, which no processor could
-  // foretell.
+  // Returns the symbol that two symbols merge into, or NO_MERGE. Branchless: the outcome is
+  // unpredictable.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-    return find(places_of(left, right));
+    return find(buckets_of(left, right));
   }
 
-  // The same in two steps: where two symbols are looked for, to be asked for early, and what is
-  // found there.
-  struct Places {
+  // `find` in two steps, so that the caller can prefetch the buckets in between.
+  struct Buckets {
     std::uint64_t key;
-    const std::uint64_t *one;
-    const std::uint64_t *other;
+    const std::uint64_t *bucket_a;
+    const std::uint64_t *bucket_b;
   };
-  Places places_of(std::uint32_t left, std::uint32_t right) const {
+  Buckets buckets_of(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t key = key_of(left, right);
     const std::uint64_t hash = hash_pair(left, right, key_);
-    return {key, entries_.data() + one(hash), entries_.data() + other(hash)};
+    return {key, entries_.data() + index_a(hash), entries_.data() + index_b(hash)};
   }
-  static void prefetch(const Places &places) {
-    pretok::prefetch(places.one);
-    pretok::prefetch(places.other);
+  static void prefetch(const Buckets &buckets) {
+    pretok::prefetch(buckets.bucket_a);
+    pretok::prefetch(buckets.bucket_b);
   }
-  static std::uint32_t find(const Places &places) {
-    // Only the right entry leaves no more than a symbol.
-    const std::uint64_t in_one = least(places.one[0] ^ places.key, places.one[1] ^ places.key);
-    const std::uint64_t in_other =
-        least(places.other[0] ^ places.key, places.other[1] ^ places.key);
-    return static_cast<std::uint32_t>(least(least(in_one, in_other), NO_MERGE));
+  static std::uint32_t find(const Buckets &buckets) {
+    // Only the matching entry leaves a value below NO_MERGE.
+    const std::uint64_t in_a =
+        least(buckets.bucket_a[0] ^ buckets.key, buckets.bucket_a[1] ^ buckets.key);
+    const std::uint64_t in_b =
+        least(buckets.bucket_b[0] ^ buckets.key, buckets.bucket_b[1] ^ buckets.key);
+    return static_cast<std::uint32_t>(least(least(in_a, in_b), NO_MERGE));
   }
 
-  // Asks for the memory that find will look at.
+  // Prefetches the memory that `find` will read.
   void prefetch(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t hash = hash_pair(left, right, key_);
-    pretok::prefetch(&entries_[one(hash)]);
-    pretok::prefetch(&entries_[other(hash)]);
+    pretok::prefetch(&entries_[index_a(hash)]);
+    pretok::prefetch(&entries_[index_b(hash)]);
   }
 
-  // As find, for two bytes.
+  // Like `find`, for two bytes.
   std::uint32_t of_bytes(std::uint8_t left, std::uint8_t right) const {
     return of_bytes_[byte_pairs_[std::size_t{left} << 8 | right]];
   }
@@ -86,44 +100,48 @@ public:
   std::uint32_t id(std::uint32_t symbol) const {
     return symbol >= BYTES && ids_are_symbols_ ? symbol : ids_[symbol];
   }
-  // How many merges the table has slots for.
+  // Returns the number of slots of the table.
   std::size_t slots() const { return entries_.size(); }
-  // Bytes and merges.
+  // Returns the number of symbols: the 256 bytes and the merges.
   std::uint32_t size() const { return static_cast<std::uint32_t>(ids_.size()); }
   // `symbol` must not be a byte.
   Parts parts(std::uint32_t symbol) const { return parts_[symbol - BYTES]; }
 
-  // Whether the bytes of these two merge into these two: then and only then no merge crosses
-  // the boundary between them. O(depth of the two).
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+  // Returns whether the bytes of `left` and `right`, side by side, merge into exactly these two
+  // symbols. That holds if and only if no merge crosses the boundary between them. O(depth of
+  // the two).
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (find(left, right) != NO_MERGE)
       return false;
     bool apart = true;
-    for_meetings(left, right, [&](std::uint32_t a, std::uint32_t b, std::uint32_t until) {
-      return apart = find(a, b) >= until;
-    });
+    for_boundary_pairs(left, right,
+                       [&](std::uint32_t a, std::uint32_t b, std::uint32_t deadline) {
+                         return apart = find(a, b) >= deadline;
+                       });
     return apart;
   }
 
-  // Goes back in time from two symbols side by side, taking the later one apart, and calls
-  // visit(left, right, until) for each two that must have met before, until that returns false:
-  // the two stay apart if none of these merge before `until`, which is when one of them is
-  // gone. Of equal ranks the leftmost merges first, so that a merge across comes before an
-  // equal one on its right, and behind an equal one on its left.
+  // Visits the pairs of symbols that were neighbors at the boundary of `left` and `right`, back
+  // in time: each step undoes the later of the two merges. Calls visit(left, right, deadline)
+  // for each pair, until visit returns false. `left` and `right` are a valid pair if no visited
+  // pair merges before its deadline, the time at which one of its two symbols merges away. The
+  // leftmost of two equal ranks merges first. So a merge across the boundary comes before an
+  // equal merge on its right (the deadline is right + 1), and after an equal merge on its left
+  // (the deadline is left).
   template <typename Visit>
-  void for_meetings(std::uint32_t left, std::uint32_t right, Visit visit) const {
+  void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {
-      std::uint32_t until;
+      std::uint32_t deadline;
       if (left > right && left >= BYTES) {
-        until = left;
+        deadline = left;
         left = parts(left).right;
       } else if (right >= BYTES) {
-        until = right + 1;
+        deadline = right + 1;
         right = parts(right).left;
       } else {
         return;
       }
-      if (!visit(left, right, until))
+      if (!visit(left, right, deadline))
         return;
     }
   }
@@ -141,22 +159,22 @@ private:
   }
   static std::uint64_t least(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
-  // The two buckets, each of two entries, of which one has the pair if the table has it.
-  std::size_t one(std::uint64_t hash) const { return (hash >> shift_) * 2; }
-  std::size_t other(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
+  // The first slots of the two buckets of a pair.
+  std::size_t index_a(std::uint64_t hash) const { return (hash >> shift_) * 2; }
+  std::size_t index_b(std::uint64_t hash) const { return (hash >> 20 & mask_) * 2; }
 
   bool make_room(unsigned bits);
   bool fill();
-  bool place(std::uint64_t entry);
+  bool insert(std::uint64_t entry);
 
   HashKey key_ = hash_key();
-  std::vector<std::uint64_t> entries_; // left, right, what they merge into
+  std::vector<std::uint64_t> entries_; // the slots; the layout is above
   unsigned shift_ = 63;
   std::uint64_t mask_ = 1;
   std::vector<Parts> parts_;
   std::vector<std::uint32_t> ids_; // by symbol
-  bool ids_are_symbols_ = true;    // of merges: ids are often numbered like that
-  // For each pair of bytes where in `of_bytes_` its symbol is.
+  bool ids_are_symbols_ = true;    // whether id == symbol for every merge, which is common
+  // Maps a pair of bytes to the index of its symbol in `of_bytes_`; 0: no merge.
   std::vector<std::uint16_t> byte_pairs_;
   std::vector<std::uint32_t> of_bytes_;
 };

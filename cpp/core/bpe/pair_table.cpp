@@ -5,13 +5,13 @@
 namespace pretok {
 
 void PairTable::reset(std::size_t count) {
-  std::size_t places = 16;
-  while (places < 2 * count)
-    places *= 2;
-  entries_.assign(places, Entry{});
-  mask_ = places - 1;
+  std::size_t slots = 16;
+  while (slots < 2 * count)
+    slots *= 2;
+  entries_.assign(slots, Entry{});
+  mask_ = slots - 1;
   count_ = 0;
-  filter_.assign((places + 7) / 8, 0);
+  filter_.assign((slots + 7) / 8, 0);
   filter_mask_ = filter_.size() - 1;
 }
 

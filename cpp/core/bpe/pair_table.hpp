@@ -1,5 +1,5 @@
-// Which two tokens merge, how early, and into what: any merges. For those in order there is
-// ordered_merges.hpp.
+// The merges of a vocabulary in any order: pair of tokens to rank and result. Ordered
+// vocabularies use the faster table of ordered_merges.hpp.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// More than every rank, also as a signed number, which is what SSE2 compares.
+// Larger than every rank, also when compared as signed, as SSE2 does.
 inline constexpr std::uint32_t NO_RANK = 0x7FFFFFFF;
 
 struct Merged {
@@ -26,10 +26,11 @@ public:
     Merged merged{NO_RANK, NO_ID};
   };
 
-  // Makes room for `count` pairs; what was in the table is gone. More are let in, but slower.
+  // Empties the table and reserves room for `count` pairs. The table grows if more are
+  // inserted.
   void reset(std::size_t count);
 
-  // A pair that is there already gets the new rank and result.
+  // Replaces the rank and result of a pair that the table has already.
   void insert(std::uint32_t left, std::uint32_t right, Merged merged);
 
   Merged find(std::uint32_t left, std::uint32_t right) const {
@@ -50,8 +51,8 @@ private:
 
   HashKey key_ = hash_key();
   std::vector<Entry> entries_;
-  // A bit for each hash that is in the table: most pairs are not, and this fits where memory is
-  // fast.
+  // A Bloom filter with one bit per pair. Most look-ups fail, and the filter fits in the
+  // processor's cache.
   std::vector<std::uint64_t> filter_;
   std::size_t filter_mask_ = 0;
   std::size_t mask_ = 0;

@@ -1,13 +1,13 @@
-// Merging short pre-tokens, several in turn.
+// Merges short pre-tokens, several interleaved.
 //
-// A merge is a chain of steps that wait for each other: find the lowest rank, merge there, look
-// up what the new symbol merges into with its neighbours. With the steps of other pre-tokens to
-// do meanwhile the processor need not wait, if no step has a branch that it would have to
-// guess, and if what a step looks up is asked for when the step before ends.
+// The steps of one merge depend on each other: find the lowest rank, merge there, look up the
+// new symbol with its neighbors. Interleaving the steps of several pre-tokens hides that
+// latency. It needs steps without unpredictable branches, and each step prefetches the buckets
+// that the next step reads.
 #pragma once
 
 #include "core/base/bits.hpp"
-#include "core/bpe/char_joints.hpp"
+#include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
 
 #include <algorithm>
@@ -17,22 +17,22 @@
 
 namespace pretok {
 
-// One pre-token while it is merged: places 1 to its size, with a symbol that nothing merges
-// with before and behind it, so that no step has to ask whether there is a neighbour.
+// The state of merging one pre-token. Its symbols are in positions 1 to its size. A sentinel
+// before and after them spares each step the check for a neighbor.
 class ShortMerge {
 public:
   static constexpr std::size_t MAX_BYTES = 62; // bytes
 
   // `size` is from 1 to MAX_BYTES.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
-             const CharJoints &joints) {
+             const MergeBarriers &barriers) {
     if (is_ascii(bytes, size)) {
       for (std::size_t i = 0; i < size; ++i)
         symbols_[i + 1] = bytes[i];
       for (std::size_t i = 0; i + 1 < size; ++i)
         keys_[i + 1] = key(merges.of_bytes(bytes[i], bytes[i + 1]), i + 1);
     } else {
-      size = joints.begin_merge(bytes, size, symbols_.data() + 1);
+      size = barriers.begin_merge(bytes, size, symbols_.data() + 1);
       for (std::size_t i = 1; i < size; ++i)
         keys_[i] = key(merges.find(symbols_[i], symbols_[i + 1]), i);
     }
@@ -41,46 +41,48 @@ public:
     keys_[FRONT] = NO_KEY;
     for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
-    there_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
-    at_ = last_ = FRONT; // where nothing comes of it
-    before_ = behind_ = merges.places_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
+    live_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
+    at_ = left_ = FRONT; // the first step looks up two sentinels
+    left_buckets_ = right_buckets_ =
+        merges.buckets_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
   }
 
-  // Merges the two with the lowest rank, of equal ones the leftmost; returns false if there are
-  // none.
+  // Merges the two neighbors with the lowest rank, the leftmost of equal ranks. Returns false
+  // if no neighbors merge.
   bool step(const OrderedMerges &merges) {
-    const std::uint32_t with_last = key(OrderedMerges::find(before_), last_);
-    const std::uint32_t with_next = key(OrderedMerges::find(behind_), at_);
-    // Not by way of memory, which is slow to read in other pieces than it was written in.
-    const std::uint32_t low = least(lowest(), least(with_last, with_next));
-    keys_[last_] = with_last;
-    keys_[at_] = with_next;
+    const std::uint32_t with_left = key(OrderedMerges::find(left_buckets_), left_);
+    const std::uint32_t with_right = key(OrderedMerges::find(right_buckets_), at_);
+    // The new keys stay in registers: reading them as vectors right after narrow writes would
+    // stall store forwarding.
+    const std::uint32_t low = least(lowest(), least(with_left, with_right));
+    keys_[left_] = with_left;
+    keys_[at_] = with_right;
     const std::uint32_t symbol = low >> PLACE_BITS;
     if (symbol >= OrderedMerges::NO_MERGE)
       return false;
     const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
-    const std::uint64_t behind = ~ONE << at;
-    const unsigned gone = lowest_bit(there_ & behind);
-    there_ &= ~(ONE << gone);
-    const unsigned next = lowest_bit(there_ & behind);
-    const unsigned last = highest_bit(there_ & ((ONE << at) - 1));
+    const std::uint64_t after_mask = ~ONE << at;
+    const unsigned absorbed = lowest_bit(live_ & after_mask);
+    live_ &= ~(ONE << absorbed);
+    const unsigned next = lowest_bit(live_ & after_mask);
+    const unsigned left = highest_bit(live_ & ((ONE << at) - 1));
     symbols_[at] = symbol;
-    keys_[gone] = keys_[at] = keys_[last] = NO_KEY;
-    before_ = merges.places_of(symbols_[last], symbol);
-    behind_ = merges.places_of(symbol, symbols_[next]);
-    OrderedMerges::prefetch(before_);
-    OrderedMerges::prefetch(behind_);
+    keys_[absorbed] = keys_[at] = keys_[left] = NO_KEY;
+    left_buckets_ = merges.buckets_of(symbols_[left], symbol);
+    right_buckets_ = merges.buckets_of(symbol, symbols_[next]);
+    OrderedMerges::prefetch(left_buckets_);
+    OrderedMerges::prefetch(right_buckets_);
     at_ = at;
-    last_ = last;
+    left_ = left;
     return true;
   }
 
-  // Writes the ids to `to`, returns how many.
+  // Writes the ids to `to`. Returns the number of ids.
   std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
     std::size_t count = 0;
     constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
-    for (std::uint64_t left = there_ & ~ENDS; left != 0; left &= left - 1)
+    for (std::uint64_t left = live_ & ~ENDS; left != 0; left &= left - 1)
       to[count++] = merges.id(symbols_[lowest_bit(left)]);
     return count;
   }
@@ -90,15 +92,15 @@ private:
   static constexpr unsigned FRONT = 0;
   static constexpr unsigned BACK = (1U << PLACE_BITS) - 1;
   static constexpr std::size_t BLOCK = 16;
-  // More than each other, also as a signed number, which is what SSE2 compares.
+  // Larger than every other key, also when compared as signed, as SSE2 does.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
-  // Orders by rank, then by place.
+  // Orders by rank, then by position.
   static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
 
-  // std::min takes addresses, and GCC the one of the two that it is to read.
+  // With std::min, which takes references, GCC selects an address and reloads from memory.
   static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
   std::uint32_t lowest() const {
@@ -127,40 +129,42 @@ private:
 #endif
   }
 
-  alignas(16) std::array<std::uint32_t, BACK + 1> keys_; // of each place with the next
+  alignas(16) std::array<std::uint32_t,
+                         BACK + 1> keys_; // the merge of each position with the next live one
   std::array<std::uint32_t, BACK + 1> symbols_;
-  std::uint64_t there_; // places that have not been merged into the one before
-  std::size_t blocks_;  // of keys that are in use
-  // Where the last step merged, and the neighbour before: what is there merges into is still to
-  // be looked up, as that with the neighbour behind.
+  std::uint64_t live_; // a bit per position that still holds a symbol
+  std::size_t blocks_; // blocks of `keys_` in use
+  // The position of the last merge, and the position to its left. The look-ups of the new
+  // symbol with both neighbors are pending.
   unsigned at_;
-  unsigned last_;
-  OrderedMerges::Places before_;
-  OrderedMerges::Places behind_;
+  unsigned left_;
+  OrderedMerges::Buckets left_buckets_;
+  OrderedMerges::Buckets right_buckets_;
 };
 
-// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes: next(bytes, size) gives one, or
-// returns false if there are no more, and done(which, merge) takes each as soon as it is ready,
-// `which` counting from 0 in the order in which they were given.
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes, MAX_ACTIVE at a time. next(bytes,
+// size) supplies a pre-token, or returns false if there are no more. done(which, merge)
+// receives each result as soon as it is ready. `which` numbers the pre-tokens from 0 in the
+// order in which next supplied them.
 template <typename Next, typename Done>
-void merge_in_turn(const OrderedMerges &merges, const CharJoints &joints, Next next,
-                   Done done) {
-  constexpr std::size_t AT_ONCE = 8;
-  std::array<ShortMerge, AT_ONCE> states;
-  std::array<std::size_t, AT_ONCE> which;  // by state
-  std::array<std::size_t, AT_ONCE> active; // states
+void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barriers, Next next,
+                       Done done) {
+  constexpr std::size_t MAX_ACTIVE = 8;
+  std::array<ShortMerge, MAX_ACTIVE> states;
+  std::array<std::size_t, MAX_ACTIVE> which;  // by state
+  std::array<std::size_t, MAX_ACTIVE> active; // states
   std::size_t count = 0;
-  std::size_t given = 0;
+  std::size_t started = 0;
   const auto begin = [&](std::size_t state) {
     const std::uint8_t *bytes = nullptr;
     std::size_t size = 0;
     if (!next(bytes, size))
       return false;
-    states[state].begin(bytes, size, merges, joints);
-    which[state] = given++;
+    states[state].begin(bytes, size, merges, barriers);
+    which[state] = started++;
     return true;
   };
-  while (count < AT_ONCE && begin(count)) {
+  while (count < MAX_ACTIVE && begin(count)) {
     active[count] = count;
     ++count;
   }

@@ -29,7 +29,7 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::
   if (2 * (long_count_ + 1) > long_.size())
     grow_long();
   const std::uint64_t hash = hash_long(bytes, size, key_);
-  Long &entry = long_[place_long(bytes, size, hash)];
+  Long &entry = long_[long_slot(bytes, size, hash)];
   if (entry.bytes != nullptr)
     return;
   entry = {bytes, size, hash, id};
@@ -60,9 +60,9 @@ void TokenTable::grow_long() {
   long_ = std::move(larger);
 }
 
-// Returns where these bytes are, or the free slot where they belong.
-std::size_t TokenTable::place_long(const std::uint8_t *bytes, std::size_t size,
-                                   std::uint64_t hash) const {
+// Returns the slot with these bytes, or the free slot for them.
+std::size_t TokenTable::long_slot(const std::uint8_t *bytes, std::size_t size,
+                                  std::uint64_t hash) const {
   std::size_t at = hash & (long_.size() - 1);
   while (long_[at].bytes != nullptr && (long_[at].hash != hash || long_[at].size != size ||
                                         std::memcmp(long_[at].bytes, bytes, size) != 0))
@@ -73,7 +73,7 @@ std::size_t TokenTable::place_long(const std::uint8_t *bytes, std::size_t size,
 std::uint32_t TokenTable::find_long(const std::uint8_t *bytes, std::size_t size) const {
   if (size > longest_)
     return NO_ID;
-  const Long &entry = long_[place_long(bytes, size, hash_long(bytes, size, key_))];
+  const Long &entry = long_[long_slot(bytes, size, hash_long(bytes, size, key_))];
   return entry.bytes == nullptr ? NO_ID : entry.id;
 }
 

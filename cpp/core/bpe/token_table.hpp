@@ -1,4 +1,4 @@
-// Tokens by their bytes: the id of a whole pre-token in one look.
+// A hash table from the bytes of a token to its id.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -15,23 +15,23 @@ namespace pretok {
 
 class TokenTable {
 public:
-  // Makes room for `count` tokens and removes those that were there.
+  // Empties the table and reserves room for `count` tokens.
   void reset(std::size_t count, const HashKey &key = hash_key());
 
-  // Keeps a view of the bytes of tokens longer than ShortKey::MAX_BYTES. Of equal tokens the
-  // first stays. Memory up to `limit` may be read.
+  // Stores only a pointer to the bytes of a token longer than ShortKey::MAX_BYTES. Changes
+  // nothing if the table has an equal token. May read memory up to `limit`.
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
               std::uint32_t id);
 
   // The same for at most ShortKey::MAX_BYTES bytes.
   void insert_short(const ShortKey &key, std::uint32_t id);
 
-  // Asks for the memory that insert_short will need.
+  // Prefetches the memory that insert_short will write.
   void prepare(const ShortKey &key) const {
     pretok::prefetch(&short_[key.hash(key_) >> short_shift_]);
   }
 
-  // The id of the token with these bytes, or NO_ID. Memory up to `limit` may be read.
+  // Returns the id of the token with these bytes, or NO_ID. May read memory up to `limit`.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size,
                      const std::uint8_t *limit) const {
     return size <= ShortKey::MAX_BYTES ? find_short(ShortKey(bytes, size, limit))
@@ -52,10 +52,10 @@ public:
     }
   }
 
-  // The same for more than ShortKey::MAX_BYTES bytes.
+  // Like `find`, for more than ShortKey::MAX_BYTES bytes.
   std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
 
-  // Asks for the memory that find_short will look at.
+  // Prefetches the memory that find_short will read.
   void prefetch(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (may_have(hash))
@@ -77,14 +77,14 @@ private:
   bool may_have(std::uint64_t hash) const {
     return filter_[hash >> 20 & filter_mask_] >> (hash >> 14 & 63) & 1;
   }
-  std::size_t place_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
+  std::size_t long_slot(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const;
   void grow_long();
 
   HashKey key_ = hash_key();
   std::vector<Short, HugePages<Short>> short_;
   std::size_t short_mask_ = 0;
   unsigned short_shift_ = 0;
-  // A bit for the hash of each short one: it fits where memory is fast.
+  // A Bloom filter with one bit per short token. It fits in the processor's cache.
   std::vector<std::uint64_t> filter_ = {0};
   std::size_t filter_mask_ = 0;
   std::vector<Long> long_;

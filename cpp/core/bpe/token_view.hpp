@@ -1,4 +1,4 @@
-// The bytes of a token, which a vocabulary keeps.
+// The bytes of a token. The vocabulary owns them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace pretok {
 
 struct TokenView {
-  const std::uint8_t *bytes = nullptr; // nullptr: there is no such token
+  const std::uint8_t *bytes = nullptr; // nullptr: no such token
   std::uint32_t size = 0;
 };
 

@@ -11,44 +11,44 @@ class Vocabulary::Ordered {
 public:
   static constexpr bool IN_ORDER = true;
 
-  explicit Ordered(const Vocabulary &vocabulary) : of_(vocabulary) {}
+  explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return byte; }
-  std::uint32_t id(std::uint32_t symbol) const { return of_.merges_.id(symbol); }
+  std::uint32_t id(std::uint32_t symbol) const { return vocabulary_.merges_.id(symbol); }
   Merged find(std::uint32_t left, std::uint32_t right) const {
-    const std::uint32_t found = of_.merges_.find(left, right);
-    return found == OrderedMerges::NO_MERGE ? Merged{NO_RANK, NO_ID} : Merged{found, found};
+    const std::uint32_t symbol = vocabulary_.merges_.find(left, right);
+    return symbol == OrderedMerges::NO_MERGE ? Merged{NO_RANK, NO_ID} : Merged{symbol, symbol};
   }
   std::size_t width(std::uint32_t symbol) const {
-    return symbol < OrderedMerges::BYTES ? 1 : of_.tokens_[id(symbol)].size;
+    return symbol < OrderedMerges::BYTES ? 1 : vocabulary_.tokens_[id(symbol)].size;
   }
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
-    return of_.merges_.stay_apart(left, right);
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
+    return vocabulary_.merges_.is_valid_pair(left, right);
   }
 
 private:
-  const Vocabulary &of_;
+  const Vocabulary &vocabulary_;
 };
 
 class Vocabulary::AnyOrder {
 public:
   static constexpr bool IN_ORDER = false;
 
-  explicit AnyOrder(const Vocabulary &vocabulary) : of_(vocabulary) {}
+  explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
-  std::uint32_t symbol(std::uint8_t byte) const { return of_.byte_ids_[byte]; }
+  std::uint32_t symbol(std::uint8_t byte) const { return vocabulary_.byte_ids_[byte]; }
   std::uint32_t id(std::uint32_t symbol) const { return symbol; }
   Merged find(std::uint32_t left, std::uint32_t right) const {
-    return of_.pairs_.find(left, right);
+    return vocabulary_.pairs_.find(left, right);
   }
   std::size_t width(std::uint32_t symbol) const {
-    return symbol == NO_ID ? 1 : of_.tokens_[symbol].size;
+    return symbol == NO_ID ? 1 : vocabulary_.tokens_[symbol].size;
   }
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (left == NO_ID || right == NO_ID)
       return true;
-    const TokenView a = of_.tokens_[left];
-    const TokenView b = of_.tokens_[right];
+    const TokenView a = vocabulary_.tokens_[left];
+    const TokenView b = vocabulary_.tokens_[right];
     std::vector<std::uint8_t> both(a.bytes, a.bytes + a.size);
     both.insert(both.end(), b.bytes, b.bytes + b.size);
     std::vector<std::uint32_t> symbols;
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  const Vocabulary &of_;
+  const Vocabulary &vocabulary_;
 };
 
 std::size_t Vocabulary::merge_ordered(const std::uint8_t *bytes, std::size_t size,
@@ -80,14 +80,14 @@ std::vector<Merge> Vocabulary::merges() const {
     }
     return result;
   }
-  std::vector<PairTable::Entry> found;
+  std::vector<PairTable::Entry> entries;
   for (const PairTable::Entry &entry : pairs_.entries())
     if (!PairTable::is_free(entry))
-      found.push_back(entry);
-  std::sort(found.begin(), found.end(),
+      entries.push_back(entry);
+  std::sort(entries.begin(), entries.end(),
             [](const auto &a, const auto &b) { return a.merged.rank < b.merged.rank; });
-  result.reserve(found.size());
-  for (const PairTable::Entry &entry : found)
+  result.reserve(entries.size());
+  for (const PairTable::Entry &entry : entries)
     result.push_back({static_cast<std::uint32_t>(entry.pair >> 32),
                       static_cast<std::uint32_t>(entry.pair), entry.merged.id});
   return result;

@@ -1,9 +1,9 @@
-// The tokens of a vocabulary, what merges them, and pre-tokens to ids.
+// The tokens and merges of a vocabulary, and merging of one pre-token to ids.
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/bpe/char_joints.hpp"
 #include "core/bpe/merge.hpp"
+#include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/short_merge.hpp"
@@ -18,7 +18,7 @@
 
 namespace pretok {
 
-// Immutable once built, until it is built again.
+// Immutable between calls of `build`.
 class Vocabulary {
 public:
   Vocabulary() = default;
@@ -26,48 +26,49 @@ public:
   Vocabulary(const Vocabulary &) = delete;
   Vocabulary &operator=(const Vocabulary &) = delete;
 
-  // Returns nullptr, or what is wrong with `data`.
+  // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(VocabularyData &&data);
 
-  // Writes the ids of a pre-token of at least one byte to `to`, where there must be room for
-  // one a byte; returns how many. Memory up to `limit` may be read. A byte without a token,
-  // which only a vocabulary with merges can have, becomes NO_ID.
+  // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
+  // byte. Returns the number of ids. May read memory up to `limit`. A byte without a token
+  // becomes NO_ID; only a vocabulary with explicit merges can lack one.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
-    *to = whole_.find(bytes, size, limit);
+    *to = whole_tokens_.find(bytes, size, limit);
     return *to != NO_ID ? 1 : merge(bytes, size, to);
   }
 
-  // The same for one that is no token as a whole.
+  // Like `encode`, without looking up the whole pre-token.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
     if (!in_order_)
       return merge_in_any_order(bytes, size, to);
     if (size > ShortMerge::MAX_BYTES)
       return merge_ordered(bytes, size, to);
     ShortMerge state;
-    state.begin(bytes, size, merges_, joints_);
+    state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
     }
     return state.finish(merges_, to);
   }
 
-  const TokenTable &whole() const { return whole_; }
+  const TokenTable &whole_tokens() const { return whole_tokens_; }
 
-  // Whether merging makes every token that a pre-token can be as a whole, so that looking it up
-  // is for speed only.
-  bool merging_makes_all() const { return merging_makes_all_; }
+  // Returns whether merging a token's own bytes always makes that token. Looking up a whole
+  // pre-token is then only an optimization.
+  bool all_tokens_reachable() const { return all_tokens_reachable_; }
 
-  // Where the merges are if they are in order, and the joints that follow from them; nullptr if
-  // they are not.
+  // The merges of an ordered vocabulary (ordered_merges.hpp), and their barriers. nullptr if
+  // the vocabulary is not ordered.
   const OrderedMerges *ordered() const { return in_order_ ? &merges_ : nullptr; }
-  const CharJoints *joints() const { return in_order_ ? &joints_ : nullptr; }
+  const MergeBarriers *barriers() const { return in_order_ ? &barriers_ : nullptr; }
 
-  // What no token has is empty.
+  // Returns an empty view if no token has this id.
   TokenView token(std::uint32_t id) const {
     return id < tokens_.size() ? tokens_[id] : TokenView{};
   }
 
-  // The merges in order of rank; those from ranks as bpe/merge.py, recover_merges, says.
+  // Returns the merges in order of rank. recover_merges in bpe/merge.py defines the merges that
+  // follow from ranks.
   std::vector<Merge> merges() const;
 
 private:
@@ -83,12 +84,12 @@ private:
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
-  TokenTable whole_; // tokens that a pre-token can be as a whole
-  bool merging_makes_all_ = false;
+  TokenTable whole_tokens_; // tokens that a whole pre-token may become
+  bool all_tokens_reachable_ = false;
   bool in_order_ = false;
   OrderedMerges merges_;
-  CharJoints joints_;
-  PairTable pairs_; // empty if the merges are in order
+  MergeBarriers barriers_;
+  PairTable pairs_; // empty if the vocabulary is ordered
 };
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// The tokens and merges that a vocabulary is made from.
+// The tokens and merges that a Vocabulary is built from.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,19 @@ struct Merge {
   std::uint32_t id; // of the result
 };
 
-// The first `mergeable` tokens take part in merging, the others
-// are for decoding only.
+// The first `mergeable` tokens take part in merging. The rest are for decoding only.
 struct VocabularyData {
-  std::vector<std::uint8_t> bytes;    // of all tokens, one behind the other
+  std::vector<std::uint8_t> bytes;    // all tokens, concatenated
   std::vector<std::uint32_t> lengths; // of each
   std::vector<std::uint32_t> ids;     // of each
   std::size_t mergeable = 0;
-  bool from_ranks = true; // a merge's rank is the id of its result; else its place in `merges`
-  // With ranks, what likely follows from them, in order, or nothing: that it does follow takes
-  // less time to see than to find out.
+  bool from_ranks =
+      true; // a merge ranks by the id of its result; else by its index in `merges`
+  // With `from_ranks`, these are hints: merges that probably follow from the ranks, in order,
+  // or none. Verifying a merge is faster than finding it.
   std::vector<Merge> merges;
-  bool ignore_merges = true; // a pre-token that is a token as a whole is not merged
+  bool ignore_merges =
+      true; // a pre-token that equals a token becomes that token, without merging
 };
 
 } // namespace pretok

@@ -16,8 +16,8 @@ namespace {
 constexpr std::align_val_t LINE{64};
 
 #if defined(__linux__)
-// malloc keeps freed blocks of this size for later, so that they would still take memory.
-constexpr std::size_t LEAST_MAPPED = std::size_t{256} << 10;
+// From this size on, blocks are mapped: malloc could keep freed blocks and their memory.
+constexpr std::size_t MIN_MAPPED_BYTES = std::size_t{256} << 10;
 
 void *map(std::size_t size) {
   void *const data =
@@ -44,7 +44,7 @@ void *map_huge_pages(std::size_t size) {
 
 void *allocate_block(std::size_t size, bool is_dense) {
 #if defined(__linux__)
-  if (size >= LEAST_MAPPED)
+  if (size >= MIN_MAPPED_BYTES)
     return is_dense && size % HUGE_PAGE == 0 ? map_huge_pages(size) : map(size);
 #endif
   static_cast<void>(is_dense);
@@ -54,18 +54,18 @@ void *allocate_block(std::size_t size, bool is_dense) {
   return data;
 }
 
-std::size_t block_size(std::size_t size, std::size_t most) {
+std::size_t block_size(std::size_t size, std::size_t max_size) {
 #if defined(__linux__)
   if (sizeof(void *) >= 8 && size >= HUGE_PAGE)
-    return most;
+    return max_size;
 #endif
-  static_cast<void>(most);
+  static_cast<void>(max_size);
   return size;
 }
 
 void free_block(void *data, std::size_t size) {
 #if defined(__linux__)
-  if (size >= LEAST_MAPPED) {
+  if (size >= MIN_MAPPED_BYTES) {
     munmap(data, size);
     return;
   }

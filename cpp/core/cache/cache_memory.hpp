@@ -1,4 +1,4 @@
-// The memory of the caches of one tokenizer: one bound for the caches of all threads together.
+// Bounds the memory of the caches of one tokenizer, over all threads together.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace pretok {
 
-// Counts the bytes of all caches against a limit. Shared between threads, without locks.
+// Counts the bytes of all caches against a limit. Threads share it without locks.
 class CacheBudget {
 public:
   static constexpr std::size_t DEFAULT_LIMIT = std::size_t{128} << 20;
-  // A cache in use may hold this much even if the budget is spent.
-  static constexpr std::size_t FLOOR = std::size_t{256} << 10;
+  // A cache in use may hold this many bytes even if the budget is exceeded.
+  static constexpr std::size_t MIN_BYTES = std::size_t{256} << 10;
 
   explicit CacheBudget(std::size_t limit) : limit_(limit) {}
 
@@ -20,13 +20,13 @@ public:
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   bool is_exceeded() const { return used() > limit_; }
 
-  // How many caches share the limit, and how much each may hold.
+  // The number of caches that share the limit, and the bytes that each may hold.
   std::size_t caches() const { return caches_.load(std::memory_order_relaxed); }
   std::size_t share() const { return limit_ / std::max(caches(), std::size_t{1}); }
   void add_cache() { caches_.fetch_add(1, std::memory_order_relaxed); }
   void remove_cache() { caches_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // Charges `size` bytes; if they exceed the limit, charges nothing and returns false.
+  // Charges `size` bytes. Returns false, and charges nothing, if that would exceed the limit.
   bool try_charge(std::size_t size) {
     std::size_t before = used();
     do {
@@ -40,9 +40,9 @@ public:
   void charge(std::size_t size) { used_.fetch_add(size, std::memory_order_relaxed); }
   void release(std::size_t size) { used_.fetch_sub(size, std::memory_order_relaxed); }
 
-  // Whether a cache below its share could not grow since the last call of `settle`.
+  // Returns whether a cache below its share has failed to grow since `clear_short`.
   bool is_short() const { return is_short_.load(std::memory_order_relaxed); }
-  void settle() { is_short_.store(false, std::memory_order_relaxed); }
+  void clear_short() { is_short_.store(false, std::memory_order_relaxed); }
 
 private:
   const std::size_t limit_;
@@ -51,11 +51,11 @@ private:
   std::atomic<bool> is_short_{false};
 };
 
-// What one table of a cache holds of a budget. It belongs to one thread at a time.
+// The part of a budget that one table of a cache holds. One thread at a time uses it.
 class CacheAccount {
 public:
-  // All tables of a cache together weigh WEIGHTS: `weight` of these is the part of this one.
-  static constexpr std::size_t WEIGHTS = 8;
+  // This table may hold weight / TOTAL_WEIGHT of its cache's bytes.
+  static constexpr std::size_t TOTAL_WEIGHT = 8;
 
   CacheAccount(CacheBudget &budget, std::size_t weight) : budget_(budget), weight_(weight) {}
   CacheAccount(const CacheAccount &) = delete;
@@ -63,15 +63,15 @@ public:
   ~CacheAccount() { budget_.release(held_); }
 
   std::size_t held() const { return held_; }
-  // Whether the table could not grow since the last call of `settle`.
+  // Returns whether the table has failed to grow since `clear_stuck`.
   bool is_stuck() const { return is_stuck_; }
-  void settle() { is_stuck_ = false; }
+  void clear_stuck() { is_stuck_ = false; }
 
-  // Charges `size` bytes that will replace `before` bytes, and returns true; the caller
-  // releases the block that it frees. If it is too much, charges nothing and returns false.
+  // Charges `size` bytes for a block that will replace one of `before` bytes. The caller
+  // releases the old block. Returns false, and charges nothing, if that is too much.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
-    if (after <= part_of(CacheBudget::FLOOR)) {
+    if (after <= part_of(CacheBudget::MIN_BYTES)) {
       budget_.charge(size);
     } else if (after > part_of(budget_.share()) || !budget_.try_charge(size)) {
       is_stuck_ = true;
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  std::size_t part_of(std::size_t size) const { return size / WEIGHTS * weight_; }
+  std::size_t part_of(std::size_t size) const { return size / TOTAL_WEIGHT * weight_; }
 
   CacheBudget &budget_;
   const std::size_t weight_;
@@ -94,16 +94,15 @@ private:
   bool is_stuck_ = false;
 };
 
-// Returns memory of `size` bytes that is all 0 and begins at a line of the processor's cache,
-// or nullptr. A large block comes from the system, and goes back to it when it is freed. It has
-// huge pages only where the system gives them unasked, or if `is_dense`: if it is filled
-// without gaps.
+// Returns `size` zero bytes aligned to a cache line, or nullptr. Large blocks come from the
+// system and return to it when freed. `is_dense` says that the block is filled without gaps;
+// then it asks for huge pages.
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
-// Returns how large a block to allocate where `size` bytes are needed now, and at most `most`
-// later: memory that nothing was written to is only addresses, if there are enough of those, so
-// that the block need not move when it grows.
-std::size_t block_size(std::size_t size, std::size_t most);
+// Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
+// most later. On 64-bit Linux pages are committed on first write, so a large block takes
+// addresses only and need not move when it grows.
+std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

@@ -6,18 +6,18 @@
 namespace pretok {
 
 LongCache::~LongCache() {
-  if (place_count_ != 0)
-    free_block(places_, place_count_ * sizeof *places_);
+  if (slot_count_ != 0)
+    free_block(slots_, slot_count_ * sizeof *slots_);
   if (block_size_ != 0)
     free_block(store_, block_size_);
 }
 
 void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                        const std::uint32_t *ids, std::size_t count) {
-  if (kept_ >= place_count_ / 2 && !grow_places()) {
-    if (place_count_ == 0)
+  if (used_slots_ >= slot_count_ / 2 && !grow_slots()) {
+    if (slot_count_ == 0)
       return;
-    kept_ = 0; // so that it is not tried again soon
+    used_slots_ = 0; // retries only after many more insertions
   }
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {
@@ -30,30 +30,30 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
   store_used_ += words;
   std::memcpy(store_ + at, ids, count * sizeof *ids);
   std::memcpy(store_ + at + count, bytes, size);
-  ++kept_;
+  ++used_slots_;
   put({hash, static_cast<std::uint32_t>(at), generation_, static_cast<std::uint16_t>(size),
        static_cast<std::uint16_t>(count)});
 }
 
-void LongCache::put(const Place &place) {
-  Place *pair = places_ + first_of(place.hash);
+void LongCache::put(const Slot &slot) {
+  Slot *pair = slots_ + bucket_of(slot.hash);
   pair[1] = pair[0];
-  pair[0] = place;
+  pair[0] = slot;
 }
 
-bool LongCache::grow_places() {
-  const std::size_t count = std::clamp(place_count_ * 4, FIRST_PLACES, MOST_PLACES);
-  if (count == place_count_ ||
-      !account_.replace(place_count_ * sizeof *places_, count * sizeof *places_))
+bool LongCache::grow_slots() {
+  const std::size_t count = std::clamp(slot_count_ * 4, MIN_SLOTS, MAX_SLOTS);
+  if (count == slot_count_ ||
+      !account_.replace(slot_count_ * sizeof *slots_, count * sizeof *slots_))
     return false;
-  void *const larger = allocate_block(count * sizeof *places_, false);
+  void *const larger = allocate_block(count * sizeof *slots_, false);
   if (larger == nullptr) {
-    account_.release(count * sizeof *places_);
+    account_.release(count * sizeof *slots_);
     return false;
   }
-  Place *const before = std::exchange(places_, static_cast<Place *>(larger));
-  const std::size_t count_before = std::exchange(place_count_, count);
-  for (std::size_t at = count_before; at-- != 0;) // of two the older one first
+  Slot *const before = std::exchange(slots_, static_cast<Slot *>(larger));
+  const std::size_t count_before = std::exchange(slot_count_, count);
+  for (std::size_t at = count_before; at-- != 0;) // oldest first, so that put evicts it
     if (before[at].size != 0)
       put(before[at]);
   if (count_before != 0)
@@ -65,17 +65,17 @@ bool LongCache::grow_places() {
 bool LongCache::grow_store() {
   constexpr std::size_t WORD = sizeof *store_;
   std::size_t size = 0;
-  for (std::size_t factor = 8;; factor /= 2) { // as ShortCache::grow
+  for (std::size_t factor = 8;; factor /= 2) { // see ShortCache::grow
     if (factor < 2)
       return false;
-    size = std::clamp(store_size_ * factor, FIRST_STORE, MOST_STORE);
+    size = std::clamp(store_size_ * factor, MIN_STORE_WORDS, MAX_STORE_WORDS);
     if (size == store_size_)
       return false;
     if (account_.replace(store_size_ * WORD, size * WORD))
       break;
   }
   if (size > block_size_ / WORD) {
-    const std::size_t block = block_size(size * WORD, MOST_STORE * WORD);
+    const std::size_t block = block_size(size * WORD, MAX_STORE_WORDS * WORD);
     void *const larger = allocate_block(block, true);
     if (larger == nullptr) {
       account_.release(size * WORD);

@@ -2,16 +2,16 @@
 
 namespace pretok {
 
-void look_up([[maybe_unused]] InstructionSet instructions, const PreTokens &given,
-             const ShortCache &cache, LookUp &found) {
+void look_up([[maybe_unused]] InstructionSet instructions, const PreTokenBatch &batch,
+             const ShortCache &cache, CacheProbe &probe) {
 #if PRETOK_X86_KERNELS
   if (instructions == InstructionSet::AVX512)
-    return look_up_avx512(given, cache, found);
+    return look_up_avx512(batch, cache, probe);
 #endif
-  found.other_count = 0;
-  found.make_keys(given, 0, cache);
-  found.look(given, 0, cache);
-  found.list_others(given, 0);
+  probe.miss_count = 0;
+  probe.make_keys(batch, 0, cache);
+  probe.look(batch, 0, cache);
+  probe.list_misses(batch, 0);
 }
 
 } // namespace pretok

@@ -1,5 +1,5 @@
-// Looking up the pre-tokens of a batch in a ShortCache, so that memory is asked for before it
-// is needed.
+// Looks up a batch of pre-tokens in a ShortCache. Each step prefetches what the next step
+// reads.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
@@ -12,71 +12,73 @@
 
 namespace pretok {
 
-// Some pre-tokens of a text, one behind the other.
-struct PreTokens {
+// Consecutive pre-tokens of a text.
+struct PreTokenBatch {
   static constexpr std::size_t MAX_COUNT = 256;
 
   const std::uint8_t *text;
   const std::uint8_t *limit; // memory up to here may be read
-  std::size_t start;         // of the first, in bytes of `text`, as all offsets
-  const std::size_t *ends;   // of each
+  std::size_t start;         // start of the first, in bytes of `text`
+  const std::size_t *ends;   // end of each, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
-  unsigned lowest_apart;     // see falls_apart
+  unsigned first_split_lead; // the lowest lead byte of is_split_by_character
 
   std::size_t start_of(std::size_t i) const { return i == 0 ? start : ends[i - 1]; }
 
-  // Whether a pre-token with this first byte is cut into units at once, without a look whether
-  // it is known: most in Chinese and Japanese are not, and fall into single characters.
-  bool falls_apart(std::uint8_t byte) const {
-    return unsigned{byte} - lowest_apart < APART_COUNT;
+  // Returns whether a pre-token with this first byte skips the cache and is divided into
+  // segments at once. Most Chinese and Japanese pre-tokens are new, and fall into single
+  // characters.
+  bool is_split_by_character(std::uint8_t byte) const {
+    return unsigned{byte} - first_split_lead < SPLIT_LEAD_COUNT;
   }
-  static constexpr unsigned APART_COUNT = 7;
+  static constexpr unsigned SPLIT_LEAD_COUNT = 7;
 };
 
-// What became of them.
-struct LookUp {
+// The result of looking up a PreTokenBatch.
+struct CacheProbe {
   static constexpr std::size_t MISS_PADDING = 64;
 
-  alignas(64) std::array<ShortKey, PreTokens::MAX_COUNT> keys; // none: not for the cache
-  std::array<std::uint64_t, PreTokens::MAX_COUNT> hashes;
-  std::array<const ShortCache::Entry *, PreTokens::MAX_COUNT> kept;
-  std::array<std::uint8_t, PreTokens::MAX_COUNT + MISS_PADDING>
-      others; // places of those not kept
-  std::size_t other_count;
+  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): not in this cache
+  std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
+  std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
+  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING>
+      misses; // indices of the pre-tokens that missed
+  std::size_t miss_count;
 
-  // The steps of looking up, one by one, from the `from`th pre-token on.
-  void make_keys(const PreTokens &given, std::size_t from, const ShortCache &cache) {
-    const HashKey key = cache.key(); // in registers: what is stored below could change another
-    for (std::size_t i = from; i < given.count; ++i) {
-      const std::uint8_t *const bytes = given.text + given.start_of(i);
-      const std::size_t size = given.ends[i] - given.start_of(i);
-      keys[i] = size > ShortKey::MAX_BYTES || given.falls_apart(*bytes)
+  // The steps of a look-up, from pre-token `from` on.
+  void make_keys(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
+    const HashKey key =
+        cache.key(); // a local copy: the stores below could alias the cache's key
+    for (std::size_t i = from; i < batch.count; ++i) {
+      const std::uint8_t *const bytes = batch.text + batch.start_of(i);
+      const std::size_t size = batch.ends[i] - batch.start_of(i);
+      keys[i] = size > ShortKey::MAX_BYTES || batch.is_split_by_character(*bytes)
                     ? ShortKey::none()
-                    : ShortKey(bytes, size, given.limit);
+                    : ShortKey(bytes, size, batch.limit);
       hashes[i] = keys[i].hash(key);
       cache.prefetch(hashes[i]);
     }
   }
-  void look(const PreTokens &given, std::size_t from, const ShortCache &cache) {
-    for (std::size_t i = from; i < given.count; ++i) {
-      kept[i] = cache.look(hashes[i]);
-      prefetch(kept[i]);
+  void look(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
+    for (std::size_t i = from; i < batch.count; ++i) {
+      hits[i] = cache.look(hashes[i]);
+      prefetch(hits[i]);
     }
   }
-  void list_others(const PreTokens &given, std::size_t from) {
-    for (std::size_t i = from; i < given.count; ++i) {
-      others[other_count] = static_cast<std::uint8_t>(i);
-      other_count += kept[i]->key == keys[i] ? keys[i].is_none() : 1U;
+  void list_misses(const PreTokenBatch &batch, std::size_t from) {
+    for (std::size_t i = from; i < batch.count; ++i) {
+      misses[miss_count] = static_cast<std::uint8_t>(i);
+      miss_count += hits[i]->key == keys[i] ? keys[i].is_none() : 1U;
     }
   }
 };
 
-// Looks all of them up. Every set of instructions gives the same results.
-void look_up(InstructionSet instructions, const PreTokens &given, const ShortCache &cache,
-             LookUp &found);
+// Looks up the whole batch. The result does not depend on `instructions`.
+void look_up(InstructionSet instructions, const PreTokenBatch &batch, const ShortCache &cache,
+             CacheProbe &probe);
 
 #if PRETOK_X86_KERNELS
-void look_up_avx512(const PreTokens &given, const ShortCache &cache, LookUp &found);
+void look_up_avx512(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
 #endif
 
 } // namespace pretok

@@ -6,12 +6,12 @@ namespace pretok {
 
 std::unique_ptr<PreTokenCache> CachePool::take() {
   for (std::atomic<PreTokenCache *> &slot : slots_) {
-    // Looking first is faster than exchanging all of them.
+    // A load is cheaper than an exchange.
     if (slot.load(std::memory_order_relaxed) == nullptr)
       continue;
-    if (PreTokenCache *const found = slot.exchange(nullptr)) {
-      found->last_turn = turn_.load(std::memory_order_relaxed);
-      return std::unique_ptr<PreTokenCache>(found);
+    if (PreTokenCache *const cache = slot.exchange(nullptr)) {
+      cache->last_epoch = epoch_.load(std::memory_order_relaxed);
+      return std::unique_ptr<PreTokenCache>(cache);
     }
   }
   return make();
@@ -22,10 +22,10 @@ std::unique_ptr<PreTokenCache> CachePool::make() {
   while (slot < SLOTS && (is_reserved_[slot].load() || is_reserved_[slot].exchange(true)))
     ++slot;
   try {
-    auto made = std::make_unique<PreTokenCache>(budget_, slot);
-    made->last_turn = turn_.load(std::memory_order_relaxed);
+    auto cache = std::make_unique<PreTokenCache>(budget_, slot);
+    cache->last_epoch = epoch_.load(std::memory_order_relaxed);
     budget_.add_cache();
-    return made;
+    return cache;
   } catch (...) {
     if (slot < SLOTS)
       is_reserved_[slot].store(false);
@@ -38,8 +38,8 @@ void CachePool::give_back(std::unique_ptr<PreTokenCache> cache) {
   const bool is_stuck = cache->is_stuck();
   const bool is_too_large = budget_.is_short() && cache->held() > budget_.share();
   if (is_too_large)
-    budget_.settle();
-  cache->settle();
+    budget_.clear_short();
+  cache->clear_stuck();
   if (is_too_large || slot == SLOTS || budget_.is_exceeded())
     drop(std::move(cache));
   else
@@ -56,29 +56,30 @@ void CachePool::drop(std::unique_ptr<PreTokenCache> cache) {
     is_reserved_[slot].store(false);
 }
 
-// Takes are served from the first slots first: after fewer calls run at a time, the caches of
-// the last slots are not taken any more, but make the shares of all smaller.
+// `take` prefers the first slots. When fewer calls run concurrently, the caches of the last
+// slots are idle but still reduce every share. Frees caches that have been idle for PATIENCE
+// epochs.
 void CachePool::drop_unused() {
-  const std::size_t now = turn_.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t now = epoch_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::size_t PATIENCE = 32;
   for (std::atomic<PreTokenCache *> &slot : slots_) {
     if (slot.load(std::memory_order_relaxed) == nullptr)
       continue;
-    std::unique_ptr<PreTokenCache> found(slot.exchange(nullptr));
-    if (found == nullptr)
+    std::unique_ptr<PreTokenCache> cache(slot.exchange(nullptr));
+    if (cache == nullptr)
       continue;
-    // Another thread may have taken it since `now` was read.
-    if (now > found->last_turn && now - found->last_turn > PATIENCE)
-      drop(std::move(found));
+    // Another thread may have taken and returned it since `now` was read.
+    if (now > cache->last_epoch && now - cache->last_epoch > PATIENCE)
+      drop(std::move(cache));
     else
-      slot.store(found.release());
+      slot.store(cache.release());
   }
 }
 
 void CachePool::trim() {
   for (std::atomic<PreTokenCache *> &slot : slots_)
-    if (std::unique_ptr<PreTokenCache> found{slot.exchange(nullptr)})
-      drop(std::move(found));
+    if (std::unique_ptr<PreTokenCache> cache{slot.exchange(nullptr)})
+      drop(std::move(cache));
 }
 
 } // namespace pretok

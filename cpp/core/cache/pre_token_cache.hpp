@@ -1,9 +1,9 @@
-// What pre-tokens became last time: most of a text is made of few different ones.
+// The ids of pre-tokens seen before. Most of a text repeats few distinct pre-tokens.
 //
 // The caches of a tokenizer share one budget (cache_memory.hpp). A cache serves one call at a
-// time and then goes back to its pool. It grows to its share of the budget; when it is full, it
-// begins anew. More threads make the shares smaller: a cache that holds more than its share is
-// dropped when its call ends, if others need the memory.
+// time and then returns to its pool. It grows to its share of the budget, and is emptied when
+// full. More concurrent calls make the shares smaller. A cache above its share is freed when
+// its call ends, if another cache needs the memory.
 #pragma once
 
 #include "core/cache/cache_memory.hpp"
@@ -20,46 +20,47 @@ namespace pretok {
 
 struct PreTokenCache {
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
-  // Made for each input, and full now and then.
-  static constexpr unsigned WHOLE_BITS = 8;
-  static constexpr unsigned UNIT_BITS = 6;
+  // Fuzz targets make caches for each input and fill them.
+  static constexpr unsigned PRE_TOKEN_BITS = 8;
+  static constexpr unsigned SEGMENT_BITS = 6;
 #else
-  static constexpr unsigned WHOLE_BITS = 20; // 40 MB
-  static constexpr unsigned UNIT_BITS = 17;  // 5 MB
+  static constexpr unsigned PRE_TOKEN_BITS = 20; // 40 MB
+  static constexpr unsigned SEGMENT_BITS = 17;   // 5 MB
 #endif
 
-  PreTokenCache(CacheBudget &budget, std::size_t given_slot)
-      : slot(given_slot), whole_account(budget, 5), unit_account(budget, 1),
+  PreTokenCache(CacheBudget &budget, std::size_t pool_slot)
+      : slot(pool_slot), short_account(budget, 5), segment_account(budget, 1),
         long_account(budget, 2) {}
 
   std::size_t held() const {
-    return whole_account.held() + unit_account.held() + long_account.held();
+    return short_account.held() + segment_account.held() + long_account.held();
   }
-  // Whether one of the tables could not grow since the last call of `settle`.
+  // Returns whether a table has failed to grow since `clear_stuck`.
   bool is_stuck() const {
-    return whole_account.is_stuck() || unit_account.is_stuck() || long_account.is_stuck();
+    return short_account.is_stuck() || segment_account.is_stuck() || long_account.is_stuck();
   }
-  void settle() {
-    whole_account.settle();
-    unit_account.settle();
-    long_account.settle();
+  void clear_stuck() {
+    short_account.clear_stuck();
+    segment_account.clear_stuck();
+    long_account.clear_stuck();
   }
 
-  const std::size_t slot;    // its place in the pool; if it has none, CachePool::SLOTS
-  std::size_t last_turn = 0; // of the pool, when it was last taken
+  const std::size_t slot;     // its slot in the pool; CachePool::SLOTS if it has none
+  std::size_t last_epoch = 0; // the pool's epoch when this cache was last taken
 
 private:
-  CacheAccount whole_account; // they outlive the tables
-  CacheAccount unit_account;
+  CacheAccount short_account; // declared first, so that they outlive the tables
+  CacheAccount segment_account;
   CacheAccount long_account;
 
 public:
-  ShortCache whole{WHOLE_BITS, whole_account}; // pre-tokens
-  ShortCache units{UNIT_BITS, unit_account};   // parts of them (char_joints.hpp)
-  LongCache longs{long_account};               // longer ones of either
+  ShortCache short_pre_tokens{PRE_TOKEN_BITS, short_account}; // pre-tokens
+  ShortCache segments{SEGMENT_BITS,
+                      segment_account};    // segments of pre-tokens (merge_barriers.hpp)
+  LongCache long_pre_tokens{long_account}; // longer pre-tokens and segments
 };
 
-// The caches of a tokenizer. Without locks, so that a fork never finds one held.
+// The caches of a tokenizer. Lock-free, so that a fork never inherits a held lock.
 class CachePool {
 public:
   explicit CachePool(std::size_t limit = CacheBudget::DEFAULT_LIMIT) : budget_(limit) {}
@@ -69,14 +70,14 @@ public:
 
   const CacheBudget &budget() const { return budget_; }
 
-  // Returns the cache of the first slot that has one, or a new one.
+  // Returns the cache of the first slot that has one, or a new cache.
   std::unique_ptr<PreTokenCache> take();
   void give_back(std::unique_ptr<PreTokenCache> cache);
   // Frees all caches that are not in use.
   void trim();
 
 private:
-  // More calls than this at a time work with small caches that are not kept.
+  // More concurrent calls than this use temporary caches.
   static constexpr std::size_t SLOTS = 128;
 
   std::unique_ptr<PreTokenCache> make();
@@ -84,13 +85,13 @@ private:
   void drop_unused();
 
   CacheBudget budget_;
-  // A cache that is not in use is in its slot. A slot is reserved as long as its cache exists.
+  // An idle cache is in its slot. A slot is reserved as long as its cache exists.
   std::array<std::atomic<PreTokenCache *>, SLOTS> slots_{};
   std::array<std::atomic<bool>, SLOTS> is_reserved_{};
-  std::atomic<std::size_t> turn_{0}; // grows each time that a cache could not grow
+  std::atomic<std::size_t> epoch_{0}; // advances each time that a cache fails to grow
 };
 
-// A cache for as long as this lives.
+// Takes a cache from a pool and gives it back when destroyed.
 class CacheLease {
 public:
   explicit CacheLease(CachePool &pool) : pool_(pool), cache_(pool.take()) {}

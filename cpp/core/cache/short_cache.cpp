@@ -7,19 +7,19 @@
 namespace pretok {
 namespace {
 
-// The slots of a cache that has no memory: all free.
+// The slots and entry 0 of a cache without memory.
 alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
 constexpr ShortCache::Entry NO_ENTRY{};
 
 } // namespace
 
-ShortCache::ShortCache(unsigned most_bits, CacheAccount &account, const HashKey &key)
-    : key_(key), account_(account), most_(1U << most_bits),
-      bucket_mask_(NO_SLOTS.size() - BUCKET),
+ShortCache::ShortCache(unsigned max_bits, CacheAccount &account, const HashKey &key)
+    : key_(key), account_(account), max_entries_(1U << max_bits),
+      bucket_mask_(NO_SLOTS.size() - BUCKET_SLOTS),
       slots_(const_cast<std::uint32_t *>(NO_SLOTS.data())),
       entries_(const_cast<Entry *>(&NO_ENTRY)) {
   static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
-  static_assert(NO_SLOTS.size() == LINE, "find_in_line reads a line");
+  static_assert(NO_SLOTS.size() == LINE_SLOTS, "scan_line reads a line");
 }
 
 ShortCache::~ShortCache() {
@@ -37,11 +37,10 @@ void ShortCache::free_entries() {
     free_block(entries_, block_size_);
 }
 
-const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
-                                                  std::uint64_t hash) const {
+const ShortCache::Entry *ShortCache::scan_line(const ShortKey &key, std::uint64_t hash) const {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   const std::uint32_t tag = tag_of(hash);
-  for (std::size_t i = 0; i < LINE; ++i) {
+  for (std::size_t i = 0; i < LINE_SLOTS; ++i) {
     const std::uint32_t found = slots_[home ^ i] ^ tag;
     if (found < MAX_ENTRIES && entries_[found].key == key)
       return entries_ + found;
@@ -51,44 +50,44 @@ const ShortCache::Entry *ShortCache::find_in_line(const ShortKey &key,
 
 void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
                         std::size_t count) {
-  if (count > MOST_IDS || find(key, hash) != nullptr)
+  if (count > MAX_IDS || find(key, hash) != nullptr)
     return;
-  if (used_ + places(count) > capacity_ && !grow()) {
+  if (used_ + entry_span(count) > capacity_ && !grow()) {
     if (capacity_ == 0)
       return;
     clear();
   }
-  const std::uint32_t place = used_;
-  used_ += places(count);
-  Entry &entry = entries_[place];
+  const std::uint32_t index = used_;
+  used_ += entry_span(count);
+  Entry &entry = entries_[index];
   entry.key = key;
   entry.count = static_cast<std::uint32_t>(count);
   std::memcpy(const_cast<unsigned char *>(ids_of(entry)), ids, count * sizeof *ids);
-  put(hash, place);
+  put(hash, index);
 }
 
-// In a full line one gives way.
-void ShortCache::put(std::uint64_t hash, std::uint32_t place) {
+// Evicts one slot if the line is full.
+void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
-  std::size_t slot = home + place % BUCKET;
-  for (std::size_t i = 0; i < LINE; ++i)
+  std::size_t slot = home + index % BUCKET_SLOTS;
+  for (std::size_t i = 0; i < LINE_SLOTS; ++i)
     if (slots_[home ^ i] == 0) {
       slot = home ^ i;
       break;
     }
-  slots_[slot] = tag_of(hash) | place;
+  slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns true after growing: by large steps at first, since small ones would fault in and copy
-// memory often; by what the account allows if that is less.
+// Returns whether the cache grew. Grows by a factor of 8 at first, since small steps would
+// fault in and copy memory often, or by less if the account allows only that.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;
   std::size_t size = 0;
-  for (std::uint32_t factor = capacity_ < LARGE ? 8 : 2;; factor /= 2) {
+  for (std::uint32_t factor = capacity_ < MIN_HUGE_ENTRIES ? 8 : 2;; factor /= 2) {
     if (factor < 2)
       return false;
-    capacity = std::min(capacity_ == 0 ? FIRST_ENTRIES : factor * capacity_, most_);
+    capacity = std::min(capacity_ == 0 ? MIN_ENTRIES : factor * capacity_, max_entries_);
     size = entry_bytes(capacity) + slot_bytes(capacity);
     if (capacity == capacity_)
       return false;
@@ -98,7 +97,7 @@ bool ShortCache::grow() {
   void *entries = entries_;
   std::size_t block = block_size_;
   if (entry_bytes(capacity) > block) {
-    block = block_size(entry_bytes(capacity), entry_bytes(most_));
+    block = block_size(entry_bytes(capacity), entry_bytes(max_entries_));
     entries = allocate_block(block, true);
   }
   void *const slots = entries != nullptr ? allocate_block(slot_bytes(capacity), true) : nullptr;
@@ -118,25 +117,26 @@ bool ShortCache::grow() {
   slots_ = static_cast<std::uint32_t *>(slots);
   capacity_ = capacity;
   block_size_ = block;
-  bucket_mask_ = slot_bytes(capacity) / sizeof *slots_ - BUCKET;
+  bucket_mask_ = slot_bytes(capacity) / sizeof *slots_ - BUCKET_SLOTS;
   put_all();
   return true;
 }
 
-// In the order in which they came: what is early is mostly frequent, and gets its own bucket.
+// Fills the slots in order of insertion. Early keys are mostly frequent, and so get slots of
+// their own bucket.
 void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;
   std::array<std::uint64_t, AHEAD> hashes;
-  std::array<std::uint32_t, AHEAD> places_ahead;
+  std::array<std::uint32_t, AHEAD> indices_ahead;
   std::size_t count = 0;
   const auto put_some = [&] {
     for (std::size_t i = 0; i < count; ++i)
-      put(hashes[i], places_ahead[i]);
+      put(hashes[i], indices_ahead[i]);
     count = 0;
   };
-  for (std::uint32_t place = 1; place < used_; place += places(entries_[place].count)) {
-    places_ahead[count] = place;
-    hashes[count] = entries_[place].key.hash(key_);
+  for (std::uint32_t index = 1; index < used_; index += entry_span(entries_[index].count)) {
+    indices_ahead[count] = index;
+    hashes[count] = entries_[index].key.hash(key_);
     prefetch(hashes[count]);
     if (++count == AHEAD)
       put_some();

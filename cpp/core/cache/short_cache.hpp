@@ -1,7 +1,38 @@
-// What became of up to 15 bytes: entries one behind the other as they come, so that what is
-// frequent, and came early, shares few lines of the processor's cache, and a small table that
-// says where they are. Both begin small and grow when the entries are full, as far as the
-// account allows. If it does not, all entries are dropped.
+// The ids of pre-tokens and segments of up to 15 bytes.
+//
+// Entries lie in one array in order of insertion. Frequent keys come early, so they share few
+// lines of the processor's cache. A table of 32-bit slots finds the entries:
+//
+//   31          20 19                    0
+//  +--------------+-----------------------+
+//  |   tag (12)   |  index of entry (20)  |     0: a free slot
+//  +--------------+-----------------------+
+//
+// The high half of a hash selects a bucket of 4 slots; the tag is 12 bits of the low half.
+//
+// Invariants:
+//
+// - Entry 0 has no key (ShortKey::none()). It is the result of a failed `look`, and no slot has
+// index 0.
+//
+// - An entry with more than 3 ids spans several array elements. The ids continue over the next
+// elements, which are not entries of their own and which no slot refers to. entry_span(count)
+// is the number of elements.
+//
+// - A key goes to the first free slot of its line: its own bucket, then the other 3 buckets of
+// the same 64 bytes. If the line is full, the new slot evicts one of its bucket. The evicted
+// entry stays in the array, unreachable, until the table grows or is cleared.
+//
+// - A slot outside its own bucket is invisible to `look`; find_in_line searches the line.
+//
+// - Slots are filled front to back and never freed one by one. So if the last slot of a bucket
+// is free, all keys of the bucket are in it.
+//
+// - Any pointer to an entry is valid until the next `insert`, which may move the array
+// (growing) or clear it (full).
+//
+// Both arrays start small and grow when the entries are full, as far as the account allows. If
+// it does not, all entries are dropped.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -19,46 +50,47 @@ namespace pretok {
 
 class ShortCache {
 public:
-  static constexpr std::size_t MOST_IDS = ShortKey::MAX_BYTES;
-  // How much is written behind the ids that are copied, at most.
+  static constexpr std::size_t MAX_IDS = ShortKey::MAX_BYTES;
+  // `copy` may write this many ids more than the entry has.
   static constexpr std::size_t PADDING = 3;
 
   struct Entry {
     ShortKey key;
     std::uint32_t count;              // of ids
-    std::array<std::uint32_t, 3> ids; // of more, the others are behind, in place of entries
+    std::array<std::uint32_t, 3> ids; // further ids continue over the next elements
   };
 
-  // At most 2^`most_bits` entries of 32 bytes, and a quarter of that for the table. Without
-  // memory it keeps nothing.
-  ShortCache(unsigned most_bits, CacheAccount &account, const HashKey &key = hash_key());
+  // Holds at most 2^max_bits entries of 32 bytes; the slots take a quarter of that. Without
+  // memory the cache stays empty.
+  ShortCache(unsigned max_bits, CacheAccount &account, const HashKey &key = hash_key());
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
 
-  // The key of the hashes that all functions are given.
+  // The key for the hashes that all functions take.
   const HashKey &key() const { return key_; }
 
-  // Asks for the memory that look will read.
+  // Prefetches the memory that `look` reads.
   void prefetch(std::uint64_t hash) const { pretok::prefetch(bucket(hash)); }
 
-  // What is kept of `key`, but for what had to give way in the table; or, if nothing is, some
-  // entry with another key. Good until something else is kept. Without branches.
+  // Returns the entry whose slot in this bucket has the tag of `hash`, else entry 0. The caller
+  // compares keys: another key may have the same tag, and a key may be outside its bucket.
+  // Valid until the next `insert`. Branchless.
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
-    // Only a slot with this tag leaves no more than a place. Of two such slots one counts: both
-    // together would be the place of no entry.
+    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, one of
+    // them wins; their bits must not be combined.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));
-    const __m128i is_place =
-        _mm_cmpeq_epi32(_mm_srli_epi32(left, PLACE_BITS), _mm_setzero_si128());
-    __m128i place = _mm_and_si128(left, is_place);
-    place = _mm_or_si128(place, _mm_andnot_si128(is_place, _mm_shuffle_epi32(place, 0x4E)));
-    const __m128i either = _mm_or_si128(is_place, _mm_shuffle_epi32(is_place, 0x4E));
-    place = _mm_or_si128(place, _mm_andnot_si128(either, _mm_shuffle_epi32(place, 0xB1)));
-    return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(place));
+    const __m128i is_index =
+        _mm_cmpeq_epi32(_mm_srli_epi32(left, INDEX_BITS), _mm_setzero_si128());
+    __m128i index = _mm_and_si128(left, is_index);
+    index = _mm_or_si128(index, _mm_andnot_si128(is_index, _mm_shuffle_epi32(index, 0x4E)));
+    const __m128i either = _mm_or_si128(is_index, _mm_shuffle_epi32(is_index, 0x4E));
+    index = _mm_or_si128(index, _mm_andnot_si128(either, _mm_shuffle_epi32(index, 0xB1)));
+    return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(index));
 #else
     const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
                                          std::min(slots[2] ^ tag, slots[3] ^ tag));
@@ -66,23 +98,23 @@ public:
 #endif
   }
 
-  // What is kept of `key`, or nullptr.
+  // Returns the entry of `key`, or nullptr.
   const Entry *find(const ShortKey &key, std::uint64_t hash) const {
     const Entry *const first = look(hash);
-    return first->key == key ? first : find_displaced(key, hash);
+    return first->key == key ? first : find_in_line(key, hash);
   }
 
-  // The same where `look` gave an entry with another key.
-  const Entry *find_displaced(const ShortKey &key, std::uint64_t hash) const {
-    // As long as there is room in a bucket, nothing gives way.
-    return bucket(hash)[BUCKET - 1] == 0 ? nullptr : find_in_line(key, hash);
+  // Like `find`, after `look` has returned an entry with another key.
+  const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const {
+    // A bucket with a free slot has never overflowed.
+    return bucket(hash)[BUCKET_SLOTS - 1] == 0 ? nullptr : scan_line(key, hash);
   }
 
-  // Writes the ids of `entry` to `to`, where there must be room for PADDING more; returns how
-  // many they are.
+  // Writes the ids of `entry` to `to`, which has room for PADDING more. Returns the number of
+  // ids.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
 #if PRETOK_SSE2
-    // The count comes behind the three.
+    // Rotates {count, ids} so that the three ids come first.
     const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i *>(&entry.count));
     _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_shuffle_epi32(all, 0x39));
 #else
@@ -93,70 +125,70 @@ public:
     return entry.count;
   }
 
-  // Keeps up to MOST_IDS ids.
+  // Adds an entry of up to MAX_IDS ids, unless the cache has the key.
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
-  // What look does, for those who do it for several at a time.
-  static constexpr unsigned PLACE_BITS = 20;
-  static constexpr std::uint32_t MAX_ENTRIES = 1U << PLACE_BITS; // entries
+  // The parts of `look`, for look_up_avx512.cpp.
+  static constexpr unsigned INDEX_BITS = 20;
+  static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS; // entries
   const Entry *entries() const { return entries_; }
-  // The slots where a hash belongs; the others of their line have what finds no room there.
+  // The bucket of a hash. Its keys may overflow to the other buckets of the line.
   std::uint32_t *bucket(std::uint64_t hash) const {
     return slots_ + (static_cast<std::size_t>(hash >> 32) & bucket_mask_);
   }
 
 private:
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
-  static constexpr std::uint32_t FIRST_ENTRIES = 1 << 3;
+  static constexpr std::uint32_t MIN_ENTRIES = 1 << 3;
 #else
-  static constexpr std::uint32_t FIRST_ENTRIES = 1 << 8;
+  static constexpr std::uint32_t MIN_ENTRIES = 1 << 8;
 #endif
-  static constexpr std::uint32_t LARGE = 1 << 16; // entries: they fill a huge page
-  static constexpr std::size_t BUCKET = 4;        // slots
-  static constexpr std::size_t LINE = 16;         // slots
+  static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // entries that fill a huge page
+  static constexpr std::size_t BUCKET_SLOTS = 4;             // slots
+  static constexpr std::size_t LINE_SLOTS = 16;              // slots
 
-  // All of them, which are in more than this entry.
+  // All ids of the entry, which may extend over the next elements.
   static const unsigned char *ids_of(const Entry &entry) {
     return reinterpret_cast<const unsigned char *>(&entry) + offsetof(Entry, ids);
   }
-  // How many places an entry with this many ids takes.
-  static std::uint32_t places(std::size_t count) {
+  // Returns the number of array elements of an entry with `count` ids.
+  static std::uint32_t entry_span(std::size_t count) {
     return static_cast<std::uint32_t>(
         (offsetof(Entry, ids) + count * sizeof(std::uint32_t) + sizeof(Entry) - 1) /
         sizeof(Entry));
   }
 
-  // Other bits of the hash than those that tell the bucket, where a slot has them.
+  // The bits of the hash that a slot stores. `bucket` uses other bits.
   static std::uint32_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint32_t>(hash) & ~(MAX_ENTRIES - 1);
   }
-  std::size_t slot_count() const { return bucket_mask_ + BUCKET; }
+  std::size_t slot_count() const { return bucket_mask_ + BUCKET_SLOTS; }
 
   static std::size_t entry_bytes(std::size_t capacity) { return capacity * sizeof(Entry); }
-  // Two slots an entry.
+  // There are two slots per entry.
   static std::size_t slot_bytes(std::size_t capacity) {
     return 2 * capacity * sizeof(std::uint32_t);
   }
 
-  const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const;
+  const Entry *scan_line(const ShortKey &key, std::uint64_t hash) const;
   bool grow();
   void free_slots();
   void free_entries();
   void clear();
-  void put(std::uint64_t hash, std::uint32_t place);
+  void put(std::uint64_t hash, std::uint32_t index);
   void put_all();
 
   HashKey key_;
   CacheAccount &account_;
-  std::uint32_t most_;
+  std::uint32_t max_entries_;
   std::uint32_t capacity_ =
-      0; // entries that are paid for; 0: `slots_` and `entries_` are constants
-  std::size_t block_size_ = 0; // bytes of the entries, some of which may be addresses only
+      0; // entries charged to the account; 0: `slots_` and `entries_` are constants
+  std::size_t block_size_ = 0; // bytes of the block of entries, some not committed
   std::size_t bucket_mask_;
-  std::uint32_t *slots_;   // tag and place; 0: free
-  Entry *entries_;         // the first has no key
-  std::uint32_t used_ = 1; // places
+  std::uint32_t *slots_;   // tag and index; 0: a free slot
+  Entry *entries_;         // entry 0 has no key
+  std::uint32_t used_ = 1; // array elements
 };
 
 } // namespace pretok

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// The code point that ends at `at`; NO_CHARACTER at `start`, or where there is no UTF-8.
+// Returns the code point that ends at `at`; NO_CHARACTER at `start` or after invalid UTF-8.
 std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
   count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
@@ -24,7 +24,7 @@ std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std:
   return NO_CHARACTER;
 }
 
-// The code point at `at`; NO_CHARACTER at `end`, or where there is no UTF-8.
+// Returns the code point at `at`; NO_CHARACTER at `end` or at invalid UTF-8.
 std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
@@ -80,48 +80,48 @@ void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normali
       std::unique(patterns.begin(), patterns.end(),
                   [](const Pattern &a, const Pattern &b) { return a.bytes == b.bytes; }),
       patterns.end());
-  std::vector<AddedToken> found;
+  std::vector<AddedToken> unique_tokens;
   std::vector<std::string_view> bytes;
   for (const Pattern &pattern : patterns) {
-    found.push_back(*pattern.token);
+    unique_tokens.push_back(*pattern.token);
     bytes.push_back(pattern.bytes);
   }
-  const auto finder = std::make_shared<Finder>(std::move(found), bytes);
+  const auto finder = std::make_shared<Finder>(std::move(unique_tokens), bytes);
   finder->normalized = normalized;
   for (const AddedToken &token : finder->tokens) {
     finder->all_special = finder->all_special && token.special;
     finder->strips = finder->strips || token.lstrip || token.rstrip;
   }
-  keep(finder);
+  add_shared(finder);
 }
 
-void AddedTokens::keep(const std::shared_ptr<const Finder> &finder) {
+void AddedTokens::add_shared(const std::shared_ptr<const Finder> &finder) {
   finders_.push_back(finder);
   longest_ = std::max(longest_, finder->matcher.longest());
   strips_ = strips_ || finder->strips;
 }
 
 AddedTokens AddedTokens::treating(Treatment treatment) const {
-  AddedTokens made;
-  made.words_ = words_;
-  made.treatment_ = treatment;
-  // Special tokens that are text matter only to other tokens, which they may hide.
+  AddedTokens result;
+  result.words_ = words_;
+  result.treatment_ = treatment;
+  // Special tokens that count as text matter only if they can hide other tokens.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)
     for (const auto &finder : finders_)
-      made.keep(finder);
-  return made;
+      result.add_shared(finder);
+  return result;
 }
 
 AddedTokens AddedTokens::of_phase(bool normalized) const {
-  AddedTokens made;
-  made.words_ = words_;
-  made.treatment_ = treatment_;
+  AddedTokens result;
+  result.words_ = words_;
+  result.treatment_ = treatment_;
   for (const auto &finder : finders_)
     if (finder->normalized == normalized)
-      made.keep(finder);
-  return made;
+      result.add_shared(finder);
+  return result;
 }
 
 ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,

@@ -10,153 +10,154 @@
 
 namespace pretok {
 
-// A pre-token of a batch that the cache does not have, or a long one to be merged.
-struct BatchEncoder::Missing {
+// A pre-token that is not in the cache of short pre-tokens: a miss, or a long one.
+struct BatchEncoder::CacheMiss {
   const std::uint8_t *bytes;
   std::size_t size;
-  std::uint64_t hash; // if it is long
-  std::size_t count;  // of ids; if it is long, 0: it falls into units
-  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // if it is short
-  std::uint8_t place;                                                       // in the batch
-  bool is_cut; // if it is short: whether it is more than one unit
+  std::uint64_t hash; // long pre-tokens only
+  std::size_t count;  // number of ids; for a long pre-token, 0: encode its segments
+  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // short only
+  std::uint8_t index; // index in the batch
+  bool has_barriers;  // short only: has several segments
 
   bool is_long() const { return size > ShortKey::MAX_BYTES; }
 };
 
-void BatchEncoder::encode(InstructionSet instructions, const PreTokens &given,
+void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batch,
                           PreTokenCache &cache, IdBuffer &ids) const {
-  LookUp found;
-  look_up(instructions, given, cache.whole, found);
-  std::array<Missing, PreTokens::MAX_COUNT> missing;
-  std::size_t missing_count = 0;
-  for (std::size_t j = 0; j < found.other_count; ++j) {
-    const std::size_t i = found.others[j];
-    const std::uint8_t *const bytes = given.text + given.start_of(i);
-    if (given.falls_apart(*bytes))
+  CacheProbe probe;
+  look_up(instructions, batch, cache.short_pre_tokens, probe);
+  std::array<CacheMiss, PreTokenBatch::MAX_COUNT> misses;
+  std::size_t miss_count = 0;
+  for (std::size_t j = 0; j < probe.miss_count; ++j) {
+    const std::size_t i = probe.misses[j];
+    const std::uint8_t *const bytes = batch.text + batch.start_of(i);
+    if (batch.is_split_by_character(*bytes))
       continue;
-    Missing &one = missing[missing_count++];
-    one.bytes = bytes;
-    one.size = given.ends[i] - given.start_of(i);
-    one.place = found.others[j];
-    if (one.is_long()) {
-      one.hash = hash_long(one.bytes, one.size, cache.longs.key());
-      cache.longs.prefetch(one.hash);
+    CacheMiss &miss = misses[miss_count++];
+    miss.bytes = bytes;
+    miss.size = batch.ends[i] - batch.start_of(i);
+    miss.index = probe.misses[j];
+    if (miss.is_long()) {
+      miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
+      cache.long_pre_tokens.prefetch(miss.hash);
       continue;
     }
-    const ShortCache::Entry *displaced =
-        cache.whole.find_displaced(found.keys[i], found.hashes[i]);
-    one.count = displaced != nullptr ? ShortCache::copy(*displaced, one.ids.data()) : 0;
-    if (displaced != nullptr)
+    const ShortCache::Entry *overflowed =
+        cache.short_pre_tokens.find_in_line(probe.keys[i], probe.hashes[i]);
+    miss.count = overflowed != nullptr ? ShortCache::copy(*overflowed, miss.ids.data()) : 0;
+    if (overflowed != nullptr)
       continue;
-    // What merging makes, no merge of which can reach across, is no token.
-    one.is_cut = !units_.is_one_unit(one.bytes, one.size);
-    if (!one.is_cut || !vocabulary_.merging_makes_all())
-      vocabulary_.whole().prefetch(found.keys[i]);
+    // If all tokens are reachable by merging, a pre-token with barriers inside is not a token.
+    miss.has_barriers = !segments_.is_one_segment(miss.bytes, miss.size);
+    if (!miss.has_barriers || !vocabulary_.all_tokens_reachable())
+      vocabulary_.whole_tokens().prefetch(probe.keys[i]);
   }
-  if (missing_count != 0)
-    encode_missing(missing.data(), missing_count, found.keys.data(), given.limit, cache);
-  // One id a byte at most, and room for what is copied in vain.
+  if (miss_count != 0)
+    encode_misses(misses.data(), miss_count, probe.keys.data(), batch.limit, cache);
+  // At most one id per byte, and what `copy` writes beyond.
   std::uint32_t *const first =
-      ids.room(given.ends[given.count - 1] - given.start + ShortCache::PADDING);
+      ids.room(batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING);
   std::uint32_t *to = first;
   std::size_t done = 0;
-  const Missing *next_missing = missing.data();
-  for (std::size_t j = 0; j <= found.other_count; ++j) {
-    const std::size_t next = j < found.other_count ? found.others[j] : given.count;
+  const CacheMiss *next_miss = misses.data();
+  for (std::size_t j = 0; j <= probe.miss_count; ++j) {
+    const std::size_t next = j < probe.miss_count ? probe.misses[j] : batch.count;
     for (; done < next; ++done)
-      to += ShortCache::copy(*found.kept[done], to);
-    if (j == found.other_count)
+      to += ShortCache::copy(*probe.hits[done], to);
+    if (j == probe.miss_count)
       break;
-    const std::uint8_t *const bytes = given.text + given.start_of(done);
-    const std::size_t size = given.ends[done] - given.start_of(done);
+    const std::uint8_t *const bytes = batch.text + batch.start_of(done);
+    const std::size_t size = batch.ends[done] - batch.start_of(done);
     ++done;
-    if (given.falls_apart(*bytes)) {
-      to += units_.encode_units(bytes, size, given.limit, cache, to);
+    if (batch.is_split_by_character(*bytes)) {
+      to += segments_.encode_segments(bytes, size, batch.limit, cache, to);
       continue;
     }
-    const Missing &one = *next_missing++;
-    if (one.is_long()) {
-      if (one.count == 0) {
-        const std::size_t n = units_.encode_units(one.bytes, one.size, given.limit, cache, to);
-        if (one.size <= LongCache::MAX_BYTES)
-          cache.longs.insert(one.bytes, one.size, one.hash, to, n);
+    const CacheMiss &miss = *next_miss++;
+    if (miss.is_long()) {
+      if (miss.count == 0) {
+        const std::size_t n =
+            segments_.encode_segments(miss.bytes, miss.size, batch.limit, cache, to);
+        if (miss.size <= LongCache::MAX_BYTES)
+          cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, to, n);
         to += n;
       } else {
-        to += units_.encode_long(one.bytes, one.size, one.hash, given.limit, cache, to);
+        to += segments_.encode_long(miss.bytes, miss.size, miss.hash, batch.limit, cache, to);
       }
     } else {
-      std::memcpy(to, one.ids.data(), ShortCache::PADDING * sizeof *to);
-      if (one.count > ShortCache::PADDING)
-        std::copy_n(one.ids.data(), one.count, to);
-      to += one.count;
+      std::memcpy(to, miss.ids.data(), ShortCache::PADDING * sizeof *to);
+      if (miss.count > ShortCache::PADDING)
+        std::copy_n(miss.ids.data(), miss.count, to);
+      to += miss.count;
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
-  // Only now, for what is kept may move.
-  for (std::size_t j = 0; j < missing_count; ++j) {
-    const Missing &one = missing[j];
-    if (!one.is_long())
-      cache.whole.insert(found.keys[one.place], found.hashes[one.place], one.ids.data(),
-                         one.count);
+  // Last, since inserting may move the entries that probe.hits points to.
+  for (std::size_t j = 0; j < miss_count; ++j) {
+    const CacheMiss &miss = misses[j];
+    if (!miss.is_long())
+      cache.short_pre_tokens.insert(probe.keys[miss.index], probe.hashes[miss.index],
+                                    miss.ids.data(), miss.count);
   }
 }
 
-void BatchEncoder::encode_missing(Missing *missing, std::size_t missing_count,
-                                  const ShortKey *keys, const std::uint8_t *limit,
-                                  PreTokenCache &cache) const {
+void BatchEncoder::encode_misses(CacheMiss *misses, std::size_t miss_count,
+                                 const ShortKey *keys, const std::uint8_t *limit,
+                                 PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.ordered();
-  std::array<std::uint8_t, PreTokens::MAX_COUNT> to_merge;
+  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
-  for (std::size_t j = 0; j < missing_count; ++j) {
-    Missing &one = missing[j];
-    std::uint32_t *const ids = one.ids.data();
-    if (one.is_long()) {
-      one.count = 1;
-      if (merges == nullptr || cache.longs.has(one.bytes, one.size, one.hash))
+  for (std::size_t j = 0; j < miss_count; ++j) {
+    CacheMiss &miss = misses[j];
+    std::uint32_t *const ids = miss.ids.data();
+    if (miss.is_long()) {
+      miss.count = 1;
+      if (merges == nullptr || cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash))
         continue;
-      if (!units_.is_one_unit(one.bytes, one.size))
-        one.count = vocabulary_.merging_makes_all() ? 0 : 1;
-      else if (one.size <= ShortMerge::MAX_BYTES)
+      if (!segments_.is_one_segment(miss.bytes, miss.size))
+        miss.count = vocabulary_.all_tokens_reachable() ? 0 : 1;
+      else if (miss.size <= ShortMerge::MAX_BYTES)
         to_merge[count++] = static_cast<std::uint8_t>(j);
       continue;
     }
-    if (one.count != 0)
+    if (miss.count != 0)
       continue;
-    ids[0] = one.is_cut && vocabulary_.merging_makes_all()
+    ids[0] = miss.has_barriers && vocabulary_.all_tokens_reachable()
                  ? NO_ID
-                 : vocabulary_.whole().find_short(keys[one.place]);
+                 : vocabulary_.whole_tokens().find_short(keys[miss.index]);
     if (ids[0] != NO_ID)
-      one.count = 1;
-    else if (one.is_cut)
-      one.count = units_.encode_units(one.bytes, one.size, limit, cache, ids);
+      miss.count = 1;
+    else if (miss.has_barriers)
+      miss.count = segments_.encode_segments(miss.bytes, miss.size, limit, cache, ids);
     else if (merges == nullptr)
-      one.count = vocabulary_.merge(one.bytes, one.size, ids);
+      miss.count = vocabulary_.merge(miss.bytes, miss.size, ids);
     else
       to_merge[count++] = static_cast<std::uint8_t>(j);
   }
   if (count == 0)
     return;
-  std::size_t given = 0;
+  std::size_t started = 0;
   const auto next = [&](const std::uint8_t *&bytes, std::size_t &size) {
-    if (given == count)
+    if (started == count)
       return false;
-    const Missing &one = missing[to_merge[given++]];
-    bytes = one.bytes;
-    size = one.size;
+    const CacheMiss &miss = misses[to_merge[started++]];
+    bytes = miss.bytes;
+    size = miss.size;
     return true;
   };
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
-    Missing &one = missing[to_merge[which]];
-    if (!one.is_long()) {
-      one.count = merge.finish(*merges, one.ids.data());
+    CacheMiss &miss = misses[to_merge[which]];
+    if (!miss.is_long()) {
+      miss.count = merge.finish(*merges, miss.ids.data());
       return;
     }
-    // Where encode_long will find it.
+    // encode_long finds the ids in this cache.
     std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
-    cache.longs.insert(one.bytes, one.size, one.hash, ids.data(),
-                       merge.finish(*merges, ids.data()));
+    cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, ids.data(),
+                                 merge.finish(*merges, ids.data()));
   };
-  merge_in_turn(*merges, *vocabulary_.joints(), next, done);
+  merge_interleaved(*merges, *vocabulary_.barriers(), next, done);
 }
 
 } // namespace pretok

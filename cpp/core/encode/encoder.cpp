@@ -46,15 +46,15 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
       return;
     }
     const std::uint8_t *text = data + segment.start;
-    // A space that was put before the text is in no span.
-    std::int64_t ahead = prefixed(text) ? 1 : 0;
+    // The prefix space belongs to no span.
+    std::int64_t prefix_size = prefixed(text) ? 1 : 0;
     auto at = static_cast<std::int64_t>(segment.start);
     std::size_t done = ids.size();
     const auto add_spans = [&] {
       for (; done < ids.size(); ++done) {
         starts.push_back(at);
-        at += vocabulary_.token(ids.data()[done]).size - ahead;
-        ahead = 0;
+        at += vocabulary_.token(ids.data()[done]).size - prefix_size;
+        prefix_size = 0;
         ends.push_back(at);
       }
     };
@@ -63,32 +63,32 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
 }
 
 void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                          IdBuffer &ids, const Filled &filled) const {
+                          IdBuffer &ids, const OnBatch &on_batch) const {
   if (!prefixed(text))
-    return encode_whole(text, size, cache, ids, filled);
+    return split_and_encode(text, size, cache, ids, on_batch);
   std::vector<std::uint8_t> with_space;
   with_space.reserve(size + 1);
   with_space.push_back(' ');
   with_space.insert(with_space.end(), text, text + size);
-  encode_whole(with_space.data(), with_space.size(), cache, ids, filled);
+  split_and_encode(with_space.data(), with_space.size(), cache, ids, on_batch);
 }
 
-void Encoder::encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                           IdBuffer &ids, const Filled &filled) const {
+void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                               IdBuffer &ids, const OnBatch &on_batch) const {
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
   split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
         [&](const std::size_t *ends, std::size_t count) {
           for (std::size_t done = 0; done < count;) {
-            const std::size_t taken = std::min(count - done, PreTokens::MAX_COUNT);
-            pre_tokens_.encode(
-                instructions,
-                {text, text + size, start, ends + done, taken, pre_tokens_.lowest_apart()},
-                cache, ids);
+            const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
+            batch_encoder_.encode(instructions,
+                                  {text, text + size, start, ends + done, taken,
+                                   batch_encoder_.first_split_lead()},
+                                  cache, ids);
             done += taken;
             start = ends[done - 1];
-            if (filled != nullptr)
-              filled();
+            if (on_batch != nullptr)
+              on_batch();
           }
         });
 }

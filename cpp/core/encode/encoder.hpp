@@ -1,4 +1,4 @@
-// Text to ids in one pass: added tokens, pre-tokens, merges.
+// Encodes a text in one pass: added tokens, pre-tokens, merges.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -15,27 +15,27 @@
 
 namespace pretok {
 
-// To be shared between threads. What it is made of must outlive it.
+// Threads may share an Encoder. Its pre-tokenizer and vocabulary must outlive it.
 class Encoder {
 public:
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
           bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
-        add_prefix_space_(add_prefix_space), pre_tokens_(vocabulary), caches_(cache_limit) {}
+        add_prefix_space_(add_prefix_space), batch_encoder_(vocabulary), caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
   bool add_prefix_space() const { return add_prefix_space_; }
 
-  // Appends the ids of `size` bytes of UTF-8, or anything. Throws std::bad_alloc.
+  // Appends the ids of `size` bytes, which need not be valid UTF-8. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                  PreTokenCache &cache, IdBuffer &ids) const;
 
-  // How many ids those are. Takes little memory.
+  // Adds the number of ids to `result`. Takes little memory.
   Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                 PreTokenCache &cache, std::size_t &result) const;
 
-  // The same as encode, with the start and end of each in `data`.
+  // Like `encode`, and appends the start and end of each id in `data`.
   Refusal encode_spans(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, std::vector<std::int64_t> &starts,
                        std::vector<std::int64_t> &ends) const;
@@ -43,19 +43,18 @@ public:
 private:
   bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
 
-  using Filled = std::function<void()>;
+  using OnBatch = std::function<void()>;
 
-  // Calls filled(), if there is any, now and then, when `ids` holds all so far. There is at
-  // least one byte.
+  // Calls on_batch(), unless it is empty, after each batch of ids. `size` is not 0.
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                   IdBuffer &ids, const Filled &filled) const;
-  void encode_whole(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                    IdBuffer &ids, const Filled &filled) const;
+                   IdBuffer &ids, const OnBatch &on_batch) const;
+  void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                        IdBuffer &ids, const OnBatch &on_batch) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
   bool add_prefix_space_;
-  BatchEncoder pre_tokens_;
+  BatchEncoder batch_encoder_;
   mutable CachePool caches_;
 };
 

@@ -5,18 +5,18 @@
 
 namespace pretok {
 
-// Makes the nodes of a TokenMatcher in the order of their depth. The links of a node need only
-// nodes that are less deep.
+// Adds the nodes of a TokenMatcher in order of depth. The links of a node need only nodes that
+// are less deep.
 class TokenMatcher::Builder {
 public:
-  Builder(TokenMatcher &made, const std::vector<std::string_view> &patterns)
-      : made_(made), patterns_(patterns) {}
+  Builder(TokenMatcher &matcher, const std::vector<std::string_view> &patterns)
+      : matcher_(matcher), patterns_(patterns) {}
 
   void build() {
     reserve();
-    made_.bytes_.push_back(0);
-    made_.ends_pattern_.push_back(false);
-    made_.nodes_.push_back({0, 0, ROOT, NO_MATCHES, ROOT});
+    matcher_.bytes_.push_back(0);
+    matcher_.ends_pattern_.push_back(false);
+    matcher_.nodes_.push_back({0, 0, ROOT, NO_MATCHES, ROOT});
     ranges_.push_back({0, static_cast<std::uint32_t>(patterns_.size())});
     std::vector<Range> level;
     for (std::uint32_t node = ROOT, depth = 0; !ranges_.empty(); ++depth) {
@@ -25,17 +25,17 @@ public:
       for (const Range range : level)
         add_children(node++, range, depth);
     }
-    made_.nodes_.push_back({count(), 0, ROOT, NO_MATCHES, ROOT}); // the sentinel
+    matcher_.nodes_.push_back({count(), 0, ROOT, NO_MATCHES, ROOT}); // the sentinel
   }
 
 private:
-  // The patterns from `low` to before `high`, those below a node.
+  // The patterns below a node: indices from `low` to `high`, exclusive.
   struct Range {
     std::uint32_t low;
     std::uint32_t high;
   };
 
-  std::uint32_t count() const { return static_cast<std::uint32_t>(made_.bytes_.size()); }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(matcher_.bytes_.size()); }
 
   void reserve() {
     std::size_t total = 0;
@@ -44,23 +44,23 @@ private:
       const std::string_view pattern = patterns_[i];
       total += pattern.size();
       if (total >= MAX_BYTES)
-        throw std::length_error("2 GiB of added tokens");
-      made_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
-      made_.longest_ = std::max(made_.longest_, pattern.size());
+        throw std::length_error("added tokens of 2 GiB or more");
+      matcher_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
+      matcher_.longest_ = std::max(matcher_.longest_, pattern.size());
       if (i == 0)
         continue;
       const std::string_view before = patterns_[i - 1].substr(0, pattern.size());
       shared += static_cast<std::size_t>(
           std::mismatch(before.begin(), before.end(), pattern.begin()).first - before.begin());
     }
-    made_.nodes_.reserve(total - shared + 2);
-    made_.bytes_.reserve(total - shared + 1);
-    made_.ends_pattern_.reserve(total - shared + 1);
-    made_.found_.reserve(patterns_.size());
+    matcher_.nodes_.reserve(total - shared + 2);
+    matcher_.bytes_.reserve(total - shared + 1);
+    matcher_.ends_pattern_.reserve(total - shared + 1);
+    matcher_.matches_.reserve(patterns_.size());
   }
 
   void add_children(std::uint32_t node, Range range, std::uint32_t depth) {
-    made_.nodes_[node].first_child = count();
+    matcher_.nodes_[node].first_child = count();
     while (range.low != range.high) {
       const auto byte = static_cast<std::uint8_t>(patterns_[range.low][depth]);
       const auto first = patterns_.begin() + range.low;
@@ -78,75 +78,75 @@ private:
     const std::uint32_t child = count();
     Node node{0, depth, ROOT, NO_MATCHES, ROOT};
     if (parent == ROOT)
-      made_.roots_[byte] = child;
+      matcher_.roots_[byte] = child;
     else
       node.suffix = suffix(parent, byte);
     // Only the shortest pattern of a range can end here, and it is the first.
     const bool is_pattern = patterns_[range.low].size() == depth;
-    made_.ends_pattern_.push_back(is_pattern || made_.ends_pattern_[node.suffix]);
+    matcher_.ends_pattern_.push_back(is_pattern || matcher_.ends_pattern_[node.suffix]);
     if (is_pattern) {
-      node.last_match = add_found({range.low, 0, NO_MATCHES});
+      node.last_match = add_match({range.low, 0, NO_MATCHES});
       ++range.low;
     } else if (parent != ROOT) {
-      node.last_match = made_.nodes_[parent].last_match;
+      node.last_match = matcher_.nodes_[parent].last_match;
       node.link = link(parent, byte, node.last_match);
     }
-    made_.bytes_.push_back(byte);
-    made_.nodes_.push_back(node);
+    matcher_.bytes_.push_back(byte);
+    matcher_.nodes_.push_back(node);
     ranges_.push_back(range);
   }
 
   std::uint32_t suffix(std::uint32_t parent, std::uint8_t byte) const {
     std::uint32_t node = parent;
     do {
-      node = made_.nodes_[node].suffix;
-      if (const std::uint32_t child = made_.child(node, byte))
+      node = matcher_.nodes_[node].suffix;
+      if (const std::uint32_t child = matcher_.child(node, byte))
         return child;
     } while (node != ROOT);
     return ROOT;
   }
 
-  // Goes on with `byte` after what a search does that cannot go on from `parent`. Appends the
-  // matches that are found meanwhile to the list that ends with `last`.
+  // Returns the link of the child of `parent` by `byte`. Appends the matches on the way to the
+  // list that ends with `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {
-      node = made_.nodes_[node].link;
-      if (const std::uint32_t child = made_.child(node, byte))
+      node = matcher_.nodes_[node].link;
+      if (const std::uint32_t child = matcher_.child(node, byte))
         return child;
       if (node == ROOT)
         return ROOT;
-      append(node, made_.nodes_[parent].depth - made_.nodes_[node].depth, last);
+      append(node, matcher_.nodes_[parent].depth - matcher_.nodes_[node].depth, last);
     }
   }
 
   // Appends the matches within `node`, which begins `offset` bytes after the node of the list.
   void append(std::uint32_t node, std::uint32_t offset, std::uint32_t &last) {
-    for (const Found &found : made_.all_found(made_.nodes_[node].last_match))
-      last = add_found({found.pattern, found.first + offset, last});
+    for (const Match &match : matcher_.all_matches(matcher_.nodes_[node].last_match))
+      last = add_match({match.pattern, match.first + offset, last});
   }
 
-  std::uint32_t add_found(Found found) {
-    made_.found_.push_back(found);
-    return static_cast<std::uint32_t>(made_.found_.size() - 1);
+  std::uint32_t add_match(Match match) {
+    matcher_.matches_.push_back(match);
+    return static_cast<std::uint32_t>(matcher_.matches_.size() - 1);
   }
 
-  TokenMatcher &made_;
+  TokenMatcher &matcher_;
   const std::vector<std::string_view> &patterns_;
-  std::vector<Range> ranges_; // of the nodes whose children are not made yet
+  std::vector<Range> ranges_; // of the nodes without children so far
 };
 
 TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
   Builder(*this, patterns).build();
   if (std::count(roots_.begin(), roots_.end(), ROOT) == 255)
-    only_ = static_cast<std::uint8_t>(patterns[0][0]);
+    only_first_byte_ = static_cast<std::uint8_t>(patterns[0][0]);
 }
 
-std::vector<TokenMatcher::Found> TokenMatcher::all_found(std::uint32_t last) const {
-  std::vector<Found> all;
-  for (; last != NO_MATCHES; last = found_[last].previous) {
+std::vector<TokenMatcher::Match> TokenMatcher::all_matches(std::uint32_t last) const {
+  std::vector<Match> all;
+  for (; last != NO_MATCHES; last = matches_[last].previous) {
     count_step();
-    all.push_back(found_[last]);
+    all.push_back(matches_[last]);
   }
   std::reverse(all.begin(), all.end());
   return all;
@@ -172,7 +172,7 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern may begin at the first byte of `node`, or else at data[to].
+  // A pattern may begin at the first byte of `node`, else not before data[to].
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

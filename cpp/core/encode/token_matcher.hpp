@@ -3,15 +3,15 @@
 // TokenMatcher keeps the patterns in a trie. Two links of each node say how to go on when the
 // next byte continues no pattern.
 //
-// `link` serves the search. A search that is at a node has read the bytes of that node and
-// found no match in them yet, and only now knows what the leftmost-longest matches within them
-// are. They depend on the node alone, so the constructor finds them once: `last_match` lists
-// them. `link` is the node of the bytes that remain after them. It is less deep, so that a
-// search follows a link at most once for each byte. (Song et al., Fast WordPiece Tokenization,
-// 2021, calls the two "failure pops" and "failure links".)
+// `link` serves the search. A search at a node has read the bytes of that node and reported no
+// match in them yet. When the next byte continues no pattern, the leftmost-longest matches
+// within these bytes are known. They depend on the node alone, so the constructor computes them
+// once: `last_match` lists them. `link` is the node of the bytes that remain after these
+// matches. It is less deep, so a search follows at most one link per byte. (Song et al., Fast
+// WordPiece Tokenization, 2021, calls the two "failure pops" and "failure links".)
 //
-// `suffix` serves cuts: the node of the longest proper suffix that begins a pattern, as Aho and
-// Corasick have it. It forgets no place at which a pattern could begin.
+// `suffix` serves clear_places. It is the suffix link of Aho and Corasick: the node of the
+// longest proper suffix that begins a pattern.
 //
 // bpe/encoding/matcher.py is the twin.
 #pragma once
@@ -28,8 +28,7 @@
 
 namespace pretok {
 
-// The places of a text from `start` to `end`, both included; none if `end` is less than
-// `start`.
+// The positions in a text from `start` to `end`, inclusive; none if `end` is less than `start`.
 struct ClearPlaces {
   std::size_t start;
   std::size_t end;
@@ -37,17 +36,17 @@ struct ClearPlaces {
 
 class TokenMatcher {
 public:
-  // The patterns must have fewer bytes than this together.
+  // All patterns together must have fewer bytes than this.
   static constexpr std::size_t MAX_BYTES = std::size_t{1} << 31;
 
-  // `patterns` are distinct, not empty, and sorted by their bytes as unsigned. Takes linear
-  // time, and 21 bytes for each byte of them that no other pattern shares as part of a prefix,
-  // at most
-  // 33. Throws std::length_error for MAX_BYTES or more.
+  // `patterns` are distinct, not empty, and sorted by their unsigned bytes. Takes linear time,
+  // and 21 to 33 bytes of memory for each distinct prefix of the patterns. Throws
+  // std::length_error for MAX_BYTES or more.
   explicit TokenMatcher(const std::vector<std::string_view> &patterns);
 
   // Calls visit(pattern, first, last) for each match in data[start..end), from left to right,
-  // with the index of the pattern, until it returns false. Returns whether it never did.
+  // until visit returns false. `pattern` is an index. Returns whether visit never returned
+  // false.
   template <typename Visit>
   bool each_match(const std::uint8_t *data, std::size_t start, std::size_t end,
                   Visit &&visit) const {
@@ -59,34 +58,35 @@ public:
         ++at;
         continue;
       }
-      if (!visit_found(node, at, visit))
+      if (!visit_matches(node, at, visit))
         return false;
       node = nodes_[node].link;
       if (node == ROOT)
         at = next(data, at, end);
     }
     for (; node != ROOT; node = nodes_[node].link)
-      if (!visit_found(node, end, visit))
+      if (!visit_matches(node, end, visit))
         return false;
     return true;
   }
 
-  // Returns the last places from `from` to `to` in a row at which a text can be cut: no pattern
-  // ends after the first of them and begins before or at the last, whatever comes after
-  // data[to). data[from - longest()..to) decides; the text may begin later than that. Linear
-  // time.
+  // Returns the last range of positions within [from, to] at which a text can be cut: no
+  // pattern that ends after the first position begins at or before the last, whatever text
+  // comes after data[to). Depends only on data[from - longest()..to), or less if the text
+  // begins later. Linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
-  // The size of the longest pattern.
+  // Returns the size of the longest pattern.
   std::size_t longest() const { return longest_; }
 
-  // Returns the first place in data[at..end) at which a pattern may begin, or `end`.
+  // Returns the first position in data[at..end) at which a pattern may begin, or `end`.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-    if (only_ >= 0) {
-      const void *found = at < end ? std::memchr(data + at, only_, end - at) : nullptr;
-      return found == nullptr
+    if (only_first_byte_ >= 0) {
+      const void *position =
+          at < end ? std::memchr(data + at, only_first_byte_, end - at) : nullptr;
+      return position == nullptr
                  ? end
-                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(found) - data);
+                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(position) - data);
     }
     while (at < end && roots_[data[at]] == ROOT)
       ++at;
@@ -97,25 +97,25 @@ private:
   static constexpr std::uint32_t ROOT = 0;
   static constexpr std::uint32_t NO_MATCHES = 0xFFFFFFFF;
 
-  // Nodes are in the order of their depth, and the children of a node in that of their bytes.
+  // Nodes are sorted by depth, and the children of a node by their bytes.
   struct Node {
     std::uint32_t first_child; // The last child is before the first child of the next node.
     std::uint32_t depth;
     std::uint32_t link;
-    std::uint32_t last_match; // in found_, or NO_MATCHES
+    std::uint32_t last_match; // in matches_, or NO_MATCHES
     std::uint32_t suffix;
   };
 
   // A match within the bytes of a node.
-  struct Found {
+  struct Match {
     std::uint32_t pattern;
     std::uint32_t first;    // from the first byte of the node
-    std::uint32_t previous; // the match before, in found_, or NO_MATCHES
+    std::uint32_t previous; // the match before, in matches_, or NO_MATCHES
   };
 
   class Builder;
 
-  // Returns the child by `byte`, or ROOT, which is no child.
+  // Returns the child by `byte`, or ROOT if there is none.
   std::uint32_t child(std::uint32_t node, std::uint8_t byte) const {
     count_step();
     if (node == ROOT)
@@ -126,38 +126,38 @@ private:
       return ROOT;
     if (count == 1)
       return bytes_[first] == byte ? first : ROOT;
-    const void *found = std::memchr(&bytes_[first], byte, count);
-    return found == nullptr
+    const void *position = std::memchr(&bytes_[first], byte, count);
+    return position == nullptr
                ? ROOT
-               : first + static_cast<std::uint32_t>(static_cast<const std::uint8_t *>(found) -
-                                                    &bytes_[first]);
+               : first + static_cast<std::uint32_t>(
+                             static_cast<const std::uint8_t *>(position) - &bytes_[first]);
   }
 
-  // Visits what a search that is at `node` before data[at] has found.
+  // Visits the matches of a search that is at `node` before data[at].
   template <typename Visit>
-  bool visit_found(std::uint32_t node, std::size_t at, Visit &visit) const {
+  bool visit_matches(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
     if (last == NO_MATCHES)
       return true;
     const std::size_t start = at - nodes_[node].depth;
-    const auto visit_one = [&](const Found &found) {
-      const std::size_t first = start + found.first;
-      return visit(found.pattern, first, first + sizes_[found.pattern]);
+    const auto visit_one = [&](const Match &match) {
+      const std::size_t first = start + match.first;
+      return visit(match.pattern, first, first + sizes_[match.pattern]);
     };
-    if (found_[last].previous == NO_MATCHES)
-      return visit_one(found_[last]);
-    const std::vector<Found> all = all_found(last);
+    if (matches_[last].previous == NO_MATCHES)
+      return visit_one(matches_[last]);
+    const std::vector<Match> all = all_matches(last);
     return std::all_of(all.begin(), all.end(), visit_one);
   }
 
   // Returns the matches of the list that ends with `last`, from left to right.
-  std::vector<Found> all_found(std::uint32_t last) const;
+  std::vector<Match> all_matches(std::uint32_t last) const;
 
-  int only_ = -1;                   // the byte that all patterns begin with, if any
-  std::vector<Node> nodes_;         // one more than there are nodes: it ends the last children
-  std::vector<std::uint8_t> bytes_; // by which each node is reached from its parent
-  std::vector<bool> ends_pattern_;  // of each node: whether some suffix of it is a pattern
-  std::vector<Found> found_;
+  int only_first_byte_ = -1;        // the byte that all patterns begin with, if any
+  std::vector<Node> nodes_;         // with a sentinel that ends the last node's children
+  std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent
+  std::vector<bool> ends_pattern_;  // per node: whether a suffix of it is a pattern
+  std::vector<Match> matches_;
   std::vector<std::uint32_t> sizes_;       // of the patterns
   std::array<std::uint32_t, 256> roots_{}; // the children of ROOT
   std::size_t longest_ = 0;

@@ -1,4 +1,4 @@
-// Many texts, or long ones, to ids, on several threads.
+// Encodes many texts, or long texts, on several threads.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -13,48 +13,49 @@
 
 namespace pretok {
 
-enum class Wanted { IDS, COUNT, SPANS };
+enum class OutputKind { IDS, COUNT, SPANS };
 
-// What some texts became, or parts of them, in order.
-struct Encoded {
+// The result of encoding consecutive texts, or parts of texts.
+struct EncodeResult {
   IdBuffer ids;
-  std::vector<std::int64_t> text_ends; // in `ids`, of each text that ends here
-  std::size_t count = 0;               // of ids, if only that is wanted
-  // Of each id, in bytes of the text that is not ended yet, if wanted.
+  std::vector<std::int64_t> text_ends; // the end in `ids` of each text that is complete
+  std::size_t count = 0;               // number of ids, for OutputKind::COUNT
+  // Start and end of each id in bytes of its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  std::size_t open = 0; // how many bytes of that text there were so far
-  // The first token that must not be there: nothing follows. In bytes of the text `refused`.
+  std::size_t open_bytes = 0; // bytes so far of the last text, if it is incomplete
+  // The first refused token, after which nothing is encoded. Its position is in bytes of the
+  // text with index `refused_text`.
   Refusal refusal;
-  std::size_t refused = 0;
+  std::size_t refused_text = 0;
 
-  // Adds a text, or a part of one with `is_last` if it is the last.
-  void add(const Encoder &encoder, Wanted wanted, const std::uint8_t *data, std::size_t size,
-           const AddedTokens &added, PreTokenCache &cache, bool is_last) {
-    if (wanted == Wanted::IDS) {
+  // Encodes a text or the next part of a text. `is_last` marks the last part.
+  void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
+           std::size_t size, const AddedTokens &added, PreTokenCache &cache, bool is_last) {
+    if (output == OutputKind::IDS) {
       refusal = encoder.encode(data, size, added, cache, ids);
-    } else if (wanted == Wanted::COUNT) {
+    } else if (output == OutputKind::COUNT) {
       refusal = encoder.count(data, size, added, cache, count);
     } else {
       std::size_t at = starts.size();
       refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends);
-      for (; open != 0 && at < starts.size(); ++at) {
-        starts[at] += static_cast<std::int64_t>(open);
-        ends[at] += static_cast<std::int64_t>(open);
+      for (; open_bytes != 0 && at < starts.size(); ++at) {
+        starts[at] += static_cast<std::int64_t>(open_bytes);
+        ends[at] += static_cast<std::int64_t>(open_bytes);
       }
     }
-    refusal.position += open;
+    refusal.position += open_bytes;
     if (refusal.token != nullptr)
       return;
-    open += size;
+    open_bytes += size;
     if (is_last) {
       text_ends.push_back(static_cast<std::int64_t>(ids.size()));
-      open = 0;
+      open_bytes = 0;
     }
   }
 
-  // Leaves `other` empty.
-  void append(Encoded &other) {
+  // Appends `other` and leaves it empty.
+  void append(EncodeResult &other) {
     const auto before = static_cast<std::int64_t>(ids.size());
     if (other.ids.size() != 0)
       std::memcpy(ids.room(other.ids.size()), other.ids.data(),
@@ -63,44 +64,44 @@ struct Encoded {
     for (const std::int64_t end : other.text_ends)
       text_ends.push_back(before + end);
     count += other.count;
-    const auto bytes = static_cast<std::int64_t>(open);
+    const auto bytes = static_cast<std::int64_t>(open_bytes);
     for (const std::int64_t start : other.starts)
       starts.push_back(bytes + start);
     for (const std::int64_t end : other.ends)
       ends.push_back(bytes + end);
     if (other.refusal.token != nullptr) {
       refusal = other.refusal;
-      refused = other.refused;
+      refused_text = other.refused_text;
       if (other.text_ends.empty())
-        refusal.position += open;
+        refusal.position += open_bytes;
     }
-    open = other.text_ends.empty() ? open + other.open : other.open;
+    open_bytes = other.text_ends.empty() ? open_bytes + other.open_bytes : other.open_bytes;
     other.clear();
   }
 
   void clear() {
-    forget_texts();
+    drop_ended_texts();
     ids.clear();
     starts.clear();
     ends.clear();
-    count = open = 0;
+    count = open_bytes = 0;
     refusal = {};
   }
 
-  // Drops what the texts that have ended became.
-  void forget_texts() {
+  // Drops the ids of complete texts.
+  void drop_ended_texts() {
     if (!text_ends.empty())
       ids.drop_front(static_cast<std::size_t>(text_ends.back()));
     text_ends.clear();
   }
 };
 
-// Adds what `texts` become to `total`, which is empty. settle(total), which is called now and
-// then, as run_in_order says, says whether to go on; so does pulse().
-template <typename View, typename Settle, typename Pulse>
-void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View> &texts,
-                  const AddedTokens &added, unsigned threads, Encoded &total, Settle settle,
-                  Pulse pulse) {
+// Encodes `texts` into `total`, which is empty. Calls on_progress(total) and check_interrupt()
+// as run_in_order does.
+template <typename View, typename OnProgress, typename InterruptCheck>
+void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
+                  const AddedTokens &added, unsigned threads, EncodeResult &total,
+                  OnProgress on_progress, InterruptCheck check_interrupt) {
   struct Worker {
     CacheLease cache;
     Scratch scratch;
@@ -108,22 +109,22 @@ void encode_texts(const Encoder &encoder, Wanted wanted, const std::vector<View>
   std::size_t size = 0;
   for (const View &text : texts)
     size += text.size();
-  const Sharing sharing = share(size, threads);
-  const TextTasks<View> tasks(texts, sharing.task, encoder.pre_tokenizer(), added,
+  const TaskPlan plan = plan_tasks(size, threads);
+  const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), added,
                               encoder.add_prefix_space());
   run_in_order(
-      tasks.count(), sharing.threads, total,
+      tasks.count(), plan.threads, total,
       [&] { return Worker{CacheLease(encoder.caches()), {}}; },
-      [&](std::size_t task, Worker &worker, Encoded &to) {
+      [&](std::size_t task, Worker &worker, EncodeResult &to) {
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    to.add(encoder, wanted, data, bytes, added, *worker.cache, is_last);
-                    to.refused = text;
+                    to.add(encoder, output, data, bytes, added, *worker.cache, is_last);
+                    to.refused_text = text;
                     return to.refusal.token == nullptr;
                   });
       },
-      settle, pulse);
+      on_progress, check_interrupt);
 }
 
 } // namespace pretok

@@ -1,7 +1,8 @@
-// Work shared out to threads in small tasks, the results of which are put together in order.
+// Divides work into small tasks, runs them on several threads, and appends their results in
+// order.
 //
-// The threads live only as long as the call: no pool, so forks are safe. What may ask the
-// caller's interpreter for something happens on the calling thread.
+// The threads live only as long as the call. There is no pool, so forks are safe. Callbacks
+// that may enter the caller's interpreter run on the calling thread.
 #pragma once
 
 #include <chrono>
@@ -18,36 +19,41 @@
 
 namespace pretok {
 
-// How work of so many bytes is shared out.
-struct Sharing {
+// The number of threads and the size of tasks for an amount of work.
+struct TaskPlan {
   unsigned threads;
-  std::size_t task; // how many bytes are a task; 0: all of them
+  std::size_t task_size; // in bytes; 0: one task
 };
 
-// `asked` is a number of threads, or 0: as many as there are processors, if it is worth it.
-Sharing share(std::size_t size, unsigned asked);
+// Plans work of `size` bytes. With `requested_threads` 0, uses as many threads as there are
+// processors, or fewer if the work is small.
+TaskPlan plan_tasks(std::size_t size, unsigned requested_threads);
 
-// Makes all tasks as small as this, for tests; 0: of the usual sizes. Returns what it was.
+// Sets the size of all tasks, for tests; 0 restores the default. Returns the previous value.
 std::size_t set_task_size(std::size_t size);
 
-// Results on the way from the threads that make them to the one that puts them together.
-template <typename Result> class Queue {
+// Passes results from the threads that make them to the thread that appends them in order.
+template <typename Result> class ResultQueue {
 public:
-  // No thread gets further ahead of what is put together than `ahead`, which bounds memory.
-  Queue(std::size_t tasks, std::size_t ahead) : ahead_(ahead), ready_(tasks) {}
+  // At most `max_ahead` tasks may be started beyond the last result taken. That bounds memory.
+  ResultQueue(std::size_t tasks, std::size_t max_ahead)
+      : max_ahead_(max_ahead), ready_(tasks) {}
 
   std::size_t tasks() const { return ready_.size(); }
 
-  // Returns the next task, or tasks() if there is none, or, without `patient`, none yet.
-  std::size_t next(bool patient) {
+  // Returns the next task, or tasks() if there is none. Without `wait`, also returns tasks() if
+  // `max_ahead` is reached.
+  std::size_t next(bool wait) {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (patient)
-      turn_.wait(lock, [this] { return stopped_ || next_ < taken_ + ahead_; });
-    const bool there_is = !stopped_ && next_ < tasks() && next_ < taken_ + ahead_;
-    return there_is ? next_++ : tasks();
+    if (wait)
+      may_start_.wait(lock,
+                      [this] { return stopped_ || next_task_ < next_taken_ + max_ahead_; });
+    const bool is_available =
+        !stopped_ && next_task_ < tasks() && next_task_ < next_taken_ + max_ahead_;
+    return is_available ? next_task_++ : tasks();
   }
 
-  // Returns an empty result, to be filled.
+  // Returns an empty result for a task to fill.
   std::unique_ptr<Result> spare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (spare_.empty())
@@ -56,7 +62,7 @@ public:
     spare_.pop_back();
     return result;
   }
-  void give_back(std::unique_ptr<Result> empty) {
+  void recycle(std::unique_ptr<Result> empty) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(empty));
   }
@@ -64,26 +70,28 @@ public:
   void put(std::size_t task, std::unique_ptr<Result> result) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_[task] = std::move(result);
-    if (task == taken_)
-      made_.notify_one();
+    if (task == next_taken_)
+      result_ready_.notify_one();
   }
 
-  // Returns the result that is next in order; nullptr if it is not there within `time`.
+  // Returns the next result in order, or nullptr if it is not ready within `time`.
   std::unique_ptr<Result> take(std::chrono::milliseconds time) {
     std::unique_lock<std::mutex> lock(mutex_);
-    const auto there_is = [this] { return taken_ < tasks() && ready_[taken_] != nullptr; };
+    const auto is_available = [this] {
+      return next_taken_ < tasks() && ready_[next_taken_] != nullptr;
+    };
     if (time.count() != 0)
-      made_.wait_for(lock, time, [&] { return stopped_ || there_is(); });
-    if (stopped_ || !there_is())
+      result_ready_.wait_for(lock, time, [&] { return stopped_ || is_available(); });
+    if (stopped_ || !is_available())
       return nullptr;
-    auto result = std::move(ready_[taken_++]);
-    turn_.notify_all();
+    auto result = std::move(ready_[next_taken_++]);
+    may_start_.notify_all();
     return result;
   }
 
   bool is_done() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return stopped_ || taken_ == tasks();
+    return stopped_ || next_taken_ == tasks();
   }
 
   void stop(std::exception_ptr failure) {
@@ -91,29 +99,29 @@ public:
     stopped_ = true;
     if (failure_ == nullptr)
       failure_ = std::move(failure);
-    turn_.notify_all();
-    made_.notify_all();
+    may_start_.notify_all();
+    result_ready_.notify_all();
   }
-  // To be called when no other thread is left.
+  // Call only after all other threads have ended.
   void rethrow() const {
     if (failure_ != nullptr)
       std::rethrow_exception(failure_);
   }
 
 private:
-  const std::size_t ahead_;
+  const std::size_t max_ahead_;
   std::mutex mutex_;
-  std::condition_variable turn_; // a thread may go on
-  std::condition_variable made_; // the result that is next in order is there
+  std::condition_variable may_start_;    // a thread may start its next task
+  std::condition_variable result_ready_; // the next result in order is ready
   std::vector<std::unique_ptr<Result>> ready_;
   std::vector<std::unique_ptr<Result>> spare_;
-  std::size_t next_ = 0;
-  std::size_t taken_ = 0;
+  std::size_t next_task_ = 0;
+  std::size_t next_taken_ = 0;
   bool stopped_ = false;
   std::exception_ptr failure_;
 };
 
-// Threads that are joined before this ends.
+// Threads that the destructor joins.
 class Helpers {
 public:
   Helpers() = default;
@@ -121,8 +129,8 @@ public:
   Helpers &operator=(const Helpers &) = delete;
   ~Helpers() { join(); }
 
-  // Starts up to `count` threads. If the system gives no more threads, or no memory for them,
-  // the threads that run do all the work.
+  // Starts up to `count` threads. If the system refuses more threads, or memory for them, the
+  // running threads do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
@@ -141,26 +149,28 @@ private:
   std::vector<std::thread> threads_;
 };
 
-// Adds the results of `tasks` tasks to `total`, in order. A `Worker` is what a thread keeps
-// from task to task: worker() makes one on its thread, and work(task, worker, result) adds a
-// task to a result. settle(total), which says whether to go on, is called now and then by the
-// calling thread, and so is pulse(). What any of them throws stops the work and is thrown here.
-// A Result has append(other), which leaves `other` empty.
-template <typename Result, typename Make, typename Work, typename Settle, typename Pulse>
-void run_in_order(std::size_t tasks, unsigned threads, Result &total, Make make_worker,
-                  Work work, Settle settle, Pulse pulse) {
+// Appends the results of `tasks` tasks to `total`, in order. Each thread has a worker, its
+// state between tasks: make_worker() makes it on that thread. work(task, worker, result) adds
+// the result of a task to `result`. The calling thread calls on_progress(total) after each
+// result that it appends, and stops if it returns false. It calls check_interrupt() every few
+// milliseconds. An exception from any of these functions stops the work and is rethrown here.
+// Result::append(other) leaves `other` empty.
+template <typename Result, typename MakeWorker, typename Work, typename OnProgress,
+          typename InterruptCheck>
+void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker make_worker,
+                  Work work, OnProgress on_progress, InterruptCheck check_interrupt) {
   if (threads <= 1 || tasks <= 1) {
     auto worker = make_worker();
     for (std::size_t task = 0; task < tasks; ++task) {
       work(task, worker, total);
-      if (!settle(total))
+      if (!on_progress(total))
         return;
-      pulse();
+      check_interrupt();
     }
     return;
   }
-  Queue<Result> queue(tasks, 16 + std::size_t{threads} * 4);
-  const auto make = [&](std::size_t task, auto &worker) {
+  ResultQueue<Result> queue(tasks, 16 + std::size_t{threads} * 4);
+  const auto run_task = [&](std::size_t task, auto &worker) {
     auto result = queue.spare();
     work(task, worker, *result);
     queue.put(task, std::move(result));
@@ -171,28 +181,28 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, Make make_
       try {
         auto worker = make_worker();
         for (std::size_t task = queue.next(true); task != tasks; task = queue.next(true))
-          make(task, worker);
+          run_task(task, worker);
       } catch (...) {
         queue.stop(std::current_exception());
       }
     });
     auto worker = make_worker();
-    std::chrono::milliseconds patience(0);
+    std::chrono::milliseconds timeout(0);
     while (!queue.is_done()) {
-      while (auto result = queue.take(patience)) {
-        patience = patience.zero();
+      while (auto result = queue.take(timeout)) {
+        timeout = timeout.zero();
         total.append(*result);
-        queue.give_back(std::move(result));
-        if (!settle(total))
+        queue.recycle(std::move(result));
+        if (!on_progress(total))
           queue.stop(nullptr);
-        pulse();
+        check_interrupt();
       }
       const std::size_t task = queue.next(false);
       if (task != tasks)
-        make(task, worker);
-      else // Others are at it.
-        patience = std::chrono::milliseconds(20);
-      pulse();
+        run_task(task, worker);
+      else // All remaining tasks are running.
+        timeout = std::chrono::milliseconds(20);
+      check_interrupt();
     }
   } catch (...) {
     queue.stop(std::current_exception());

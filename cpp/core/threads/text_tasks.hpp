@@ -1,5 +1,5 @@
-// Texts as tasks for several threads: many short texts are one, and a long text is many, cut
-// where that changes nothing.
+// Divides texts into tasks for several threads. Many short texts make one task. A long text
+// makes several tasks, cut where the cut does not change the ids.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -12,13 +12,15 @@
 
 namespace pretok {
 
-// A View is a text whose units are not those of UTF-8, perhaps. It has size(), in units;
-// part(start, end), a View; with_utf8(scratch, use), which calls use(data, size);
-// utf8_size(), and units_in(bytes), how many units those bytes at its start are; and whole(at),
-// which is `at`, or less if that is between units that stand for one character.
+// A View is a text in some encoding, measured in code units. size() is in code units.
+// part(start, end) returns a View. with_utf8(scratch, use) calls use(data, size) with the text
+// as UTF-8. utf8_size() is the size in UTF-8. units_in(bytes) converts a number of UTF-8 bytes
+// at its start to code units. whole(at) returns the start of the character that has code unit
+// `at`.
 template <typename View> class TextTasks {
 public:
-  // Tasks of about `size` units; 0: all is one. All that is given must outlive this.
+  // Makes tasks of about `size` code units, or one task if `size` is 0. All arguments must
+  // outlive this object.
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
             const AddedTokens &added, bool add_prefix_space)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
@@ -27,7 +29,7 @@ public:
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
     }
-    std::size_t gathered = size; // so that the first text is in a new task
+    std::size_t gathered = size; // the first text begins a new task
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t parts = texts[i].size() / size;
       if (parts > 1 && added.longest() <= LONGEST_ADDED) {
@@ -42,16 +44,16 @@ public:
         gathered = 0;
       }
       tasks_.back().last = i + 1;
-      // A text takes some time besides what its size does.
+      // Each text has a fixed cost.
       gathered += texts[i].size() + 16;
     }
   }
 
   std::size_t count() const { return tasks_.size(); }
 
-  // Calls use(text, start, data, size, is_last) for each text of a task, or for the part of one
-  // that the task has, if any: `start` is where it starts, in units, and with `is_last` it is
-  // the last. Stops where that returns false.
+  // Calls use(text, start, data, size, is_last) for each text of a task, or for its part of a
+  // long text. `start` is in code units; `is_last` marks the last part of a text. Stops if
+  // `use` returns false.
   template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
@@ -65,7 +67,7 @@ public:
     const View &text = texts_[task.first];
     const std::size_t start = task.from == 0 ? 0 : cut_at(text, task.from, scratch);
     if (task.from != 0 && start == 0)
-      return; // The task before has it.
+      return; // The previous task has these bytes.
     std::size_t end = 0;
     for (std::size_t at = index; end == 0; ++at)
       end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);
@@ -75,11 +77,12 @@ public:
   }
 
 private:
-  // Of longer added tokens so much would have to be looked at that cuts do not pay.
+  // With longer added tokens, finding a cut costs too much.
   static constexpr std::size_t LONGEST_ADDED = 4096;
   static constexpr std::size_t END_OF_TEXT = static_cast<std::size_t>(-1);
 
-  // Texts from `first` to `last`, or, of one that is long, about what is from `from` to `to`.
+  // The texts from `first` to `last`, or part of a long text: about the code units from `from`
+  // to `to`.
   struct Task {
     std::size_t first;
     std::size_t last;
@@ -89,12 +92,13 @@ private:
 
   static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
 
-  // Returns a place to cut at, in units: within size_ units before `to`, and `to` at most; 0 if
-  // none was found. Whoever asks gets the same.
+  // Returns a cut in code units, within the size_ code units before `to`, or 0 if there is
+  // none. Both tasks beside the cut compute the same cut.
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
-    for (const std::size_t wanted : {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
-      const std::size_t from = text.whole(to - std::min(wanted, size_));
+    for (const std::size_t distance :
+         {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {
+      const std::size_t from = text.whole(to - std::min(distance, size_));
       const std::size_t first = text.whole(from - std::min(from, margin));
       const View around = text.part(first, std::min(text.size(), to + 4));
       const std::size_t before = around.part(0, from - first).utf8_size();
@@ -106,7 +110,7 @@ private:
           });
       if (cut != 0)
         return first + around.units_in(cut);
-      if (wanted >= size_)
+      if (distance >= size_)
         break;
     }
     return 0;

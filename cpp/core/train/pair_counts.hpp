@@ -1,4 +1,4 @@
-// The pairs of neighbouring symbols that training counts, in one open-addressed table.
+// The counts of pairs of neighboring symbols, in an open-addressed table.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Two symbols side by side; keys compare as the pairs do.
+// Two neighboring symbols. Keys compare like the pairs.
 using PairKey = std::uint64_t;
 
 inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
@@ -32,19 +32,19 @@ public:
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}
 
-  // Fetches what find will look at.
-  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[first_place(key)]); }
+  // Prefetches the memory that `find` reads.
+  void prefetch(PairKey key) const { pretok::prefetch(&pairs_[home_slot(key)]); }
 
-  // Returns nullptr if there is no such pair. Good until the next find_or_add.
+  // Returns nullptr if there is no such pair. Valid until the next find_or_add.
   Pair *find(PairKey key) {
-    Pair &pair = pairs_[place_of(key)];
+    Pair &pair = pairs_[slot_of(key)];
     return pair.key == FREE ? nullptr : &pair;
   }
 
   Pair &find_or_add(PairKey key) {
     if (size_ * 2 >= pairs_.size())
       grow();
-    Pair &pair = pairs_[place_of(key)];
+    Pair &pair = pairs_[slot_of(key)];
     if (pair.key == FREE) {
       pair.key = key;
       ++size_;
@@ -55,23 +55,23 @@ public:
 private:
   static constexpr PairKey FREE = static_cast<PairKey>(-1);
 
-  std::size_t first_place(PairKey key) const {
+  std::size_t home_slot(PairKey key) const {
     return hash_words(left_of(key), right_of(key), hash_key_) & (pairs_.size() - 1);
   }
 
-  // Where `key` is, or would be put.
-  std::size_t place_of(PairKey key) const {
-    std::size_t place = first_place(key);
-    while (pairs_[place].key != key && pairs_[place].key != FREE)
-      place = (place + 1) & (pairs_.size() - 1);
-    return place;
+  // Returns the slot of `key`, or the free slot for it.
+  std::size_t slot_of(PairKey key) const {
+    std::size_t slot = home_slot(key);
+    while (pairs_[slot].key != key && pairs_[slot].key != FREE)
+      slot = (slot + 1) & (pairs_.size() - 1);
+    return slot;
   }
 
   void grow() {
     const std::vector<Pair> old = std::exchange(pairs_, std::vector<Pair>(pairs_.size() * 2));
     for (const Pair &pair : old)
       if (pair.key != FREE)
-        pairs_[place_of(pair.key)] = pair;
+        pairs_[slot_of(pair.key)] = pair;
   }
 
   HashKey hash_key_ = hash_key();

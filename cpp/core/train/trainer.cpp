@@ -11,17 +11,17 @@ namespace {
 
 using Symbol = Trainer::Symbol;
 
-// What no pair has: between two words, and inside of a symbol.
-constexpr Symbol BETWEEN = static_cast<Symbol>(-1);
-constexpr Symbol INSIDE = static_cast<Symbol>(-2);
+// Symbols that no pair has: the boundary of a word, and the interior of a symbol.
+constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
+constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
 constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
-// How many places ahead memory is fetched.
+// The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
-// The bytes in the order that Hugging Face's trainer compares them in, which is that of the
-// characters GPT-2 writes them as: first those that are written as themselves.
-std::array<std::uint8_t, 256> byte_order() {
+// Returns the bytes in the order in which Hugging Face's trainer compares them: that of the
+// characters by which GPT-2 writes them. Bytes written as themselves come first.
+std::array<std::uint8_t, 256> huggingface_byte_order() {
   std::array<std::uint8_t, 256> order{};
   for (unsigned byte = 0; byte < 256; ++byte)
     order[byte] = static_cast<std::uint8_t>(byte);
@@ -33,25 +33,26 @@ std::array<std::uint8_t, 256> byte_order() {
 
 } // namespace
 
-// Calls a function each time that so much has been done.
-class Trainer::Pulse {
+// Calls check_interrupt after each WORK_PER_CHECK units of work.
+class Trainer::PeriodicCheck {
 public:
-  explicit Pulse(const std::function<void()> &beat) : beat_(beat) {}
+  explicit PeriodicCheck(const std::function<void()> &check_interrupt)
+      : check_interrupt_(check_interrupt) {}
   void operator()(std::size_t work = 1) {
     done_ += work;
-    if (done_ < ENOUGH)
+    if (done_ < WORK_PER_CHECK)
       return;
     done_ = 0;
-    beat_();
+    check_interrupt_();
   }
 
 private:
-  static constexpr std::size_t ENOUGH = 50'000;
-  const std::function<void()> &beat_;
+  static constexpr std::size_t WORK_PER_CHECK = 50'000;
+  const std::function<void()> &check_interrupt_;
   std::size_t done_ = 0;
 };
 
-// What std::push_heap has at the front is the greatest.
+// std::push_heap keeps the greatest entry in front.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -61,56 +62,56 @@ bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
 }
 
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
-                 const std::function<void()> &pulse)
-    : options_(options), tokens_(byte_order()) {
-  Pulse beating(pulse);
-  load(words, beating);
-  count_pairs(beating);
+                 const std::function<void()> &check_interrupt)
+    : options_(options), tokens_(huggingface_byte_order()) {
+  PeriodicCheck periodic_check(check_interrupt);
+  load(words, periodic_check);
+  count_pairs(periodic_check);
 }
 
-void Trainer::load(const std::vector<Word> &words, Pulse &pulse) {
+void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
   std::size_t size = 1;
   for (const Word &word : words)
     size += word.size + std::size_t{1};
   if (size >= NO_INDEX)
-    throw std::length_error("4 GiB of distinct pre-tokens");
+    throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
   slots_.reserve(size);
   word_counts_.reserve(words.size());
   std::array<Symbol, 256> symbols{};
-  const auto order = byte_order();
+  const auto order = huggingface_byte_order();
   for (Symbol symbol = 0; symbol < 256; ++symbol)
     symbols[order[symbol]] = symbol;
   const std::uint8_t between = 0;
-  bytes_start_ = tokens_.keep(&between, 1);
-  slots_.push_back({BETWEEN, 0});
+  bytes_start_ = tokens_.store(&between, 1);
+  slots_.push_back({WORD_BOUNDARY, 0});
   for (const Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
-    tokens_.keep(word.data, word.size);
-    tokens_.keep(&between, 1);
+    tokens_.store(word.data, word.size);
+    tokens_.store(&between, 1);
     for (std::size_t i = 0; i < word.size; ++i)
       slots_.push_back({symbols[word.data[i]], index});
-    slots_.push_back({BETWEEN, index});
-    pulse(word.size);
+    slots_.push_back({WORD_BOUNDARY, index});
+    periodic_check(word.size);
   }
 }
 
-void Trainer::count_pairs(Pulse &pulse) {
+void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
     const Slot left = slots_[at];
     const Slot right = slots_[at + 1];
-    if (left.symbol != BETWEEN && right.symbol != BETWEEN)
+    if (left.symbol != WORD_BOUNDARY && right.symbol != WORD_BOUNDARY)
       gain(change_at(indices[left.symbol << 8 | right.symbol],
                      pair_key(left.symbol, right.symbol), NO_PAIR),
            word_counts_[left.word], static_cast<Place>(at));
-    pulse();
+    periodic_check();
   }
-  apply_changes(pulse);
-  found_.shrink_to_fit();
+  apply_changes(periodic_check);
+  changed_places_.shrink_to_fit();
 }
 
-// Returns the change of this index, or adds one. Good until the next call.
+// Returns the change with this index, or adds one and sets `index`. Valid until the next call.
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
   if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
@@ -122,12 +123,12 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
-  found_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
+  changed_places_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
 }
 
-// Counts the pairs that came and went, and puts those that came into the heap, each with its
-// places, which are in order.
-void Trainer::apply_changes(Pulse &pulse) {
+// Updates the counts of gained and lost pairs. Pushes the gained pairs onto the heap with their
+// places, in order.
+void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_) {
     pairs_.prefetch(change.gained);
     pairs_.prefetch(change.lost);
@@ -135,7 +136,7 @@ void Trainer::apply_changes(Pulse &pulse) {
   for (const Change &change : changes_)
     if (change.size != 0)
       pairs_.find_or_add(change.gained).count += change.gained_count;
-  // Behind that, for what came may have gone again.
+  // After the gains, since a gained pair may have been lost again.
   for (const Change &change : changes_)
     if (change.lost != NO_PAIR)
       // A pair that is too long for a token was never counted.
@@ -150,29 +151,29 @@ void Trainer::apply_changes(Pulse &pulse) {
     if (pair.count <= 0)
       continue;
     if (buckets_.size() >= NO_INDEX)
-      throw std::length_error("4 billion pairs");
+      throw std::length_error("expected fewer than 4 billion pairs");
     change.bucket = static_cast<std::uint32_t>(buckets_.size());
     buckets_.push_back({change.gained, end, 0, std::exchange(pair.bucket, change.bucket)});
     end += change.size;
   }
   places_.resize(end);
-  for (const Found &found : found_) {
-    const std::uint32_t index = changes_[found.change].bucket;
+  for (const ChangedPlace &changed_place : changed_places_) {
+    const std::uint32_t index = changes_[changed_place.change].bucket;
     if (index != NO_INDEX) {
       Bucket &bucket = buckets_[index];
-      places_[bucket.start + bucket.size++] = found.place;
+      places_[bucket.start + bucket.size++] = changed_place.place;
     }
   }
   for (std::size_t i = known; i < buckets_.size(); ++i)
     push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
           static_cast<std::uint32_t>(i)});
-  pulse(found_.size());
+  periodic_check(changed_places_.size());
   changes_.clear();
-  found_.clear();
+  changed_places_.clear();
 }
 
 void Trainer::push(const Entry &entry) {
-  if (entry.count < least_) {
+  if (entry.count < min_heap_count_) {
     waiting_.push_back(entry);
     return;
   }
@@ -180,7 +181,7 @@ void Trainer::push(const Entry &entry) {
   std::push_heap(heap_.begin(), heap_.end(), Less());
 }
 
-// Puts an entry that is less in the place of the greatest: it mostly stays near the top.
+// Replaces the greatest entry by a lesser one, which usually stays near the top.
 void Trainer::replace_top(const Entry &entry) {
   const Less less;
   std::size_t at = 0;
@@ -195,18 +196,18 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the greatest of the entries that wait: most never get that far, and a small
-// heap is a fast one. Returns false if none waits.
+// Makes a heap of the waiting entries with the highest counts. Most entries never get there,
+// and a small heap is fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
   const auto by_count = [](const Entry &a, const Entry &b) { return a.count > b.count; };
   const auto middle = waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_.size() / 8);
   std::nth_element(waiting_.begin(), middle, waiting_.end(), by_count);
-  least_ = middle->count;
+  min_heap_count_ = middle->count;
   const auto first =
       std::partition(waiting_.begin(), waiting_.end(),
-                     [this](const Entry &entry) { return entry.count < least_; });
+                     [this](const Entry &entry) { return entry.count < min_heap_count_; });
   heap_.assign(first, waiting_.end());
   waiting_.erase(first, waiting_.end());
   std::make_heap(heap_.begin(), heap_.end(), Less());
@@ -222,7 +223,7 @@ bool Trainer::is_at(PairKey key, Place place) const {
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;
-  // Where the pair is no more it will not be again.
+  // A pair that is gone from a place does not come back.
   while (bucket.size > 1 && !is_at(bucket.key, places_[bucket.start])) {
     ++bucket.start;
     --bucket.size;
@@ -230,8 +231,8 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
   return places_[bucket.start];
 }
 
-bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
-  Pulse beating(pulse);
+bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interrupt) {
+  PeriodicCheck periodic_check(check_interrupt);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
   const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
@@ -246,7 +247,7 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
     const bool changed = now.count != top.count || now.order != top.order;
     if (!changed && now.count < least)
       return false;
-    if (changed && now.count >= least_) {
+    if (changed && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
       std::pop_heap(heap_.begin(), heap_.end(), Less());
@@ -257,15 +258,14 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &pulse) {
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
     if (!changed)
-      merge(Bucket(bucket), beating);
-    beating();
+      merge(Bucket(bucket), periodic_check);
+    periodic_check();
   }
   return true;
 }
 
-// Hugging Face's trainer notes the words that a pair is in, and merges it in all of such a
-// word. So with two buckets of one pair, each stands for what both have in the words that it
-// has.
+// Hugging Face's trainer stores the words of a pair, and merges the pair everywhere in such a
+// word. So if a pair has two buckets, each stands for the places of both within its own words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const auto places = [this](const Bucket &of) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
@@ -275,7 +275,7 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
   if (buckets_[last].previous == NO_INDEX)
     return result;
-  std::vector<std::uint32_t> words; // ascending, as places are
+  std::vector<std::uint32_t> words; // ascending, like places
   for (const Place place : result)
     words.push_back(slots_[place].word);
   for (std::uint32_t i = last; i != NO_INDEX; i = buckets_[i].previous)
@@ -286,14 +286,14 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Hugging Face's trainer has one token for the same bytes, however they came together; minbpe
-// makes a new one with each merge.
+// Hugging Face's trainer has one token per byte string. minbpe makes a new token with each
+// merge.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
   if (options_.tie_break == TieBreak::HUGGINGFACE) {
     const Symbol known = tokens_.find(left, right);
-    if (known != MadeTokens::NO_SYMBOL)
+    if (known != LearnedTokens::NO_SYMBOL)
       return known;
   }
   const auto at = std::find_if(places.begin(), places.end(),
@@ -304,12 +304,12 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
   return tokens_.add(left, right, &start);
 }
 
-void Trainer::merge(const Bucket &bucket, Pulse &pulse) {
+void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   const std::vector<Place> places = places_of(bucket);
   const Symbol result = token_of(bucket.key, places);
   merges_.push_back({left_of(bucket.key), right_of(bucket.key), result});
-  before_.resize(tokens_.size(), NO_INDEX);
-  after_.resize(tokens_.size(), NO_INDEX);
+  left_change_.resize(tokens_.size(), NO_INDEX);
+  right_change_.resize(tokens_.size(), NO_INDEX);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i + PLACES_AHEAD < places.size())
       prefetch(&slots_[places[i + PLACES_AHEAD]]);
@@ -317,11 +317,11 @@ void Trainer::merge(const Bucket &bucket, Pulse &pulse) {
       prefetch(&word_counts_[slots_[places[i + PLACES_AHEAD / 2]].word]);
     if (is_at(bucket.key, places[i]))
       replace(bucket.key, places[i], result);
-    pulse();
+    periodic_check();
   }
   for (const Change &change : changes_)
-    before_[left_of(change.gained)] = after_[right_of(change.gained)] = NO_INDEX;
-  apply_changes(pulse);
+    left_change_[left_of(change.gained)] = right_change_[right_of(change.gained)] = NO_INDEX;
+  apply_changes(periodic_check);
 }
 
 void Trainer::replace(PairKey key, Place place, Symbol result) {
@@ -335,38 +335,39 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     return std::uint64_t{tokens_.length(other)} + length < options_.max_token_length;
   };
   const Symbol before = slots_[place - 1].symbol;
-  if (before != BETWEEN) {
+  if (before != WORD_BOUNDARY) {
     Change &change =
-        change_at(before_[before], pair_key(before, result), pair_key(before, left));
+        change_at(left_change_[before], pair_key(before, result), pair_key(before, left));
     change.lost_count += count;
     if (is_counted_with(before))
       gain(change, count, place - tokens_.length(before));
   }
-  slots_[middle - 1].symbol = slots_[middle].symbol = INSIDE;
+  slots_[middle - 1].symbol = slots_[middle].symbol = SYMBOL_INTERIOR;
   slots_[place].symbol = slots_[end - 1].symbol = result;
   const Symbol after = slots_[end].symbol;
-  if (after != BETWEEN) {
-    Change &change = change_at(after_[after], pair_key(result, after), pair_key(right, after));
+  if (after != WORD_BOUNDARY) {
+    Change &change =
+        change_at(right_change_[after], pair_key(result, after), pair_key(right, after));
     change.lost_count += count;
-    // A pair of two results may be found from either; it is one.
+    // Both sides may report a pair of two results; it is one pair.
     if (is_counted_with(after))
       gain(after != result
                ? change
-               : change_at(before_[after], pair_key(result, after), pair_key(after, left)),
+               : change_at(left_change_[after], pair_key(result, after), pair_key(after, left)),
            count, place);
   }
 }
 
-// Returns a merge with bytes for the symbols that stand for them.
+// Returns a merge with byte values in place of one-byte symbols.
 Trainer::Merge Trainer::named(const Merge &merge) {
-  static const auto order = byte_order();
+  static const auto order = huggingface_byte_order();
   const auto name = [](Symbol symbol) { return symbol < 256 ? order[symbol] : symbol; };
   return {name(merge.left), name(merge.right), merge.result};
 }
 
 std::vector<Trainer::Merge> Trainer::merges() const {
-  // Where a pair was merged again, what counts is the last time, as in Hugging Face's trainer.
-  PairCounts last; // of each pair, one more than its last place in merges_
+  // As in Hugging Face's trainer, only the last merge of a pair counts.
+  PairCounts last; // per pair, its last index in merges_ plus one
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;
@@ -378,7 +379,7 @@ std::vector<Trainer::Merge> Trainer::merges() const {
   return result;
 }
 
-std::vector<Trainer::Merge> Trainer::origins() const {
+std::vector<Trainer::Merge> Trainer::first_merges() const {
   std::vector<Merge> result;
   for (const Merge &merge : merges_)
     if (merge.result == 256 + result.size())

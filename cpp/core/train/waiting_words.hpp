@@ -1,4 +1,4 @@
-// Words between the two steps of adding them to a table.
+// A queue of words between the two steps of WordTable::add.
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Words on the way into a table, while memory is fetched.
+// Delays adding words to a table until their slots are prefetched.
 class WaitingWords {
 public:
   explicit WaitingWords(WordTable &table) : table_(table) {}

@@ -1,4 +1,4 @@
-// A distinct pre-token of a text, and how often it is there.
+// A distinct pre-token and its count.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace pretok {
 
 struct Word {
   const std::uint8_t *data; // owned by the WordTable
-  std::uint64_t first;      // the least of what was given when it was added
+  std::uint64_t first;      // the lowest `first` that it was added with
   std::int64_t count;
   std::uint32_t size;
 };

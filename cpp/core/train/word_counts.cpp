@@ -6,8 +6,8 @@
 namespace pretok {
 
 void WordCounts::add_word(ByteView word, std::int64_t count) {
-  tables_[0].add(word, count, position_);
-  position_ += word.size;
+  tables_[0].add(word, count, next_position_);
+  next_position_ += word.size;
 }
 
 std::size_t WordCounts::longest() const {
@@ -20,7 +20,7 @@ std::size_t WordCounts::longest() const {
 WordTable WordCounts::take(unsigned threads) {
   std::vector<WordTable> tables = std::exchange(tables_, {});
   tables_.emplace_back();
-  position_ = 0;
+  next_position_ = 0;
   for (std::size_t i = 1; i < tables.size(); ++i)
     tables[0].add(tables[i], threads);
   return std::move(tables[0]);

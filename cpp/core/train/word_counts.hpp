@@ -1,4 +1,4 @@
-// Counting distinct pre-tokens: what training needs to know of its text.
+// Counts the distinct pre-tokens of the training texts.
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -19,32 +19,32 @@
 
 namespace pretok {
 
-// Counts the pre-tokens of texts that come in batches; the result does not depend on how the
-// texts are put into batches, nor on the number of threads.
+// Counts the pre-tokens of texts that come in batches. The result depends neither on the
+// batches nor on the number of threads.
 class WordCounts {
 public:
   WordCounts() { tables_.emplace_back(); }
 
-  // Counts the pre-tokens of `texts`, each a View, as TextTasks has it, and a text by itself.
-  // `threads` is what share calls `asked`. pulse() is called every few milliseconds; what it
-  // throws is thrown here.
-  template <typename View, typename Pulse>
+  // Counts the pre-tokens of `texts`, which are Views (text_tasks.hpp). `threads` is the
+  // `requested_threads` of plan_tasks. Calls check_interrupt() every few milliseconds and
+  // passes its exceptions on.
+  template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
-           Pulse pulse);
+           InterruptCheck check_interrupt);
   void add_word(ByteView word, std::int64_t count);
-  // How many bytes the longest word has that was counted since `take`.
+  // Returns the size in bytes of the longest word since `take`.
   std::size_t longest() const;
-  // Returns all that was counted, by where it first appeared, and starts anew.
+  // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);
 
 private:
-  std::uint64_t position_ = 0;
-  std::vector<WordTable> tables_; // one for each thread
+  std::uint64_t next_position_ = 0;
+  std::vector<WordTable> tables_; // one per thread
 };
 
-template <typename View, typename Pulse>
+template <typename View, typename InterruptCheck>
 void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts,
-                     unsigned threads, Pulse pulse) {
+                     unsigned threads, InterruptCheck check_interrupt) {
   struct Worker {
     WaitingWords waiting;
     Scratch scratch;
@@ -52,25 +52,25 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   struct Nothing {
     void append(Nothing &) {}
   };
-  // A unit is at most 4 bytes, so that places in the texts are in order.
+  // A code unit has at most 4 bytes, so these positions are in text order.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::uint64_t size = 0; // the same text may be there more than once
+  std::uint64_t size = 0; // may exceed the memory: texts may repeat
   for (const View &text : texts) {
-    positions.push_back(position_ + size * MAX_UNIT_BYTES);
+    positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();
   }
   const AddedTokens none({}, {});
-  const Sharing sharing =
-      share(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
-  const TextTasks<View> tasks(texts, sharing.task, pre_tokenizer, none, false);
-  while (tables_.size() < sharing.threads && tables_.size() < tasks.count())
+  const TaskPlan plan =
+      plan_tasks(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
+  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, none, false);
+  while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};
   Nothing total;
   run_in_order(
-      tasks.count(), sharing.threads, total,
+      tasks.count(), plan.threads, total,
       [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
       [&](std::size_t task, Worker &worker, Nothing &) {
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
@@ -86,14 +86,14 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                   }
                 });
           if (worker.scratch.has(data))
-            worker.waiting.finish(); // before other text is put there
+            worker.waiting.finish(); // before the scratch memory is reused
           return true;
         };
         tasks.run(task, worker.scratch, add_text);
         worker.waiting.finish();
       },
-      [](const Nothing &) { return true; }, pulse);
-  position_ += size * MAX_UNIT_BYTES;
+      [](const Nothing &) { return true; }, check_interrupt);
+  next_position_ += size * MAX_UNIT_BYTES;
 }
 
 } // namespace pretok

@@ -13,7 +13,7 @@ std::size_t longest(const VocabularyData &data) {
   return *std::max_element(data.lengths.begin(), data.lengths.end());
 }
 
-// The ids of what can be merged, ascending.
+// Returns the ids of the mergeable tokens, ascending.
 std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
   std::vector<std::uint32_t> ids(data.ids.begin(), end);
@@ -22,8 +22,8 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Trainers that see only text may leave out the bytes that no UTF-8 has, and those that begin
-// code points of planes 4 to 11, where Unicode has no characters.
+// Trainers that see only text may leave out bytes that UTF-8 never has, and the leads of planes
+// 4 to 11, which have no characters.
 bool is_in_text(std::size_t byte) {
   return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
 }
@@ -38,16 +38,16 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   vocabulary_.bytes_ = std::move(data.bytes);
   if (const char *wrong = place_tokens(data))
     return wrong;
-  if (const char *wrong = data.from_ranks ? nullptr : check(data.merges))
+  if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
-  vocabulary_.whole_.reset(data.mergeable);
+  vocabulary_.whole_tokens_.reset(data.mergeable);
   if (data.from_ranks || data.ignore_merges)
-    place_whole(ids);
+    fill_whole_tokens(ids);
   vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                                           : order_merges(data.merges);
   if (vocabulary_.in_order_) {
-    vocabulary_.joints_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
+    vocabulary_.barriers_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
       return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
     });
   } else {
@@ -57,12 +57,12 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     else
       pairs_from_merges(data.merges);
   }
-  vocabulary_.merging_makes_all_ =
+  vocabulary_.all_tokens_reachable_ =
       vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
   if (data.from_ranks || data.ignore_merges)
     return nullptr;
-  // Looking up is for speed only here: merging must come to the same, as it does for what
-  // merges in order make.
+  // Here `ignore_merges` is off, so a whole pre-token may be looked up only if merging its
+  // bytes gives the same id. Ordered merges guarantee it for every token that they make.
   std::vector<bool> is_made(vocabulary_.tokens_.size());
   for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
        ++symbol)
@@ -73,17 +73,17 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     const TokenView token = vocabulary_.tokens_[id];
     parts[0] = id;
     if (is_made[id] || vocabulary_.merge(token.bytes, token.size, parts.data()) == 1)
-      vocabulary_.whole_.insert(token.bytes, token.size,
-                                vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
-                                parts[0]);
+      vocabulary_.whole_tokens_.insert(token.bytes, token.size,
+                                       vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
+                                       parts[0]);
   }
-  vocabulary_.merging_makes_all_ = true;
+  vocabulary_.all_tokens_reachable_ = true;
   return nullptr;
 }
 
 const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
-    return "as many ids as lengths expected";
+    return "expected as many ids as lengths";
   std::size_t start = 0;
   vocabulary_.byte_ids_.fill(NO_ID);
   const auto largest = std::max_element(data.ids.begin(), data.ids.end());
@@ -95,9 +95,9 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
     const std::uint32_t id = data.ids[i];
     const std::uint32_t size = data.lengths[i];
     if (size == 0 || size > vocabulary_.bytes_.size() - start)
-      return "a token is empty, or longer than the bytes given";
+      return "a token is empty, or longer than the bytes left";
     if (vocabulary_.tokens_[id].bytes != nullptr)
-      return "two tokens have one id";
+      return "two tokens have the same id";
     vocabulary_.tokens_[id] = {vocabulary_.bytes_.data() + start, size};
     if (size == 1 && i < data.mergeable)
       vocabulary_.byte_ids_[vocabulary_.bytes_[start]] =
@@ -110,31 +110,31 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Of equal tokens the lowest counts.
-void Vocabulary::Builder::place_whole(const std::vector<std::uint32_t> &ids) {
+// The lowest id wins among equal tokens.
+void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &ids) {
   constexpr std::size_t AT_ONCE = 64;
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
-  std::array<ShortKey, AT_ONCE> keys; // none: too long
+  std::array<ShortKey, AT_ONCE> keys; // none(): the token is too long
   for (std::size_t first = 0; first < ids.size(); first += AT_ONCE) {
     const std::size_t count = std::min(ids.size() - first, AT_ONCE);
     for (std::size_t i = 0; i < count; ++i) {
       const TokenView token = vocabulary_.tokens_[ids[first + i]];
       keys[i] = token.size <= ShortKey::MAX_BYTES ? ShortKey(token.bytes, token.size, limit)
                                                   : ShortKey::none();
-      vocabulary_.whole_.prepare(keys[i]);
+      vocabulary_.whole_tokens_.prepare(keys[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t id = ids[first + i];
       if (keys[i].is_none())
-        vocabulary_.whole_.insert(vocabulary_.tokens_[id].bytes, vocabulary_.tokens_[id].size,
-                                  limit, id);
+        vocabulary_.whole_tokens_.insert(vocabulary_.tokens_[id].bytes,
+                                         vocabulary_.tokens_[id].size, limit, id);
       else
-        vocabulary_.whole_.insert_short(keys[i], id);
+        vocabulary_.whole_tokens_.insert_short(keys[i], id);
     }
   }
 }
 
-const char *Vocabulary::Builder::check(const std::vector<Merge> &merges) const {
+const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) const {
   for (const Merge &merge : merges) {
     const TokenView left = vocabulary_.token(merge.left);
     const TokenView right = vocabulary_.token(merge.right);

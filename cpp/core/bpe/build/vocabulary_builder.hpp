@@ -1,4 +1,4 @@
-// What fills a vocabulary.
+// Fills a Vocabulary.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -12,14 +12,15 @@ class Vocabulary::Builder {
 public:
   explicit Builder(Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
-  // As Vocabulary::build.
+  // See Vocabulary::build.
   const char *build(VocabularyData &&data);
 
 private:
   const char *place_tokens(const VocabularyData &data);
-  void place_whole(const std::vector<std::uint32_t> &ids);
-  const char *check(const std::vector<Merge> &merges) const;
-  // Ways to fill `merges_`, if the vocabulary is in order, and else `pairs_`.
+  void fill_whole_tokens(const std::vector<std::uint32_t> &ids);
+  const char *check_merges(const std::vector<Merge> &merges) const;
+  // Each order_ function fills `merges_` and returns whether the vocabulary is ordered. Each
+  // pairs_ function fills `pairs_`.
   bool order_ranks(const std::vector<std::uint32_t> &ids);
   bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);
   bool merges_fit() const;

@@ -1,8 +1,8 @@
-// How the merges of a vocabulary follow from its ranks, or from a list of merges.
+// Derives the merges of a vocabulary from its ranks, or from a list of merges.
 #include "core/base/ids.hpp"
 #include "core/base/prefetch.hpp"
-#include "core/bpe/build/likely_parts.hpp"
-#include "core/bpe/build/token_cuts.hpp"
+#include "core/bpe/build/split_candidates.hpp"
+#include "core/bpe/build/token_splits.hpp"
 #include "core/bpe/build/vocabulary_builder.hpp"
 #include "core/bpe/merge.hpp"
 
@@ -21,33 +21,33 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// With ranks alone, a token is made of the two lower ones that have its bytes and that lower
-// ranks leave apart, if there are such two, wherever it is made: nothing that a token is made
-// of has merged with what is around it, so its bytes merge as they do by themselves. They are
-// not in order if a token is made of others than lower ones.
+// Derives ordered merges from ranks alone. The parts of a token are the two lower tokens that
+// have its bytes and are a valid pair under the lower ranks, if two such tokens exist. That
+// holds in any text: the bytes of a token merge as they do by themselves, since none of its
+// parts has merged with a neighbor. Returns false if a token is made of higher ones.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
-  TokenCuts cuts(vocabulary_.tokens_, ids);
-  // Of the tokens, by their places in `ids`; NO_MERGE before it is made.
+  TokenSplits splits(vocabulary_.tokens_, ids);
+  // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
   std::vector<std::uint32_t> symbols(ids.size(), NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte) {
     const auto at = std::lower_bound(ids.begin(), ids.end(), vocabulary_.byte_ids_[byte]);
     symbols[static_cast<std::size_t>(at - ids.begin())] = byte;
   }
   const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
-    if (size <= TokenCuts::MOST_BYTES) {
-      const std::uint32_t place = cuts.find(bytes, size);
-      return place == TokenCuts::NO_TOKEN ? NO_MERGE : symbols[place];
+    if (size <= TokenSplits::MAX_BYTES) {
+      const std::uint32_t place = splits.find(bytes, size);
+      return place == TokenSplits::NO_TOKEN ? NO_MERGE : symbols[place];
     }
-    const std::uint32_t id = vocabulary_.whole_.find(bytes, size, bytes + size);
+    const std::uint32_t id = vocabulary_.whole_tokens_.find(bytes, size, bytes + size);
     const auto at = std::lower_bound(ids.begin(), ids.end(), id);
     return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
   };
-  // Tries one after the other.
+  // Tries all splits in turn.
   const auto parts_of = [&](TokenView token, std::size_t which) {
-    if (token.size > TokenCuts::MOST_BYTES) { // is merged: that is linear
+    if (token.size > TokenSplits::MAX_BYTES) { // merging is linear, trying all splits is not
       std::vector<std::uint32_t> merged(token.size);
       if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) != 2)
         return NO_PARTS;
@@ -55,27 +55,29 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       return Parts{symbol_of(token.bytes, size),
                    symbol_of(token.bytes + size, token.size - size)};
     }
-    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
-      const Parts parts{symbols[cut->left], symbols[cut->right]};
-      if (are_known(parts) && vocabulary_.merges_.stay_apart(parts.left, parts.right))
+    for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
+         ++split) {
+      const Parts parts{symbols[split->left], symbols[split->right]};
+      if (are_known(parts) && vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
         return parts;
     }
     return NO_PARTS;
   };
-  // Mostly it is the cut whose later part is the earliest.
+  // Usually the right split is the one whose later part is earliest.
   const auto likely_parts_of = [&](std::size_t which) {
     Parts best = NO_PARTS;
-    for (const TokenCuts::Cut *cut = cuts.begin(which); cut != cuts.end(which); ++cut) {
-      const Parts parts{symbols[cut->left], symbols[cut->right]};
+    for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
+         ++split) {
+      const Parts parts{symbols[split->left], symbols[split->right]};
       if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
         best = parts;
     }
     return best;
   };
-  LikelyParts likely(vocabulary_.merges_);
-  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
-    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
-    cuts.read_more();
+  SplitCandidates likely(vocabulary_.merges_);
+  for (std::size_t first = 0; first < ids.size(); first += TokenSplits::BATCH_SIZE) {
+    const std::size_t count = std::min(ids.size() - first, TokenSplits::BATCH_SIZE);
+    splits.read_batch();
     likely.clear();
     for (std::size_t i = 0; i < count; ++i)
       likely.add(likely_parts_of(i));
@@ -84,7 +86,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       const TokenView token = vocabulary_.tokens_[id];
       if (token.size == 1)
         continue;
-      Parts parts = likely.sure(i);
+      Parts parts = likely.confirmed(i);
       if (!are_known(parts))
         parts = parts_of(token, i);
       Merge merge{};
@@ -97,13 +99,12 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       }
     }
   }
-  // Hashes that were alike by chance: what makes no use of them is slower, but right.
+  // false here means a hash collision; the caller's slower way is still exact.
   return merges_fit();
 }
 
-// The same where it is known what tokens are likely made of. Returns false also if they are
-// not: each token has to be made of the parts that are named, or, where none are, of what its
-// bytes merge into.
+// Like order_ranks, with hints: the probable merges in order. Verifies each. A token without a
+// hint gets the parts that its bytes merge into. Returns false if a hint is wrong, too.
 bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
                                        const std::vector<Merge> &likely) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
@@ -116,11 +117,11 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), NO_MERGE); // by id
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     symbols[vocabulary_.byte_ids_[byte]] = byte;
-  LikelyParts batch(vocabulary_.merges_);
+  SplitCandidates batch(vocabulary_.merges_);
   std::vector<std::uint32_t> merged;
   auto next = likely.begin();
-  for (std::size_t first = 0; first < ids.size(); first += TokenCuts::AT_ONCE) {
-    const std::size_t count = std::min(ids.size() - first, TokenCuts::AT_ONCE);
+  for (std::size_t first = 0; first < ids.size(); first += TokenSplits::BATCH_SIZE) {
+    const std::size_t count = std::min(ids.size() - first, TokenSplits::BATCH_SIZE);
     batch.clear();
     auto named = next;
     for (std::size_t i = 0; i < count; ++i) {
@@ -131,11 +132,11 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t id = ids[first + i];
       const TokenView token = vocabulary_.tokens_[id];
-      Parts parts = batch.sure(i);
+      Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
-        if (!are_known(parts)) { // made by what this batch has added, or of too many parts
+        if (!are_known(parts)) { // a part is of this batch, or has too many boundary pairs
           parts = {symbols[next->left], symbols[next->right]};
-          if (!are_known(parts) || !vocabulary_.merges_.stay_apart(parts.left, parts.right))
+          if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
             return false;
         }
         ++next;
@@ -157,7 +158,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
   return next == likely.end() && merges_fit();
 }
 
-// Whether each symbol has the bytes of its parts, one behind the other.
+// Returns whether the bytes of each symbol are those of its two parts, concatenated.
 bool Vocabulary::Builder::merges_fit() const {
   constexpr std::uint32_t AHEAD = 16;
   for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < vocabulary_.merges_.size();
@@ -181,7 +182,8 @@ bool Vocabulary::Builder::merges_fit() const {
   return true;
 }
 
-// Whether a token's bytes come to two others with all ranks but its own.
+// Returns whether the bytes of a token merge into two other tokens under all ranks but its own.
+// Sets `merge` to these two.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   const TokenView token = vocabulary_.tokens_[id];
   std::vector<std::uint32_t> symbols(token.size);
@@ -194,7 +196,7 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
     both.assign(a.bytes, a.bytes + a.size);
     both.insert(both.end(), b.bytes, b.bytes + b.size);
     const std::uint32_t result =
-        vocabulary_.whole_.find(both.data(), both.size(), both.data() + both.size());
+        vocabulary_.whole_tokens_.find(both.data(), both.size(), both.data() + both.size());
     return result == NO_ID || result == id ? Merged{NO_RANK, NO_ID} : Merged{result, result};
   });
   if (symbols.size() != 2)
@@ -210,7 +212,7 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
     const TokenView token = vocabulary_.tokens_[id];
     if (token.size == 1)
       continue;
-    // All lower ranks are in the table, and only those.
+    // The table has exactly the lower ranks.
     parts.resize(token.size);
     Merge merge{};
     if (vocabulary_.merge_in_any_order(token.bytes, token.size, parts.data()) == 2)
@@ -220,33 +222,32 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
   }
 }
 
-// Files that list every way to cut a token in two have merges that never happen: those of a
-// token that is made already, and those of two parts that lower ranks do not leave apart. They
-// are left out.
+// Some files list every way to split a token in two. Most of these merges never happen: the
+// token has a merge already, or its two parts are not a valid pair. Skips such merges.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     if (vocabulary_.byte_ids_[byte] != NO_ID)
       symbols[vocabulary_.byte_ids_[byte]] = byte;
-  std::vector<std::uint32_t> unmade; // parts that no merge made before they were named
+  std::vector<std::uint32_t> unmade_parts; // parts without a symbol when a merge named them
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
     if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
-      unmade.push_back(left == OrderedMerges::NO_MERGE ? merge.left : merge.right);
+      unmade_parts.push_back(left == OrderedMerges::NO_MERGE ? merge.left : merge.right);
       continue;
     }
     if (vocabulary_.merges_.find(left, right) != OrderedMerges::NO_MERGE)
-      return false; // the same two again
+      return false; // a repeated pair
     if (symbols[merge.id] == OrderedMerges::NO_MERGE &&
-        vocabulary_.merges_.stay_apart(left, right)) {
+        vocabulary_.merges_.is_valid_pair(left, right)) {
       symbols[merge.id] = vocabulary_.merges_.add(left, right, merge.id);
       if (symbols[merge.id] == OrderedMerges::NO_MERGE)
         return false;
     }
   }
-  return std::all_of(unmade.begin(), unmade.end(), [&symbols](std::uint32_t part) {
+  return std::all_of(unmade_parts.begin(), unmade_parts.end(), [&symbols](std::uint32_t part) {
     return symbols[part] == OrderedMerges::NO_MERGE;
   });
 }

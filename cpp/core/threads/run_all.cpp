@@ -1,4 +1,4 @@
-#include "core/threads/batch.hpp"
+#include "core/threads/run_all.hpp"
 
 #include "core/threads/parallel.hpp"
 
@@ -23,9 +23,9 @@ void run_all(const std::vector<std::function<void()>> &work, unsigned threads) {
       failure = std::current_exception();
     }
   };
-  Helpers helpers; // joined whatever is thrown
-  const std::size_t wanted = std::min<std::size_t>(threads, work.size());
-  helpers.start(wanted - (wanted != 0 ? 1 : 0), loop);
+  Helpers helpers; // joins its threads even if an exception is thrown
+  const std::size_t count = std::min<std::size_t>(threads, work.size());
+  helpers.start(count - (count != 0 ? 1 : 0), loop);
   loop();
   helpers.join();
   if (failure)

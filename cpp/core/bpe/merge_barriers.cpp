@@ -1,4 +1,4 @@
-#include "core/bpe/char_joints.hpp"
+#include "core/bpe/merge_barriers.hpp"
 #include "core/base/ids.hpp"
 
 #include <algorithm>
@@ -7,14 +7,14 @@
 namespace pretok {
 namespace {
 
-// Without a branch, whatever the compiler thinks is better.
+// Branchless even where the compiler would prefer a branch.
 std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
   return (yes & mask) | (no & ~mask);
 }
 
-// The bytes of a code point; returns how many.
-std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
+// Writes a code point as UTF-8. Returns the number of bytes.
+std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
   if (code_point < 0x80) {
     to[0] = static_cast<std::uint8_t>(code_point);
     return 1;
@@ -40,7 +40,7 @@ std::size_t put_utf8(std::uint32_t code_point, std::uint8_t *to) {
   return 4;
 }
 
-// Some code points: every `stride`th.
+// The numbers first, first + stride, … below end.
 struct Range {
   std::uint32_t first;
   std::uint32_t end;
@@ -48,7 +48,7 @@ struct Range {
 };
 constexpr Range EMPTY_RANGE{0, 0, 1};
 
-// The characters with these last bytes, which do not begin one, by their places.
+// Returns the indices of the characters that end with these continuation bytes.
 Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
                   std::uint32_t end) {
   if (size == 3 && bytes[0] == 0x9F) {
@@ -57,7 +57,7 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
   }
   if (size > 2)
     return EMPTY_RANGE;
-  // Emoji are behind the others, with the same last 12 bits as their code points have.
+  // Emoji follow the other characters. Their indices and code points share the last 12 bits.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
     value = value << 6 | (bytes[1] & 0x3FU);
@@ -67,7 +67,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
           stride};
 }
 
-// Those that begin with these bytes, or, if there are more bytes, are the first of them.
+// Returns the indices of the characters that begin with these bytes. If `bytes` is longer than
+// one character, returns its first character.
 Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
@@ -86,33 +87,33 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
-  // Of three bytes, those from `first_emoji` on have no place.
+  // Three-byte characters from `first_emoji` on have no index.
   return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
 }
 
 } // namespace
 
-void CharJoints::begin(const OrderedMerges &merges) {
+void MergeBarriers::begin_build(const OrderedMerges &merges) {
   chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
-  starts_.assign(NO_CHAR + 1, Start{});
-  last_.assign(NO_CHAR + 1, 0);
+  merge_starts_.assign(NO_CHAR + 1, MergeStart{});
+  last_merge_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
-  whole_.clear();
+  full_pairs_.clear();
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
     add_char(byte, {{byte}, 1, 0}, 0, merges);
   std::array<std::uint8_t, 4> bytes{};
   for (std::uint32_t code_point = 0x80; code_point < 0x800; ++code_point) {
-    put_utf8(code_point, bytes.data());
-    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BEHIND, merges);
+    encode_utf8(code_point, bytes.data());
+    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BIT, merges);
   }
-  // Whether a second byte of three merges with some third one.
+  // For each second byte of three: whether it merges with any third byte.
   std::array<bool, 64> may_end{};
   for (std::uint32_t i = 0; i < 64 * 64; ++i)
     may_end[i >> 6] |= merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
                                        static_cast<std::uint8_t>(0x80 | (i & 0x3F))) !=
                        OrderedMerges::NO_MERGE;
-  for (std::uint32_t first = 0x800; first < EMOJI; first += 0x40) {
-    put_utf8(first, bytes.data());
+  for (std::uint32_t first = 0x800; first < FIRST_EMOJI_INDEX; first += 0x40) {
+    encode_utf8(first, bytes.data());
     if (index_of(first) == NO_CHAR)
       continue;
     if (may_end[bytes[1] & 0x3FU] ||
@@ -123,33 +124,33 @@ void CharJoints::begin(const OrderedMerges &merges) {
   }
   emoji_count_ = merges.of_bytes(0xF0, 0x9F) == OrderedMerges::NO_MERGE ? 0 : EMOJI_COUNT;
   for (std::uint32_t i = 0; i < emoji_count_; ++i) {
-    put_utf8(FIRST_EMOJI + i, bytes.data());
-    add_char(EMOJI + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BEHIND, merges);
+    encode_utf8(FIRST_EMOJI_CODE_POINT + i, bytes.data());
+    add_char(FIRST_EMOJI_INDEX + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BIT, merges);
   }
 }
 
-// Adds the 64 characters that begin with two bytes, of which no two neighbours merge.
-void CharJoints::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
-                              const OrderedMerges &merges) {
+// Adds the 64 characters that begin with two given bytes if no two of their bytes merge.
+void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                                 const OrderedMerges &merges) {
   const std::uint32_t id_of_one = merges.id(one);
   const std::uint32_t id_of_two = merges.id(two);
   for (std::uint32_t i = 0; i < 64; ++i) {
     const std::uint32_t three = 0x80 | i;
     chars_[first + i].ids = {id_of_one, id_of_two, merges.id(three)};
-    starts_[first + i].symbols = {one, two, three};
-    starts_[first + i].early_right = NO_CHAR_BEHIND;
+    merge_starts_[first + i].symbols = {one, two, three};
+    merge_starts_[first + i].early_right = NO_CHAR_BIT;
   }
 }
 
-// The 64 characters that begin with two bytes, as merge_char says. Without branches, which no
-// processor could foretell.
-void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
-                           const OrderedMerges &merges) {
+// Adds the 64 characters that begin with two given bytes, with the result of merge_char.
+// Branchless: the outcome is unpredictable.
+void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                              const OrderedMerges &merges) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   constexpr std::size_t COUNT = 64;
   const std::uint32_t front = merges.of_bytes(one, two);
-  std::array<std::uint32_t, COUNT> lows;         // the first merges
-  std::array<OrderedMerges::Parts, COUNT> pairs; // what there is behind these
+  std::array<std::uint32_t, COUNT> lows;         // the first merge of each
+  std::array<OrderedMerges::Parts, COUNT> pairs; // the two symbols after it
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const std::uint32_t three = 0x80 | i;
     const std::uint32_t back = merges.of_bytes(two, static_cast<std::uint8_t>(three));
@@ -162,32 +163,32 @@ void CharJoints::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t t
     const bool are_two = lows[i] != NO_MERGE;
     const std::uint32_t all = select(are_two, merges.find(left, right), NO_MERGE);
     const bool is_one = all != NO_MERGE;
-    const std::array<std::uint32_t, MOST_IDS> symbols = {
+    const std::array<std::uint32_t, MAX_IDS> symbols = {
         select(is_one, all, select(are_two, left, one)),
         select(is_one, NO_MERGE, select(are_two, right, two)),
         select(are_two, NO_MERGE, 0x80 | i)};
-    starts_[first + i] = {symbols, NO_CHAR_BEHIND, 0};
-    last_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
-    Char &made = chars_[first + i];
-    for (std::size_t at = 0; at < MOST_IDS; ++at) {
+    merge_starts_[first + i] = {symbols, NO_CHAR_BIT, 0};
+    last_merge_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
+    Char &entry = chars_[first + i];
+    for (std::size_t at = 0; at < MAX_IDS; ++at) {
       const bool is_there = symbols[at] != NO_MERGE;
-      made.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
+      entry.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);
     }
   }
 }
 
-// Merges the two with the lowest rank until none merge.
-CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_t size,
-                                           const OrderedMerges &merges) {
+// Merges the bytes of one character by themselves.
+MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std::size_t size,
+                                                 const OrderedMerges &merges) {
   Merging state{{}, size, 0};
   std::copy(bytes, bytes + size, state.symbols.begin());
   for (;;) {
     std::uint32_t low = OrderedMerges::NO_MERGE;
     std::size_t place = 0;
     for (std::size_t i = 0; i + 1 < state.count; ++i) {
-      const std::uint32_t found = merges.find(state.symbols[i], state.symbols[i + 1]);
-      place = found < low ? i : place;
-      low = std::min(low, found);
+      const std::uint32_t merge = merges.find(state.symbols[i], state.symbols[i + 1]);
+      place = merge < low ? i : place;
+      low = std::min(low, merge);
     }
     if (low == OrderedMerges::NO_MERGE)
       return state;
@@ -198,27 +199,28 @@ CharJoints::Merging CharJoints::merge_char(const std::uint8_t *bytes, std::size_
   }
 }
 
-// A byte that continues no character may merge with the last one of one before that does with
-// its own: `early_right` says so.
-void CharJoints::add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
-                          const OrderedMerges &merges) {
-  Start start{
+// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte
+// after it could merge with its last byte first.
+void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
+                             std::uint16_t early_right, const OrderedMerges &merges) {
+  MergeStart start{
       {merged.symbols[0], OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE}, early_right, 0};
-  Char made{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
+  Char entry{{merges.id(merged.symbols[0]), NO_ID, NO_ID}, 0, 0};
   for (std::size_t i = 1; i < merged.count; ++i) {
     start.symbols[i] = merged.symbols[i];
-    made.ids[i] = merges.id(merged.symbols[i]);
+    entry.ids[i] = merges.id(merged.symbols[i]);
   }
-  starts_[index] = start;
-  chars_[index] = made;
-  last_[index] = merged.last;
+  merge_starts_[index] = start;
+  chars_[index] = entry;
+  last_merge_[index] = merged.last;
 }
 
-void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
-                     std::size_t right_size, std::uint32_t symbol) {
+void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
+                        const std::uint8_t *right, std::size_t right_size,
+                        std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return;                          // within a character
-  std::size_t start = left_size - 1; // of the character that the left symbol ends with
+    return;                          // the merge is within a character
+  std::size_t start = left_size - 1; // the start of the last character of the left symbol
   while (start > 0 && is_tail(left[start]))
     --start;
   left += start;
@@ -230,48 +232,50 @@ void CharJoints::add(const std::uint8_t *left, std::size_t left_size, const std:
   const std::uint32_t one = index_of(a.code_point);
   const std::uint32_t other = index_of(b.code_point);
   if (one != NO_CHAR && a.width == left_size && other != NO_CHAR)
-    whole_.push_back(std::uint64_t{one} << 17 | other);
+    full_pairs_.push_back(std::uint64_t{one} << 17 | other);
   else
     add_partial(left, left_size, right, right_size, symbol);
 }
 
-// Characters that end with, or are, `left` and those that begin with, or are, `right` get a bit
-// in common.
-void CharJoints::add_partial(const std::uint8_t *left, std::size_t left_size,
-                             const std::uint8_t *right, std::size_t right_size,
-                             std::uint32_t symbol) {
-  // Any bit would do: it is that of the first byte on the right, but for what follows ASCII,
-  // which is mostly a space, and would join all that begins words to everything else.
+// Sets a shared bit in the characters that end with `left` and in those that begin with
+// `right`.
+void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
+                                const std::uint8_t *right, std::size_t right_size,
+                                std::uint32_t symbol) {
+  // Any bit is correct. The first byte on the right selects it, which keeps unrelated merges
+  // apart. Merges after ASCII have a bit of their own: the left side is mostly a space, before
+  // any word.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
-  const Range on_left = is_tail(left[0]) ? ending_with(left, left_size, EMOJI, NO_CHAR)
-                                         : beginning_with(left, left_size, EMOJI);
-  const Range on_right = beginning_with(right, right_size, EMOJI);
+  const Range on_left = is_tail(left[0])
+                            ? ending_with(left, left_size, FIRST_EMOJI_INDEX, NO_CHAR)
+                            : beginning_with(left, left_size, FIRST_EMOJI_INDEX);
+  const Range on_right = beginning_with(right, right_size, FIRST_EMOJI_INDEX);
   for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
     chars_[at].to_right |= mask;
-    starts_[at].early_right |= symbol < last_[at] ? mask : std::uint16_t{0};
+    merge_starts_[at].early_right |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
   }
   for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
     chars_[at].to_left |= mask;
-    starts_[at].early_left |= symbol < last_[at] ? mask : std::uint16_t{0};
+    merge_starts_[at].early_left |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
   }
 }
 
-void CharJoints::finish() {
-  std::sort(whole_.begin(), whole_.end());
-  whole_.erase(std::unique(whole_.begin(), whole_.end()), whole_.end());
+void MergeBarriers::finish_build() {
+  std::sort(full_pairs_.begin(), full_pairs_.end());
+  full_pairs_.erase(std::unique(full_pairs_.begin(), full_pairs_.end()), full_pairs_.end());
   std::size_t words = 16;
-  while (words * 4 < whole_.size()) // 16 bits for each
+  while (words * 4 < full_pairs_.size()) // 16 bits per pair
     words *= 2;
   filter_.assign(words, 0);
   filter_mask_ = words - 1;
-  for (const std::uint64_t joint : whole_) {
-    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(joint >> 17),
-                                       static_cast<std::uint32_t>(joint & 0x1FFFF));
+  for (const std::uint64_t pair : full_pairs_) {
+    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(pair >> 17),
+                                       static_cast<std::uint32_t>(pair & 0x1FFFF));
     filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
   }
-  whole_ = {};
-  last_ = {};
+  full_pairs_ = {};
+  last_merge_ = {};
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// The tokens that training makes, and which of them has given bytes.
+// The tokens that training learns, and a look-up by their bytes.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,16 +11,16 @@
 
 namespace pretok {
 
-// Of each token only the place of its bytes is kept, in the text that it was made from: all the
-// tokens of a long word together can be far longer than the word.
-class MadeTokens {
+// Stores for each token only the position of its bytes in a text. All tokens of a long word
+// together can be far longer than the word.
+class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with 256 tokens of one byte, in the order of `bytes`.
-  explicit MadeTokens(const std::array<std::uint8_t, 256> &bytes)
-      : bytes_(bytes.begin(), bytes.end()), places_(4096, NO_SYMBOL) {
+  // Starts with the 256 one-byte tokens, in the order of `bytes`.
+  explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
+      : bytes_(bytes.begin(), bytes.end()), slots_(4096, NO_SYMBOL) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
       tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
   }
@@ -28,43 +28,42 @@ public:
   std::size_t size() const { return tokens_.size(); }
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
 
-  // Returns where the bytes are kept, for `add`.
-  std::uint64_t keep(const std::uint8_t *bytes, std::size_t size) {
+  // Stores bytes and returns their position, for `add`.
+  std::uint64_t store(const std::uint8_t *bytes, std::size_t size) {
     bytes_.insert(bytes_.end(), bytes, bytes + size);
     return bytes_.size() - size;
   }
 
-  // Returns the token made before that has the bytes of `left` and then those of `right`, or
-  // NO_SYMBOL.
+  // Returns the token whose bytes are those of `left` and `right`, concatenated, or NO_SYMBOL.
   Symbol find(Symbol left, Symbol right) const {
-    const Token made = joined(left, right);
-    std::size_t place = place_of(made.hash);
-    while (places_[place] != NO_SYMBOL && !is_made_of(tokens_[places_[place]], left, right))
-      place = (place + 1) & (places_.size() - 1);
-    return places_[place];
+    const Token token = concatenate(left, right);
+    std::size_t slot = slot_of(token.hash);
+    while (slots_[slot] != NO_SYMBOL && !is_concatenation(tokens_[slots_[slot]], left, right))
+      slot = (slot + 1) & (slots_.size() - 1);
+    return slots_[slot];
   }
 
-  // Adds the token that `left` and `right` make, and returns it. `start` says where its bytes
-  // are kept; without it they are put together.
+  // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
+  // position of its bytes; nullptr: `add` stores them.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
-    Token made = joined(left, right);
-    made.start = start != nullptr ? *start : bytes_.size();
+    Token token = concatenate(left, right);
+    token.start = start != nullptr ? *start : bytes_.size();
     if (start == nullptr)
       for (const Token &part : {tokens_[left], tokens_[right]})
         for (std::size_t i = 0; i < part.length; ++i)
           bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
-    tokens_.push_back(made);
+    tokens_.push_back(token);
     Symbol entered = symbol;
-    if (tokens_.size() * 2 > places_.size()) {
-      places_.assign(places_.size() * 2, NO_SYMBOL);
+    if (tokens_.size() * 2 > slots_.size()) {
+      slots_.assign(slots_.size() * 2, NO_SYMBOL);
       entered = 256;
     }
     for (; entered <= symbol; ++entered) {
-      std::size_t place = place_of(tokens_[entered].hash);
-      while (places_[place] != NO_SYMBOL)
-        place = (place + 1) & (places_.size() - 1);
-      places_[place] = entered;
+      std::size_t slot = slot_of(tokens_[entered].hash);
+      while (slots_[slot] != NO_SYMBOL)
+        slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = entered;
     }
     return symbol;
   }
@@ -77,14 +76,14 @@ private:
     std::uint64_t power; // the base of the hash to the power of `length`
   };
 
-  Token joined(Symbol left, Symbol right) const {
+  Token concatenate(Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
     return {0, a.length + b.length, RollingHash::multiply_add(a.hash, b.power, b.hash),
             RollingHash::multiply_add(a.power, b.power, 0)};
   }
 
-  bool is_made_of(const Token &token, Symbol left, Symbol right) const {
+  bool is_concatenation(const Token &token, Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
     const std::uint8_t *bytes = bytes_.data();
@@ -93,15 +92,15 @@ private:
            std::memcmp(bytes + token.start + a.length, bytes + b.start, b.length) == 0;
   }
 
-  std::size_t place_of(std::uint64_t hash) const {
-    return hash_words(hash, 0, key_) & (places_.size() - 1);
+  std::size_t slot_of(std::uint64_t hash) const {
+    return hash_words(hash, 0, key_) & (slots_.size() - 1);
   }
 
   HashKey key_ = hash_key();
   RollingHash rolling_{key_};
   std::vector<std::uint8_t> bytes_;
   std::vector<Token> tokens_;
-  std::vector<Symbol> places_; // open addressing
+  std::vector<Symbol> slots_; // an open-addressed table of symbols
 };
 
 } // namespace pretok

@@ -1,11 +1,11 @@
-#include "core/bpe/build/token_cuts.hpp"
+#include "core/bpe/build/token_splits.hpp"
 
 #include <algorithm>
 
 namespace pretok {
 
-TokenCuts::TokenCuts(const std::vector<TokenView> &tokens,
-                     const std::vector<std::uint32_t> &ids)
+TokenSplits::TokenSplits(const std::vector<TokenView> &tokens,
+                         const std::vector<std::uint32_t> &ids)
     : tokens_(tokens), ids_(ids) {
   const HashKey key = hash_key();
   powers_[0] = 1;
@@ -20,12 +20,12 @@ TokenCuts::TokenCuts(const std::vector<TokenView> &tokens,
   shift_ = 64 - bits;
   filter_.assign(entries_.size() / 4, 0);
   filter_shift_ = shift_ - 4;
-  hashes_.resize(AT_ONCE * MOST_BYTES);
-  cuts_.resize(hashes_.size());
-  ends_[0] = cuts_.data();
+  hashes_.resize(BATCH_SIZE * MAX_BYTES);
+  splits_.resize(hashes_.size());
+  ends_[0] = splits_.data();
 }
 
-void TokenCuts::insert(std::uint64_t hash, std::uint32_t place) {
+void TokenSplits::insert(std::uint64_t hash, std::uint32_t place) {
   std::size_t at = hash >> shift_;
   while (entries_[at].place != NO_TOKEN)
     at = next(at);
@@ -34,28 +34,29 @@ void TokenCuts::insert(std::uint64_t hash, std::uint32_t place) {
   filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
 }
 
-std::uint32_t TokenCuts::find(std::uint64_t hash) const {
+std::uint32_t TokenSplits::find(std::uint64_t hash) const {
   std::size_t at = hash >> shift_;
   while (entries_[at].place != NO_TOKEN && entries_[at].tag != tag_of(hash))
     at = next(at);
   return entries_[at].place;
 }
 
-std::uint32_t TokenCuts::find(const std::uint8_t *bytes, std::size_t size) const {
+std::uint32_t TokenSplits::find(const std::uint8_t *bytes, std::size_t size) const {
   return find(hash_of(bytes, size));
 }
 
-std::uint64_t TokenCuts::hash_of(const std::uint8_t *bytes, std::size_t size) const {
+std::uint64_t TokenSplits::hash_of(const std::uint8_t *bytes, std::size_t size) const {
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < size; ++i)
     hash = hash * powers_[1] + digits_[bytes[i]];
   return hash;
 }
 
-// Writes to `to` the hashes of both parts of each cut of the token with this hash that has two
-// tokens, and maybe of others; returns where they end.
-TokenCuts::Hashes *TokenCuts::hash_cuts(TokenView token, std::uint64_t hash, Hashes *to) const {
-  const std::uint64_t base = powers_[1]; // in a register, whatever is written to `to`
+// Writes to `to` the hashes of both parts of each split that passes the filter. Returns the end
+// of what it wrote.
+TokenSplits::Hashes *TokenSplits::hash_splits(TokenView token, std::uint64_t hash,
+                                              Hashes *to) const {
+  const std::uint64_t base = powers_[1]; // in a register: stores to `to` could alias powers_
   std::uint64_t left = 0;
   for (std::uint32_t at = 1; at < token.size; ++at) {
     left = left * base + digits_[token.bytes[at - 1]];
@@ -66,27 +67,27 @@ TokenCuts::Hashes *TokenCuts::hash_cuts(TokenView token, std::uint64_t hash, Has
   return to;
 }
 
-void TokenCuts::read_more() {
+void TokenSplits::read_batch() {
   const std::size_t first = read_;
-  const std::size_t count = std::min(ids_.size() - first, AT_ONCE);
+  const std::size_t count = std::min(ids_.size() - first, BATCH_SIZE);
   read_ += count;
-  std::array<std::uint64_t, AT_ONCE> whole;
+  std::array<std::uint64_t, BATCH_SIZE> whole;
   for (std::size_t i = 0; i < count; ++i) {
     const TokenView token = tokens_[ids_[first + i]];
-    if (token.size > MOST_BYTES)
+    if (token.size > MAX_BYTES)
       continue;
     whole[i] = hash_of(token.bytes, token.size);
     prefetch(whole[i]);
   }
   for (std::size_t i = 0; i < count; ++i)
-    if (tokens_[ids_[first + i]].size <= MOST_BYTES)
+    if (tokens_[ids_[first + i]].size <= MAX_BYTES)
       insert(whole[i], static_cast<std::uint32_t>(first + i));
-  std::array<const Hashes *, AT_ONCE> ends;
+  std::array<const Hashes *, BATCH_SIZE> ends;
   Hashes *end = hashes_.data();
   for (std::size_t i = 0; i < count; ++i) {
     const TokenView token = tokens_[ids_[first + i]];
-    if (token.size <= MOST_BYTES)
-      end = hash_cuts(token, whole[i], end);
+    if (token.size <= MAX_BYTES)
+      end = hash_splits(token, whole[i], end);
     ends[i] = end;
   }
   for (const Hashes *at = hashes_.data(); at != end; ++at) {
@@ -94,7 +95,7 @@ void TokenCuts::read_more() {
     prefetch(at->right);
   }
   const Hashes *at = hashes_.data();
-  Cut *to = cuts_.data();
+  Split *to = splits_.data();
   for (std::size_t i = 0; i < count; ++i) {
     for (; at != ends[i]; ++at) {
       *to = {find(at->left), find(at->right)};

@@ -1,0 +1,74 @@
+// Verifies, for a batch of tokens, the two parts that each is probably merged from.
+#pragma once
+
+#include "core/bpe/build/token_splits.hpp"
+#include "core/bpe/ordered_merges.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+using Parts = OrderedMerges::Parts;
+inline constexpr Parts NO_PARTS{OrderedMerges::NO_MERGE, OrderedMerges::NO_MERGE};
+
+inline bool are_known(Parts parts) {
+  return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
+}
+
+// The probable parts of some tokens. Verifying them takes many look-ups, whose memory `add`
+// prefetches.
+class SplitCandidates {
+public:
+  explicit SplitCandidates(const OrderedMerges &merges)
+      : merges_(merges), boundary_pairs_(TokenSplits::BATCH_SIZE * MAX_BOUNDARY_PAIRS) {
+    clear();
+  }
+
+  void clear() {
+    count_ = 0;
+    ends_[0] = boundary_pairs_.data();
+  }
+
+  // Adds the probable parts of the next token, or NO_PARTS. At most BATCH_SIZE tokens.
+  void add(Parts parts) {
+    BoundaryPair *to = ends_[count_];
+    const BoundaryPair *const most = to + MAX_BOUNDARY_PAIRS;
+    const auto put = [&](std::uint32_t left, std::uint32_t right, std::uint32_t deadline) {
+      merges_.prefetch(left, right);
+      *to++ = {left, right, deadline};
+      return to != most;
+    };
+    if (are_known(parts) && put(parts.left, parts.right, OrderedMerges::NO_MERGE))
+      merges_.for_boundary_pairs(parts.left, parts.right, put);
+    parts_[count_] = to != most ? parts : NO_PARTS;
+    ends_[++count_] = to;
+  }
+
+  // Returns the parts of token `index` if they are a valid pair, else NO_PARTS.
+  Parts confirmed(std::size_t index) const {
+    for (const BoundaryPair *at = ends_[index]; at != ends_[index + 1]; ++at)
+      if (merges_.find(at->left, at->right) < at->deadline)
+        return NO_PARTS;
+    return parts_[index];
+  }
+
+private:
+  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // per token; few have more
+
+  struct BoundaryPair { // see OrderedMerges::for_boundary_pairs
+    std::uint32_t left;
+    std::uint32_t right;
+    std::uint32_t deadline;
+  };
+
+  const OrderedMerges &merges_;
+  std::vector<BoundaryPair> boundary_pairs_;
+  std::array<Parts, TokenSplits::BATCH_SIZE> parts_;
+  std::array<BoundaryPair *, TokenSplits::BATCH_SIZE + 1> ends_;
+  std::size_t count_ = 0;
+};
+
+} // namespace pretok

@@ -1,0 +1,87 @@
+// Finds the ways to split a token into two other tokens, for a batch of tokens at once.
+#pragma once
+
+#include "core/base/hash.hpp"
+#include "core/base/prefetch.hpp"
+#include "core/bpe/token_view.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+// Names each token by its index in a list of ids.
+class TokenSplits {
+public:
+  static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
+  static constexpr std::size_t MAX_BYTES = 256; // longer tokens are skipped
+  static constexpr std::size_t BATCH_SIZE = 32;
+
+  struct Split {
+    std::uint32_t left;
+    std::uint32_t right;
+  };
+
+  // `tokens` has the bytes of `ids`. Both must outlive this object.
+  TokenSplits(const std::vector<TokenView> &tokens, const std::vector<std::uint32_t> &ids);
+
+  // Reads the next BATCH_SIZE tokens, or those that remain, and finds the ways to split each
+  // into two tokens read so far. Compares only hashes: the caller verifies the bytes, and a
+  // collision may hide a split.
+  void read_batch();
+
+  // The splits of token `which` of the last batch.
+  const Split *begin(std::size_t which) const { return ends_[which]; }
+  const Split *end(std::size_t which) const { return ends_[which + 1]; }
+
+  // Returns a token read so far whose hash is that of these bytes, or NO_TOKEN. `size` is at
+  // most MAX_BYTES.
+  std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
+
+private:
+  struct Entry {
+    std::uint32_t tag = 0; // bits of the hash
+    std::uint32_t place = NO_TOKEN;
+  };
+  struct Hashes {
+    std::uint64_t left;
+    std::uint64_t right;
+  };
+
+  void insert(std::uint64_t hash, std::uint32_t place);
+  std::uint32_t find(std::uint64_t hash) const;
+  // Returns 0 or 1.
+  unsigned may_have(std::uint64_t hash) const {
+    const std::uint64_t bit = hash >> filter_shift_;
+    return filter_[bit >> 6] >> (bit & 63) & 1;
+  }
+  void prefetch(std::uint64_t hash) const { pretok::prefetch(&entries_[hash >> shift_]); }
+  static std::uint32_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash >> 24);
+  }
+  std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size) const;
+  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+  Hashes *hash_splits(TokenView token, std::uint64_t hash, Hashes *to) const;
+
+  const std::vector<TokenView> &tokens_;
+  const std::vector<std::uint32_t> &ids_;
+  // A polynomial hash with a secret base and a secret digit per byte. One multiplication gives
+  // the hash of a suffix from those of the string and of its prefix. Modulo 2^64, there are
+  // strings of 256 bytes whose hashes have the same lower half under any base. Slots, the
+  // filter and tags therefore use the upper half.
+  std::array<std::uint64_t, 256> digits_;
+  std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
+  std::size_t read_ = 0;
+  std::vector<Entry> entries_;
+  unsigned shift_;
+  // A Bloom filter with one bit per token. It fits in the processor's cache.
+  std::vector<std::uint64_t> filter_;
+  unsigned filter_shift_;
+  std::vector<Hashes> hashes_;
+  std::vector<Split> splits_;
+  std::array<const Split *, BATCH_SIZE + 1> ends_{};
+};
+
+} // namespace pretok

@@ -1,0 +1,232 @@
+// Finds the merge barriers of a pre-token: boundaries between characters that no merge of the
+// vocabulary can cross.
+//
+// A merge that crosses the boundary between two characters joins a symbol that ends there with
+// a symbol that begins there. Each symbol either lies within its character, or contains that
+// character at the boundary. So the merges of a vocabulary tell which two characters may merge.
+// Most neighbors in Chinese may not. Barriers divide such a pre-token into segments, mostly
+// single characters. Each segment is merged or looked up by itself. Emoji sequences are divided
+// in the same way.
+//
+// The answer may err on one side: a boundary without a possible merge may be reported as none.
+// There is never a barrier beside bytes that are not UTF-8, nor beside characters that have no
+// table here.
+#pragma once
+
+#include "core/base/ids.hpp"
+#include "core/bpe/ordered_merges.hpp"
+#include "core/unicode/utf8.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+class MergeBarriers {
+public:
+  static constexpr std::size_t MAX_IDS = 3;
+
+  // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
+  struct Char {
+    std::array<std::uint32_t, MAX_IDS>
+        ids; // the result of merging its bytes; the rest is NO_ID
+    // Merges across a boundary with only part of a character on at least one side. Each bit is
+    // a class of merges. A merge may cross if `to_right` of the left character and `to_left` of
+    // the right one share a bit.
+    std::uint16_t to_right;
+    std::uint16_t to_left;
+
+    std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
+  };
+
+  // `token(symbol)` returns the bytes of a symbol as {bytes, size}.
+  template <typename Token> void build(const OrderedMerges &merges, Token token) {
+    begin_build(merges);
+    for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
+      const auto both = token(symbol);
+      if (is_ascii(both.bytes, both.size))
+        continue; // ASCII neighbors have no barriers
+      const std::size_t left_size = token(merges.parts(symbol).left).size;
+      add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
+    }
+    finish_build();
+  }
+
+  // Calls one(Char) for each segment of one character, and many(start, end) for each longer
+  // segment, in order. `bytes` is not empty.
+  template <typename One, typename Many>
+  void for_segments(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
+    const auto flush = [&](std::size_t start, std::size_t end, std::uint32_t single) {
+      if (single < NO_CHAR)
+        one(chars_[single]);
+      else
+        many(start, end);
+    };
+    std::size_t start = 0;
+    const DecodedChar first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    std::uint32_t single = left; // the only character of the segment so far
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
+      if (may_merge_across(left, right)) {
+        single = NO_CHAR;
+      } else {
+        flush(start, at, single);
+        start = at;
+        single = right;
+      }
+      left = right;
+      at += width;
+    }
+    flush(start, size, single);
+  }
+
+  // Writes the symbols from which to start merging these bytes, at most one per byte. Returns
+  // the number of symbols. A character starts fully merged if no merge can cross its boundaries
+  // before its own bytes have merged; otherwise it starts as its bytes. This is exact: until
+  // the first merge that crosses one of its boundaries, the bytes of a character merge as they
+  // do by themselves. If that merge comes after all of these, the merged character takes part
+  // in it.
+  std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
+                          std::uint32_t *symbols) const {
+    std::uint32_t *to = symbols;
+    DecodedChar here = char_at(bytes, size);
+    std::uint32_t before = 0; // `to_right` of the previous character
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t end = at + here.width;
+      const DecodedChar next =
+          end < size ? char_at(bytes + end, size - end) : DecodedChar{NO_CHAR, 0};
+      const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
+      const MergeStart &start = merge_starts_[here.index];
+      if (start.symbols[0] != OrderedMerges::NO_MERGE &&
+          ((before & start.early_left) | (start.early_right & behind)) == 0)
+        to = std::copy_n(start.symbols.begin(), chars_[here.index].count(), to);
+      else
+        to = std::copy(bytes + at, bytes + end, to);
+      before = chars_[here.index].to_right;
+      here = next;
+      at = end;
+    }
+    return static_cast<std::size_t>(to - symbols);
+  }
+
+  // Returns whether these bytes are one segment.
+  bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
+    const DecodedChar first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
+      if (!may_merge_across(left, right))
+        return false;
+      left = right;
+      at += width;
+    }
+    return true;
+  }
+
+private:
+  // The symbols that a character starts merging as.
+  struct MergeStart {
+    std::array<std::uint32_t, MAX_IDS> symbols{
+        OrderedMerges::NO_MERGE}; // as many as Char::count()
+    // The classes of crossing merges that come before its own bytes have merged.
+    std::uint16_t early_right = 0;
+    std::uint16_t early_left = 0;
+  };
+
+  // Characters are named by their index in `chars_`: the code point if it has up to three
+  // bytes. Emoji follow from FIRST_EMOJI_INDEX on.
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  // Fuzz targets build the tables for each input. Full tables would take most of the time.
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x5000;
+#else
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
+#endif
+  // A three-byte sequence with a lead byte below END_LEAD is below FIRST_EMOJI_INDEX and is not
+  // a surrogate.
+  static constexpr std::uint32_t END_LEAD =
+      FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
+  static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
+  static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
+  // Stands for every other character and for bytes that are not UTF-8. Its entry in `chars_`
+  // has all bits: it may merge with anything.
+  static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
+  static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a class that only NO_CHAR has
+
+  std::uint32_t index_of(std::uint32_t code_point) const {
+    if (code_point < FIRST_EMOJI_INDEX)
+      return code_point - 0xD800 < 0x800 ? NO_CHAR : code_point;
+    return code_point - FIRST_EMOJI_CODE_POINT < emoji_count_
+               ? code_point - FIRST_EMOJI_CODE_POINT + FIRST_EMOJI_INDEX
+               : NO_CHAR;
+  }
+
+  // A character as its index in `chars_`, and its width in bytes.
+  struct DecodedChar {
+    std::uint32_t index;
+    std::uint32_t width;
+  };
+  DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
+    // The common case first: three bytes. None of these leads begins a surrogate or an overlong
+    // form.
+    const std::uint32_t lead = bytes[0];
+    if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
+        (bytes[2] & 0xC0) == 0x80)
+      return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
+    if (lead < 0x80)
+      return {lead, 1};
+    if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && (bytes[1] & 0xC0) == 0x80)
+      return {(lead & 0x1F) << 6 | (bytes[1] & 0x3FU), 2};
+    const Decoded decoded = decode_utf8(bytes, left);
+    return {index_of(decoded.code_point), decoded.width};
+  }
+
+  bool may_merge_across(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t hash = hash_of(left, right);
+    return (chars_[left].to_right & chars_[right].to_left) != 0 ||
+           (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) != 0 ||
+           left == NO_CHAR || right == NO_CHAR || (left | right) < 0x80;
+  }
+  static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
+    const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;
+    return product ^ product >> 29;
+  }
+
+  void begin_build(const OrderedMerges &merges);
+  void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+           std::size_t right_size, std::uint32_t symbol);
+  void finish_build();
+  void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
+                   std::size_t right_size, std::uint32_t symbol);
+
+  struct Merging { // the state of merging one character
+    std::array<std::uint32_t, 4> symbols;
+    std::size_t count;
+    std::uint32_t last; // the last merge; 0 before the first
+  };
+  static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
+                            const OrderedMerges &merges);
+  void add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                    const OrderedMerges &merges);
+  void add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
+                 const OrderedMerges &merges);
+  void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
+                const OrderedMerges &merges);
+
+  std::vector<Char> chars_;              // the last is NO_CHAR
+  std::vector<MergeStart> merge_starts_; // by the same index
+  // 0 if the first two bytes of emoji do not merge. An emoji could then have more than MAX_IDS
+  // ids.
+  std::uint32_t emoji_count_ = 0;
+  std::vector<std::uint32_t>
+      last_merge_; // the last merge of each character; only while building
+  std::vector<std::uint64_t>
+      full_pairs_; // pairs of whole characters that merge; only while building
+  std::vector<std::uint64_t> filter_; // a Bloom filter of these pairs
+  std::size_t filter_mask_ = 0;
+};
+
+} // namespace pretok

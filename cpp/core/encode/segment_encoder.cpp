@@ -1,0 +1,74 @@
+#include "core/encode/segment_encoder.hpp"
+
+#include "core/base/ids.hpp"
+
+#include <cstring>
+
+namespace pretok {
+
+bool SegmentEncoder::is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
+  const MergeBarriers *const barriers = vocabulary_.barriers();
+  return barriers == nullptr || is_ascii(bytes, size) || barriers->is_one_segment(bytes, size);
+}
+
+// Encodes a pre-token of more than ShortKey::MAX_BYTES bytes.
+std::size_t SegmentEncoder::encode_long(const std::uint8_t *bytes, std::size_t size,
+                                        std::uint64_t hash, const std::uint8_t *limit,
+                                        PreTokenCache &cache, std::uint32_t *to) const {
+  if (!vocabulary_.all_tokens_reachable()) {
+    *to = vocabulary_.whole_tokens().find(bytes, size, limit);
+    if (*to != NO_ID)
+      return 1;
+  }
+  const std::size_t count = cache.long_pre_tokens.copy(bytes, size, hash, to);
+  if (count != 0)
+    return count;
+  if (is_one_segment(bytes, size))
+    return merge_long_segment(bytes, size, hash, cache, to);
+  return encode_segments(bytes, size, limit, cache, to);
+}
+
+std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size_t size,
+                                            const std::uint8_t *limit, PreTokenCache &cache,
+                                            std::uint32_t *to) const {
+  std::uint32_t *const first = to;
+  const auto one = [&to](const MergeBarriers::Char &character) {
+    std::memcpy(to, character.ids.data(), sizeof character.ids);
+    to += character.count();
+  };
+  const auto many = [&](std::size_t start, std::size_t end) {
+    to += encode_segment(bytes + start, end - start, limit, cache, to);
+  };
+  vocabulary_.barriers()->for_segments(bytes, size, one, many);
+  return static_cast<std::size_t>(to - first);
+}
+
+// Looks up or merges one segment. Unlike a pre-token, a segment is not looked up as a whole
+// token.
+std::size_t SegmentEncoder::encode_segment(const std::uint8_t *bytes, std::size_t size,
+                                           const std::uint8_t *limit, PreTokenCache &cache,
+                                           std::uint32_t *to) const {
+  if (size <= ShortKey::MAX_BYTES) {
+    const ShortKey key(bytes, size, limit);
+    const std::uint64_t hash = key.hash(cache.segments.key());
+    if (const ShortCache::Entry *entry = cache.segments.find(key, hash))
+      return ShortCache::copy(*entry, to);
+    const std::size_t count = vocabulary_.merge(bytes, size, to);
+    cache.segments.insert(key, hash, to, count);
+    return count;
+  }
+  const std::uint64_t hash = hash_long(bytes, size, cache.long_pre_tokens.key());
+  const std::size_t count = cache.long_pre_tokens.copy(bytes, size, hash, to);
+  return count != 0 ? count : merge_long_segment(bytes, size, hash, cache, to);
+}
+
+std::size_t SegmentEncoder::merge_long_segment(const std::uint8_t *bytes, std::size_t size,
+                                               std::uint64_t hash, PreTokenCache &cache,
+                                               std::uint32_t *to) const {
+  const std::size_t count = vocabulary_.merge(bytes, size, to);
+  if (size <= LongCache::MAX_BYTES)
+    cache.long_pre_tokens.insert(bytes, size, hash, to, count);
+  return count;
+}
+
+} // namespace pretok

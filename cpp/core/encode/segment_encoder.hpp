@@ -1,0 +1,40 @@
+// Encodes long pre-tokens, and pre-tokens that merge barriers divide into segments
+// (merge_barriers.hpp).
+#pragma once
+
+#include "core/base/short_key.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/cache/pre_token_cache.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// The vocabulary must outlive it.
+class SegmentEncoder {
+public:
+  explicit SegmentEncoder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
+
+  bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
+  // Both return the number of ids that they write to `to`, which has room for one id per byte
+  // and ShortCache::PADDING more.
+  std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
+                          const std::uint8_t *limit, PreTokenCache &cache,
+                          std::uint32_t *to) const;
+  std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,
+                              const std::uint8_t *limit, PreTokenCache &cache,
+                              std::uint32_t *to) const;
+
+private:
+  std::size_t encode_segment(const std::uint8_t *bytes, std::size_t size,
+                             const std::uint8_t *limit, PreTokenCache &cache,
+                             std::uint32_t *to) const;
+  std::size_t merge_long_segment(const std::uint8_t *bytes, std::size_t size,
+                                 std::uint64_t hash, PreTokenCache &cache,
+                                 std::uint32_t *to) const;
+
+  const Vocabulary &vocabulary_;
+};
+
+} // namespace pretok
