@@ -38,8 +38,8 @@ struct pretok_encode_stream {
   IdBuffer ids;                            // what was last given out
 
   pretok_status encode(std::size_t size, IdBuffer &made, pretok_error *error) {
-    if (!begun && call.add_special_tokens)
-      append_ids(made, call.tokenizer->before);
+    if (!begun)
+      call.begin(made);
     if (size == 0)
       return PRETOK_OK;
     const CacheLease cache(call.tokenizer->encoder->caches());
@@ -86,8 +86,7 @@ struct pretok_encode_stream {
     IdBuffer made;
     if (const pretok_status status = encode(held.size(), made, error))
       return status;
-    if (call.add_special_tokens)
-      append_ids(made, call.tokenizer->after);
+    call.end(made);
     finished = true;
     held = {};
     ids = std::move(made);

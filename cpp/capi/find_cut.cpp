@@ -1,7 +1,7 @@
 #include "capi/find_cut.hpp"
 
-#include "capi/normal_origin.hpp"
 #include "core/base/sizes.hpp"
+#include "core/encode/nfc_source.hpp"
 #include "core/encode/safe_cut_between.hpp"
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
@@ -67,14 +67,14 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
   // What an added token that comes later takes along.
   if (cut == 0 || (exact.strips() && AddedTokens::is_white_space_before(normal.data(), 0, cut)))
     return 0;
-  const NormalOrigin origin = normal_origin(data + start, part, cut);
-  return origin.exact ? start + origin.at : 0;
+  const NfcSource source = find_nfc_source(data + start, part, cut);
+  return source.is_exact ? start + source.position : 0;
 }
 
 } // namespace
 
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
-  const bool nfc = call.tokenizer->nfc;
+  const bool nfc = call.tokenizer->pipeline->normalizer() == Normalizer::NFC;
   for (std::size_t window = FIRST_WINDOW;; window = saturating_multiply(window, WIDER)) {
     const std::size_t from = window < size ? size - window : 0;
     const std::size_t cut = nfc ? cut_normal(call, data, size, from, size)

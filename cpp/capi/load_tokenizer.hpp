@@ -3,7 +3,7 @@
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <memory>
 
@@ -14,7 +14,7 @@ pretok_status read_load_options(const pretok_load_options *given, pretok_load_op
                                 pretok_error *error);
 
 // Returns PRETOK_OK with `made`, or what is wrong.
-pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
+pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,
                              std::unique_ptr<pretok_tokenizer> &made, pretok_error *error);
 
 } // namespace pretok

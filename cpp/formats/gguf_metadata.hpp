@@ -3,7 +3,7 @@
 #pragma once
 
 #include "formats/byte_source.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +25,11 @@ struct GgufValue {
   static constexpr std::int64_t NOT_WHOLE = INT64_MIN;
 
   // What it is, for errors.
-  std::string shown() const;
+  std::string description() const;
 };
 
 // Reads the values of the keys that values[i].key names; skips all others. Needs memory for the
 // values that it reads, and for keys.
-Fault read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values);
+LoadError read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values);
 
 } // namespace pretok

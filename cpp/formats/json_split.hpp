@@ -2,11 +2,11 @@
 #pragma once
 
 #include "formats/json_part.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 namespace pretok {
 
-// Whether there is no fault. That no preset is found is none: one may be chosen.
-bool read_split(const JsonPart &file, Model &model, Fault &fault);
+// Whether there is no error. That no preset is found is none: one may be chosen.
+bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "formats/json_part.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 namespace pretok {
 
-// Whether there is no fault.
-bool read_template(const JsonPart &file, Model &model, Fault &fault);
+// Whether there is no error.
+bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

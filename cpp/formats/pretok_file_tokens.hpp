@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Reads the rest of the file: the tokens, and what merges them. False once there is a fault.
-bool read_tokens(CompactReader &reader, VocabularyData &data);
+// Reads the rest of the file: the tokens, and what merges them. False once there is a error.
+bool read_tokens(PretokFileReader &reader, VocabularyData &data);
 
 } // namespace pretok

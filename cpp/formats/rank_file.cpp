@@ -10,7 +10,7 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MOST_DIGITS = 9;
+constexpr std::size_t MAX_DIGITS = 9;
 constexpr std::uint8_t NO_DIGIT = 64;
 
 constexpr std::array<std::uint8_t, 256> make_values() {
@@ -54,7 +54,7 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
     std::uint32_t id = 0;
     const std::uint8_t *const digits = space + 1;
     for (at = digits; at != end && *at >= '0' && *at <= '9'; ++at) {
-      if (static_cast<std::size_t>(at - digits) == MOST_DIGITS)
+      if (static_cast<std::size_t>(at - digits) == MAX_DIGITS)
         return false;
       id = id * 10 + (*at - std::uint32_t{'0'});
     }

@@ -13,7 +13,7 @@ struct RankFile {
   std::vector<std::uint32_t> ids;     // of each: its rank
 };
 
-// Reads a file without any fault into `file`: all its lines are as tiktoken writes them, no
+// Reads a file without any error into `file`: all its lines are as tiktoken writes them, no
 // rank and no token is there twice, and each byte is a token. Returns false for every other
 // file, also one that can be read but not so simply; bpe/formats/tiktoken.py says what is wrong
 // with it.

@@ -4,7 +4,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,12 @@
 namespace pretok {
 
 // The place of each of some texts.
-class TextPlaces {
+class TextIndex {
 public:
   static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
   // `texts` must outlive this and stay where they are. Of equal ones the last counts.
-  explicit TextPlaces(const std::vector<std::string_view> &texts);
+  explicit TextIndex(const std::vector<std::string_view> &texts);
 
   // Where in `texts` this is, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
@@ -54,14 +54,15 @@ struct TextModel {
   std::vector<std::string_view> texts; // none twice, but for empty ones
   std::vector<std::uint32_t> ids;      // of each, none twice, all below ID_LIMIT
   std::vector<TextMerge> merges;
-  const char *merges_at = ""; // the name of the merges in the file
+  const char *merges_name = ""; // the name of the merges in the file
   bool ignore_merges = false;
   std::vector<bool> loose; // of each text: no token but where a merge names it; or empty
 };
 
-// Fills model.vocabulary. An entry that is one of the added tokens of `model` only, which
+// Fills spec.vocabulary. An entry that is one of the added tokens of `model` only, which
 // nothing merges to, is not part of it; nor is one that is loose, but for those that a merge
 // names and bytes of ASCII.
-Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model);
+LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
+                           TokenizerSpec &spec);
 
 } // namespace pretok

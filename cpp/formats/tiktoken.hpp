@@ -2,7 +2,7 @@
 // bpe/formats/tiktoken.py is the twin.
 #pragma once
 
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace pretok {
 // Whether one of the first lines is one of a rank file.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// The fault names the line.
-Fault read_tiktoken(const std::uint8_t *data, std::size_t size, Model &model);
+// The error names the line.
+LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

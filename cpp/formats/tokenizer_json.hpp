@@ -2,7 +2,7 @@
 // bpe/formats/huggingface.py is the twin.
 #pragma once
 
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <string_view>
 
@@ -10,6 +10,6 @@ namespace pretok {
 
 // Reads JSON text. What it splits by is known if it is written as for a preset that is built
 // in; Python knows other ways to write the same. Linear time and space.
-Fault read_tokenizer_json(std::string_view text, Model &model);
+LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec);
 
 } // namespace pretok

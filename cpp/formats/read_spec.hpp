@@ -3,7 +3,7 @@
 
 #include "core/base/ids.hpp"
 #include "formats/byte_source.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace pretok {
 // there is a JSON library, a tokenizer.json. Time and space are linear in the size; nothing of
 // `data` is needed afterwards. All ids are below ID_LIMIT; no two tokens have one; each byte
 // that a text can have is a token; added tokens differ, and have their own ids.
-Fault read_model(const std::uint8_t *data, std::size_t size, Model &model);
+LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 // The same for a file. Reads no more than the metadata of a GGUF file, and else at most one
 // byte more than a file may have.
-Fault read_model(ByteSource &file, Model &model);
+LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
 // What is wrong with the added tokens of a model, that may have got some more.
-Fault check_added(const Model &model);
+LoadError check_added(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -1,7 +1,7 @@
 // Making faults, and showing in them what a file has.
 #pragma once
 
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <string>
@@ -10,13 +10,15 @@
 
 namespace pretok {
 
-inline Fault malformed(std::string message) { return {Fault::MALFORMED, std::move(message)}; }
-inline Fault unsupported(std::string message) {
-  return {Fault::UNSUPPORTED, std::move(message)};
+inline LoadError malformed(std::string message) {
+  return {LoadError::MALFORMED, std::move(message)};
+}
+inline LoadError unsupported(std::string message) {
+  return {LoadError::UNSUPPORTED, std::move(message)};
 }
 
 // Text of a file in quotes, with escapes for all but printable ASCII, cut where it is long.
-std::string shown(std::string_view text);
+std::string quoted(std::string_view text);
 
 bool is_utf8(std::string_view text);
 

@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-struct Model {
+struct TokenizerSpec {
   VocabularyData vocabulary;
   std::vector<AddedToken> added;      // content, id, normalized, lstrip, rstrip, single_word
   std::vector<bool> added_special;    // of each of those
@@ -26,7 +26,7 @@ struct Model {
 };
 
 // What is wrong with a file.
-struct Fault {
+struct LoadError {
   enum Kind { NONE, MALFORMED, UNSUPPORTED } kind = NONE;
   std::string message; // what was given, what was expected, what to do
 
