@@ -1,4 +1,4 @@
-// Encoding and counting.
+// pretok_encode and pretok_count.
 #include "capi/encode_call.hpp"
 
 #include <cstdlib>

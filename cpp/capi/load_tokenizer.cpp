@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// How much of a text a message shows.
+// Returns how many bytes of a text a message quotes.
 int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
@@ -46,7 +46,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       spec.why_no_preset.c_str());
 }
 
-// Puts the special tokens of the caller behind those of the file.
+// Appends the special tokens of the caller to those of the file.
 pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
@@ -79,7 +79,7 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
   return PRETOK_OK;
 }
 
-// Gives each added token bytes that it decodes to, unless the vocabulary has them.
+// Adds the bytes of each added token to the vocabulary, unless its id has bytes already.
 pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   VocabularyData &data = spec.vocabulary;
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);

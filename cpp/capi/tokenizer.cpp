@@ -1,4 +1,4 @@
-// Tokenizers: from files and memory, and what they are asked about their tokens.
+// Tokenizers: loading from files and memory, and queries of their tokens.
 #include "capi/handles.hpp"
 #include "capi/input_file.hpp"
 #include "capi/load_tokenizer.hpp"
@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// `name` is "" or what messages begin with.
+// `name` is "" or the prefix of messages.
 pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
                              const std::string &name, const pretok_load_options &options,
                              pretok_tokenizer **made, pretok_error *error) {
@@ -29,7 +29,7 @@ pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
   return status;
 }
 
-// The end of a path, which says more than its start.
+// Returns the last part of a long path, which identifies the file best.
 std::string end_of_path(const char *path) {
   constexpr std::size_t MAX_MESSAGE = 97;
   const std::string all(path);
@@ -63,7 +63,7 @@ pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_opt
       std::string wrong = file.open(path);
       if (wrong.empty()) {
         load_error = read_spec(file, spec);
-        wrong = file.fault();
+        wrong = file.read_error();
       }
       if (!wrong.empty())
         return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), wrong.c_str());

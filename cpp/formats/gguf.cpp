@@ -15,12 +15,12 @@
 namespace pretok {
 namespace {
 
-// What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say.
+// Properties that llama.cpp derives from tokenizer.ggml.pre and that the file does not store.
 struct PreType {
   std::string_view pre;
   bool ignore_merges;      // pre-tokens are looked up whole before they are merged
-  bool add_bos;            // where the file does not say whether to
-  std::string_view lstrip; // the token that takes white space before it along
+  bool add_bos;            // the default of add_bos_token
+  std::string_view lstrip; // the token that has lstrip
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
 };
 
@@ -33,9 +33,9 @@ struct OtherModel {
 
 const PreType &type_of(std::string_view pre) {
   static constexpr PreType UNKNOWN{};
-  for (const PreType &each : PRE_TYPES)
-    if (each.pre == pre)
-      return each;
+  for (const PreType &type : PRE_TYPES)
+    if (type.pre == pre)
+      return type;
   return UNKNOWN;
 }
 
@@ -68,13 +68,13 @@ LoadError check_model(const GgufValue &model) {
   if (model.text == "gpt2")
     return {};
   std::string message = model.description() + " is not supported: ";
-  for (const OtherModel &each : OTHER_MODELS)
-    if (each.name == model.text)
-      message += "that is " + std::string(each.what) + "; ";
+  for (const OtherModel &other : OTHER_MODELS)
+    if (other.name == model.text)
+      message += "that is " + std::string(other.what) + "; ";
   return unsupported(message + "byte-level BPE, \"gpt2\", is read");
 }
 
-// What is false, as Python says, is as if it were not there.
+// Values that Python treats as false count as absent.
 LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   const bool is_empty = value.kind == GgufValue::ABSENT ||
                         (value.kind == GgufValue::STRINGS && value.texts.empty()) ||
@@ -97,7 +97,7 @@ void find_split(std::string_view pre, TokenizerSpec &spec) {
                          ", so the file does not say how its model splits (llama.cpp then "
                          "splits as preset \"default\" does)";
   } else if (find_preset(pre) == nullptr) {
-    spec.why_no_preset = key + " is " + quoted(pre) + ", and no preset has that name";
+    spec.why_no_preset = key + " is " + quote(pre) + ", and no preset has that name";
   } else {
     const std::string_view names = find_preset(pre)->names;
     spec.preset = names.substr(1, names.find(' ', 1) - 1);
@@ -139,7 +139,7 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
     TextMerge merge;
     if (!split_merge(text, merge))
       return malformed(std::string(value.key) + "[" + std::to_string(merges.size()) + "] is " +
-                       quoted(text) + "; expected two tokens with a space between");
+                       quote(text) + "; expected two tokens with a space between");
     merges.push_back(merge);
   }
   return {};
@@ -148,7 +148,7 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
 LoadError check_differ(const std::vector<std::string_view> &texts, const TextIndex &places) {
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
-      return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quoted(texts[id]) +
+      return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quote(texts[id]) +
                        " twice, as " + std::to_string(id) + " and " +
                        std::to_string(places.find(texts[id])) + "; the file is damaged");
   return {};
@@ -170,19 +170,19 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
   }
 }
 
-// Reads a flag, which is `usual` where the file does not say.
-LoadError read_flag(const GgufValue &value, bool usual, bool &flag) {
-  flag = value.kind == GgufValue::ABSENT ? usual : value.number != 0;
+// Reads a flag, which is `fallback` if the file does not have it.
+LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
+  flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
   if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
     return unexpected(value, "true or false");
   return {};
 }
 
-// Reads the id that `is_added` says to put at one end of a text, or none.
-LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool usual,
+// Reads the id for one end of a text, if `is_added` is true.
+LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
-  if (LoadError error = read_flag(is_added, usual, added))
+  if (LoadError error = read_flag(is_added, fallback, added))
     return error;
   if (!added)
     return {};
@@ -208,10 +208,11 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
     source.ids[id] = id;
   source.merges_name = KEYS[Key::MERGES].data();
   source.ignore_merges = type.ignore_merges;
-  // What a text becomes by merging, or a byte, stays, whatever else the token may be.
+  // Entries of other types stay tokens if a merge names them or if they are bytes.
   source.loose.reserve(types.numbers.size());
-  for (const std::int64_t each : types.numbers)
-    source.loose.push_back(each != TokenType::UNDEFINED && each != TokenType::NORMAL);
+  for (const std::int64_t token_type : types.numbers)
+    source.loose.push_back(token_type != TokenType::UNDEFINED &&
+                           token_type != TokenType::NORMAL);
   if (LoadError error = read_merges(values[Key::MERGES], source.merges))
     return error;
   const TextIndex places(source.texts);

@@ -1,4 +1,4 @@
-// GGUF, llama.cpp's files of models: the byte-level BPE vocabulary that one holds.
+// Reads the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
 // bpe/formats/gguf.py is the twin.
 #pragma once
 

@@ -10,11 +10,11 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MAX_METADATA = std::size_t{1} << 29; // of metadata
+constexpr std::size_t MAX_METADATA = std::size_t{1} << 29;
 constexpr std::uint64_t MAX_KEY_BYTES = 65535;
 constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1;
 constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have less than a hundred
-constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // bytes that are read at once
+constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // per read
 
 // clang-format off
 struct Gguf {
@@ -29,8 +29,8 @@ bool is_signed(std::uint32_t kind) {
   return kind == Gguf::I8 || kind == Gguf::I16 || kind == Gguf::I32 || kind == Gguf::I64;
 }
 
-// Reads values from `at_` on, in the byte order of the file. What reads returns false once
-// there is a error. The file may shrink meanwhile: its size is checked again by each read.
+// Reads values from offset `at_`, in the byte order of the file. A function that fails sets
+// `error_` and returns false. The file may shrink meanwhile, so each read checks its size.
 class MetadataReader {
 public:
   MetadataReader(ByteSource &file, std::vector<GgufValue> &values)
@@ -47,7 +47,7 @@ private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
-    // What is 2 or 3 in one byte order is a multiple of 65536 in the other.
+    // The versions 2 and 3 are multiples of 65536 in the wrong byte order.
     const std::uint8_t *const first = bytes(4);
     if (first == nullptr)
       return false;
@@ -78,22 +78,23 @@ private:
       if (!text(MAX_KEY_BYTES, key))
         return false;
       keys.push_back(key);
-      name_ = key.size() > 80 ? quoted(key) : std::string(key);
-      const auto wanted = std::find_if(values_.begin(), values_.end(),
-                                       [&](const GgufValue &each) { return each.key == key; });
+      name_ = key.size() > 80 ? quote(key) : std::string(key);
+      const auto wanted =
+          std::find_if(values_.begin(), values_.end(),
+                       [&](const GgufValue &value) { return value.key == key; });
       if (!value(wanted == values_.end() ? nullptr : &*wanted))
         return false;
     }
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end()) {
-      name_ = "key " + quoted(*twice);
+      name_ = "key " + quote(*twice);
       return wrong("there twice", at_);
     }
     return true;
   }
 
-  // Reads one value into `to`, if that is not nullptr.
+  // Reads one value into `to`, or skips it if `to` is nullptr.
   bool value(GgufValue *to) {
     std::uint32_t of = 0;
     if (!kind(of))
@@ -177,7 +178,7 @@ private:
       const std::string_view found(reinterpret_cast<const char *>(first),
                                    static_cast<std::size_t>(length));
       if (!is_utf8(found)) {
-        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quoted(found) +
+        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quote(found) +
                            ", which is not UTF-8; the file is damaged");
         return false;
       }
@@ -327,7 +328,7 @@ std::string GgufValue::description() const {
   case FLAG:
     return named + (number != 0 ? "true" : "false");
   case STRING:
-    return named + pretok::quoted(text);
+    return named + pretok::quote(text);
   case STRINGS:
     return named + "an array of " + std::to_string(texts.size()) + " strings";
   case NUMBERS:

@@ -25,7 +25,7 @@ std::string JsonPart::description() const {
     return named + "a list";
   case element_type::STRING: {
     std::string_view text;
-    return value.get(text) == simdjson::SUCCESS ? named + pretok::quoted(text) : named;
+    return value.get(text) == simdjson::SUCCESS ? named + pretok::quote(text) : named;
   }
   case element_type::INT64:
   case element_type::UINT64: {
@@ -128,7 +128,7 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &er
   for (const auto &[name, member] : members)
     if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
       error = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
-                                  pretok::quoted(name) +
+                                  pretok::quote(name) +
                                   ", which is not known: what it changes cannot be said");
       return false;
     }

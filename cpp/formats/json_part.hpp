@@ -1,4 +1,4 @@
-// A part of a JSON file that knows where it is, so that faults can say so.
+// A value of a JSON file with its path, for error messages.
 // bpe/formats/json_value.py is the twin.
 #pragma once
 
@@ -15,8 +15,7 @@
 
 namespace pretok {
 
-// One that is null is as if it were not there. What reads one returns false after it has put
-// into `error` what is wrong.
+// A null value counts as absent. A function that fails sets `error` and returns false.
 struct JsonPart {
   simdjson::dom::element value;
   bool is_present = false;
@@ -27,7 +26,7 @@ struct JsonPart {
     return is(simdjson::dom::element_type::INT64) || is(simdjson::dom::element_type::UINT64);
   }
 
-  // What it is, for faults.
+  // Describes path and value for errors.
   std::string description() const;
   LoadError malformed(const std::string &expected) const;
   LoadError unsupported(const std::string &advice) const;
@@ -38,22 +37,22 @@ struct JsonPart {
   bool text(std::string_view &found, LoadError &error) const;
   bool id(std::uint32_t &found, LoadError &error) const;
   bool flag(bool &found, LoadError &error) const;
-  // The same where nothing means false.
+  // Like `flag`, but an absent value means false.
   bool flag_or_false(bool &found, LoadError &error) const;
 
-  // A member of an object.
+  // Gets a member of an object.
   bool get(std::string_view name, JsonPart &found, LoadError &error) const;
-  // The text of the member "type".
+  // Gets the text of the member "type".
   bool kind(std::string_view &found, LoadError &error) const;
-  // A error if an object has a member besides `names` that is not null.
+  // Fails if the object has a member other than `names` that is not null.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
-  // The parts of a Sequence, which has them under `name`, nested as they may be; what is of
-  // another kind is its own only part.
+  // Gets the parts of a Sequence, whose member `name` lists them. Flattens nested Sequences.
+  // Any other type is its own only part.
   bool parts(std::string_view name, std::vector<JsonPart> &found, LoadError &error) const;
 };
 
-// Whether an object in a file has a member twice, but for model.vocab. `depth` is that of
-// `value`, 0 for the whole file; as deep as simdjson reads it calls itself.
+// Returns whether an object other than model.vocab has a repeated member. `depth` is the depth
+// of `value`, 0 for the whole file. simdjson limits the recursion.
 bool has_members_twice(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

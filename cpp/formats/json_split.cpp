@@ -14,15 +14,15 @@ using simdjson::dom::object;
 
 struct KnownSplit {
   std::string_view preset;
-  std::string_view parts; // as write_part writes them
+  std::string_view parts; // in the format of write_part
 };
 
 #include "formats/generated/pre_tokenizers.inc"
 
 constexpr std::size_t MAX_DEPTH = 16;
 
-// Writes a value so that values that are equal are written alike; false if that takes more than
-// a pre_tokenizer does. cpp/generate/presets.py writes the same.
+// Writes a value in canonical form: equal values give equal text. Returns false if the value is
+// deeper than any pre_tokenizer. cpp/generate/presets.py writes the same form.
 bool write_part(element value, std::string &to, std::size_t depth = 0) {
   object members;
   array items;
@@ -64,7 +64,7 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
   return true;
 }
 
-// Whether it is as it is to be.
+// Returns false unless the part has exactly the members of ByteLevel.
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
   object members;
   bool trims = false;

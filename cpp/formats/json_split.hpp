@@ -1,4 +1,4 @@
-// How a tokenizer.json splits: the preset that its pre_tokenizer is.
+// Finds the preset that equals the pre_tokenizer of a tokenizer.json.
 #pragma once
 
 #include "formats/json_part.hpp"
@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Whether there is no error. That no preset is found is none: one may be chosen.
+// Returns false after an error. No matching preset is not an error: the caller may choose one.
 bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

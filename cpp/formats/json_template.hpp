@@ -1,4 +1,4 @@
-// What a tokenizer.json puts around a text: the ids of its post_processor.
+// Reads the template of a tokenizer.json: the ids that its post_processor adds.
 #pragma once
 
 #include "formats/json_part.hpp"
@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Whether there is no error.
+// Returns false after an error.
 bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   constexpr std::size_t MAX_QUOTED = 40;
   constexpr char DIGITS[] = "0123456789abcdef";
   std::string found = "\"";

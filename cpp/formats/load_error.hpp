@@ -1,4 +1,4 @@
-// Making faults, and showing in them what a file has.
+// Makes LoadErrors, and quotes the contents of a file in them.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"
@@ -17,8 +17,8 @@ inline LoadError unsupported(std::string message) {
   return {LoadError::UNSUPPORTED, std::move(message)};
 }
 
-// Text of a file in quotes, with escapes for all but printable ASCII, cut where it is long.
-std::string quoted(std::string_view text);
+// Returns a text of a file in quotes. Escapes all but printable ASCII, and truncates long text.
+std::string quote(std::string_view text);
 
 bool is_utf8(std::string_view text);
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr char PRETOK_FILE_MAGIC[] = "\x89PRETOK\n";
 constexpr std::uint32_t PRETOK_FILE_VERSION = 1;
-constexpr std::size_t PRETOK_FILE_HEADER = 16; // magic, version, CRC-32 of all behind it
+constexpr std::size_t PRETOK_FILE_HEADER =
+    16; // magic, version, CRC-32 of all bytes after the header
 
 struct FileFlag {
   enum : std::uint32_t {
@@ -68,7 +69,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (!reader.text(name) || !reader.text(unicode))
     return false;
   if (unicode_table(unicode).size == 0) {
-    reader.error() = unsupported("the file says Unicode " + quoted(unicode) +
+    reader.error() = unsupported("the file says Unicode " + quote(unicode) +
                                  ", of which there are no tables here");
     return false;
   }
@@ -76,12 +77,12 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (is_own)
     return read_own_program(reader, spec);
   const Preset *found = find_preset(name);
-  // By its name, not by an alias.
+  // The file has the name of a preset, never an alias.
   if (found != nullptr && name == found->name)
     spec.preset = name;
   else
     spec.why_no_preset =
-        "the file says preset " + quoted(name) + ", which this version of pretok does not have";
+        "the file says preset " + quote(name) + ", which this version of pretok does not have";
   return true;
 }
 

@@ -12,7 +12,7 @@
 namespace pretok {
 namespace {
 
-// The tokens, each known by its place among them, and what merges them.
+// Reads tokens and merges. A merge names tokens by their index.
 class TokenReader {
 public:
   TokenReader(PretokFileReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
@@ -38,7 +38,7 @@ public:
 private:
   struct Repeated {
     std::uint32_t rank;
-    std::uint32_t place; // of the token that this merge makes again
+    std::uint32_t place; // of the existing token that the merge makes
   };
 
   bool read_literals() {
@@ -59,7 +59,7 @@ private:
     return reader_.skip(size);
   }
 
-  // The merges that make a token which is there already.
+  // Reads the list of merges that make an existing token.
   bool read_repeated(std::uint32_t merge_count) {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -79,7 +79,7 @@ private:
     return !data_.from_ranks || count == 0 || reader_.fail("has merges that ranks make twice");
   }
 
-  // The ids, as runs of ids that follow each other.
+  // Reads the ids, stored as runs of consecutive ids.
   bool read_runs() {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -100,10 +100,10 @@ private:
     }
     if (data_.ids.size() != token_count_ || token_count_ == 0)
       return reader_.fail("has not as many ids as tokens");
-    return reader_.left() == 0 ? differ() : reader_.fail("goes on behind its end");
+    return reader_.left() == 0 ? check_unique_ids() : reader_.fail("goes on behind its end");
   }
 
-  bool differ() {
+  bool check_unique_ids() {
     std::vector<bool> seen(std::size_t{*std::max_element(data_.ids.begin(), data_.ids.end())} +
                            1);
     for (const std::uint32_t id : data_.ids) {
@@ -143,7 +143,7 @@ private:
            reader_.fail("has ranks, and two tokens of the same bytes");
   }
 
-  // Reads the merges, of places of tokens, and where the bytes of each token are.
+  // Reads the merges, and computes the start of the bytes of each token.
   template <std::size_t WIDTH>
   bool find_places(const std::uint8_t *merges, std::uint32_t merge_count) {
     data_.lengths.reserve(token_count_);
@@ -154,18 +154,18 @@ private:
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
     }
-    const std::uint64_t most = end + max_merged_bytes(token_count_);
+    const std::uint64_t max_end = end + max_merged_bytes(token_count_);
     auto repeated = repeated_.begin();
     for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
       const std::uint32_t left = little_endian(merges, WIDTH);
       const std::uint32_t right = little_endian(merges + WIDTH, WIDTH);
       const auto known = static_cast<std::uint32_t>(data_.lengths.size());
-      const bool again = repeated != repeated_.end() && repeated->rank == rank;
-      const std::uint32_t made = again ? repeated++->place : known;
-      if (left >= known || right >= known || (again && made >= known))
+      const bool is_repeated = repeated != repeated_.end() && repeated->rank == rank;
+      const std::uint32_t made = is_repeated ? repeated++->place : known;
+      if (left >= known || right >= known || (is_repeated && made >= known))
         return reader_.fail("merges a token before it is there");
       data_.merges.push_back({left, right, made});
-      if (again)
+      if (is_repeated)
         continue;
       const std::uint32_t length = data_.lengths[left] + data_.lengths[right];
       if (length > MAX_MERGED_TOKEN_BYTES)
@@ -173,7 +173,7 @@ private:
       data_.lengths.push_back(length);
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
-      if (end > most)
+      if (end > max_end)
         return reader_.fail("makes tokens of too many bytes");
     }
     starts_.push_back(static_cast<std::uint32_t>(end));
@@ -183,7 +183,7 @@ private:
   PretokFileReader &reader_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
-  std::vector<std::uint32_t> starts_; // of the bytes of each token, and their end
+  std::vector<std::uint32_t> starts_; // of the bytes of each token, then their end
   std::vector<Repeated> repeated_;
   std::size_t token_count_ = 0;
   std::size_t width_ = 1;

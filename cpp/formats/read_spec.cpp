@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t MAX_FILE_BYTES = std::size_t{1} << 29;
 
-struct OtherFormat {
+struct ForeignFormat {
   std::string_view start;
-  const char *what;
+  const char *description;
 };
-// bpe/formats/__init__.py has the same.
-constexpr OtherFormat OTHER_FORMATS[] = {
+// bpe/formats/__init__.py has the same list.
+constexpr ForeignFormat FOREIGN_FORMATS[] = {
     {"PK\x03\x04", "a zip archive, such as a checkpoint of a model"},
     {"\x1f\x8b", "compressed with gzip; unpack it first"},
     {"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"},
@@ -53,7 +53,7 @@ bool is_sentencepiece(std::string_view text) {
   return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
 }
 
-// Whether the first lines are two texts each.
+// Returns whether the first lines have two texts each.
 bool looks_like_merges(std::string_view text) {
   int seen = 0;
   bool is_header = false;
@@ -66,7 +66,7 @@ bool looks_like_merges(std::string_view text) {
     if (line.empty())
       continue;
     if (std::any_of(line.begin(), line.end(),
-                    [](char each) { return static_cast<unsigned char>(each) < 0x20; }))
+                    [](char byte) { return static_cast<unsigned char>(byte) < 0x20; }))
       return false;
     is_header = is_header || (seen == 0 && starts_with(line, "#version"));
     if (!is_header && std::count(line.begin(), line.end(), ' ') != 1)
@@ -106,9 +106,9 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
     return too_large();
   if (is_pretok_file(bytes, data.size()))
     return read_pretok_file(bytes, data.size(), spec);
-  for (const OtherFormat &each : OTHER_FORMATS)
-    if (starts_with(data, each.start))
-      return unsupported(std::string("this is ") + each.what);
+  for (const ForeignFormat &format : FOREIGN_FORMATS)
+    if (starts_with(data, format.start))
+      return unsupported(std::string("this is ") + format.description);
   if (is_sentencepiece(data))
     return unsupported("this is a SentencePiece model, which is not read; for a byte-level "
                        "vocabulary take its tokenizer.json");
@@ -124,12 +124,12 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   if (looks_like_merges(text))
     return unsupported(std::string("this is a merges.txt, which is not read") + SAVE_AS_PRETOK);
   return malformed(
-      "the file begins with " + quoted(data.substr(0, 24)) +
+      "the file begins with " + quote(data.substr(0, 24)) +
       ", which is no vocabulary that is known: expected a rank file of tiktoken, a "
       "GGUF file or a .pretok file");
 }
 
-// Trainers that see only text may leave out bytes that it never has, where there are merges.
+// Bytes that are rare or invalid in UTF-8. Vocabularies with merges may lack tokens for them.
 bool may_be_missing(std::size_t byte) {
   return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
 }
@@ -177,13 +177,13 @@ LoadError check_added(const TokenizerSpec &spec) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].content.empty() || !is_utf8(entries[i].content))
       return malformed("added token " + std::to_string(entries[i].id) + " is " +
-                       quoted(entries[i].content) + "; expected some text");
+                       quote(entries[i].content) + "; expected some text");
     if (entries[i].id >= ID_LIMIT)
-      return malformed("added token " + quoted(entries[i].content) + " has id " +
+      return malformed("added token " + quote(entries[i].content) + " has id " +
                        std::to_string(entries[i].id) + "; expected a number from 0 to " +
                        std::to_string(ID_LIMIT - 1));
     if (i != 0 && entries[i].content == entries[i - 1].content)
-      return malformed("added token " + quoted(entries[i].content) + " is listed twice");
+      return malformed("added token " + quote(entries[i].content) + " is listed twice");
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry &a, const Entry &b) { return a.id < b.id; });
@@ -198,8 +198,8 @@ LoadError check_added(const TokenizerSpec &spec) {
                          [](const Entry &entry, std::uint32_t of) { return entry.id < of; });
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
       if (entry->content != token)
-        return malformed("added token " + quoted(entry->content) + " has id " +
-                         std::to_string(id) + ", which is that of " + quoted(token) +
+        return malformed("added token " + quote(entry->content) + " has id " +
+                         std::to_string(id) + ", which is that of " + quote(token) +
                          "; give each its own");
   }
   return {};
@@ -219,7 +219,7 @@ LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   }
   if (file.size() > MAX_FILE_BYTES)
     return too_large();
-  // One byte more than the file should have shows that it ends.
+  // Reading one byte more than the expected size detects the end of the file.
   std::size_t wanted =
       std::max(static_cast<std::size_t>(file.size()) + 1, std::size_t{1} << 16);
   for (bool is_end = false; !is_end;) {

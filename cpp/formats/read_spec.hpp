@@ -1,4 +1,4 @@
-// Reading a file of a tokenizer, whatever its format.
+// Reads a tokenizer file of any format.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -10,18 +10,18 @@
 
 namespace pretok {
 
-// Reads the tokenizer that a file of `size` bytes holds. Formats are told apart by content: a
-// rank file of tiktoken, a GGUF file, a file that Tokenizer.save("….pretok") wrote, or, where
-// there is a JSON library, a tokenizer.json. Time and space are linear in the size; nothing of
-// `data` is needed afterwards. All ids are below ID_LIMIT; no two tokens have one; each byte
-// that a text can have is a token; added tokens differ, and have their own ids.
+// Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
+// a GGUF file, a .pretok file, or a tokenizer.json if the build has a JSON library. Linear time
+// and space. `data` is not used after the call. Guarantees: ids are below ID_LIMIT and unique
+// among tokens of the vocabulary; each byte that text can have is a token; added tokens are
+// distinct.
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
-// The same for a file. Reads no more than the metadata of a GGUF file, and else at most one
-// byte more than a file may have.
+// Reads a tokenizer from a ByteSource. Of a GGUF file only the metadata is read. Of other files
+// at most one byte more than the limit is read.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
-// What is wrong with the added tokens of a model, that may have got some more.
+// Checks the added tokens of `spec`, for callers that appended some.
 LoadError check_added(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t MAX_RANK_DIGITS = 9;
 
-// A line's token, and its rank.
+// One line of a rank file.
 struct RankLine {
   std::size_t number = 0; // of the line
   std::vector<std::uint8_t> token;
@@ -32,11 +32,11 @@ std::string_view next_line(std::string_view &text) {
   return line;
 }
 
-// Returns what is wrong with the line, or "".
+// Returns the error of the line, or "".
 std::string read_line(std::string_view line, RankLine &to) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space + 1 == line.size())
-    return quoted(line) + " has no rank; expected base64, a space and a number";
+    return quote(line) + " has no rank; expected base64, a space and a number";
   const std::string_view digits = line.substr(space + 1);
   to.rank = 0;
   bool is_rank = digits.size() <= MAX_RANK_DIGITS;
@@ -45,7 +45,7 @@ std::string read_line(std::string_view line, RankLine &to) {
     to.rank = to.rank * 10 + static_cast<std::uint32_t>(digits[i] - '0');
   }
   if (!is_rank || to.rank >= ID_LIMIT)
-    return "rank " + quoted(digits) + "; expected a number from 0 to " +
+    return "rank " + quote(digits) + "; expected a number from 0 to " +
            std::to_string(ID_LIMIT - 1);
   const std::string_view text = line.substr(0, space);
   to.token.clear();
@@ -54,10 +54,10 @@ std::string read_line(std::string_view line, RankLine &to) {
   to.token.resize(text.size());
   const auto *first = reinterpret_cast<const std::uint8_t *>(text.data());
   to.token.resize(decode_base64(first, first + text.size(), to.token.data()));
-  return to.token.empty() ? quoted(text) + " is not base64" : "";
+  return to.token.empty() ? quote(text) + " is not base64" : "";
 }
 
-// Of a rank file that is not as simple as read_rank_file expects.
+// The lines of a rank file that read_rank_file does not accept.
 class RankLines {
 public:
   LoadError read(std::string_view text) {
@@ -99,7 +99,7 @@ private:
     return {reinterpret_cast<const char *>(bytes_.data()) + place.start, place.size};
   }
 
-  // Ranks differ, and tokens.
+  // Checks that no rank and no token is repeated.
   LoadError check() const {
     std::vector<Place> sorted = places_;
     const auto twice = [&](auto less) {
@@ -116,7 +116,7 @@ private:
                                         " too");
     found = twice([&](const Place &a, const Place &b) { return token(a) < token(b); });
     if (found != sorted.end())
-      return at_line(found[1].line, "token " + quoted(token(*found)) + " is that of line " +
+      return at_line(found[1].line, "token " + quote(token(*found)) + " is that of line " +
                                         std::to_string(found->line) + " too");
     return {};
   }

@@ -1,4 +1,4 @@
-// Rank files of tiktoken, also those that are not as tiktoken writes them.
+// Reads tiktoken rank files, also those that other programs wrote.
 // bpe/formats/tiktoken.py is the twin.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace pretok {
 
-// Whether one of the first lines is one of a rank file.
+// Returns whether one of the first lines has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// The error names the line.
+// An error names the line.
 LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -188,7 +188,7 @@ private:
     const TextIndex places(source.texts);
     for (std::size_t place = 0; place < source.texts.size(); ++place)
       if (places.find(source.texts[place]) != place) {
-        error_ = malformed("model.vocab has " + quoted(source.texts[place]) + " twice");
+        error_ = malformed("model.vocab has " + quote(source.texts[place]) + " twice");
         return false;
       }
     if (!check_assigned(source, places) || !model.get("merges", part, error_) ||
@@ -207,7 +207,7 @@ private:
     std::vector<bool> seen;
     for (const auto &[text, value] : members) {
       std::uint32_t id = 0;
-      const JsonPart entry{value, !value.is_null(), "model.vocab[" + quoted(text) + "]"};
+      const JsonPart entry{value, !value.is_null(), "model.vocab[" + quote(text) + "]"};
       if (!entry.id(id, error_))
         return false;
       if (id >= seen.size())
@@ -233,7 +233,7 @@ private:
         continue;
       error_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
                          std::to_string(token.id) + ", but tokenizers gives " +
-                         quoted(token.content) + " the id " + std::to_string(id));
+                         quote(token.content) + " the id " + std::to_string(id));
       return false;
     }
     return true;
@@ -268,7 +268,7 @@ private:
   LoadError error_;
 };
 
-// What JSON is that is no tokenizer.json.
+// Returns the error for JSON that is not a tokenizer.json.
 LoadError other_json(const JsonPart &file) {
   object members;
   LoadError error;
