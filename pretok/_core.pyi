@@ -70,8 +70,13 @@ class Encoder:
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
     @staticmethod
-    def all_usual(texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool) -> bool:
-        """Return whether each is a str or bytes; none is bytes, not ASCII, not NFC, as asked."""
+    def all_take_fast_path(
+        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return whether `encode_batch` takes all texts as they are.
+
+        The flags exclude bytes, text beyond ASCII, and text not in NFC.
+        """
 
     @staticmethod
     def is_normal(text: str | bytes) -> bool: ...
@@ -82,16 +87,16 @@ class Encoder:
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
-    def direct_calls(
+    def fast_calls(
         self,
-        added: Callable[[str], object],
-        others: tuple[object, object, object],
+        make_added: Callable[[str], object],
+        slow_calls: tuple[object, object, object],
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> tuple[object, object, object]: ...
     def decode_calls(
-        self, special: Sequence[int], others: tuple[object, object]
+        self, special: Sequence[int], slow_calls: tuple[object, object]
     ) -> tuple[object, object]: ...
     def merges(self) -> NDArray[np.uint32]: ...
     @property
@@ -101,8 +106,8 @@ class Encoder:
     def trim(self) -> None:
         """Free all caches that no call uses, and give freed memory back to the system."""
 
-class DirectMethod:
-    """A method whose plain calls go past the interpreter; see bpe.encoding.fast_calls."""
+class FastCallMethod:
+    """A method whose plain calls skip the interpreter; see bpe.encoding.fast_calls."""
 
     def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
 
@@ -111,7 +116,7 @@ def read_ranks(
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return the tokens of a rank file, joined, their lengths and ranks; None: see bpe.formats."""
 
-def read_compact_tokens(
+def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the tokens of a .pretok file from offset `at` on, as `read_ranks` does, and merges.
@@ -128,7 +133,7 @@ def build_vocabulary(
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return tokens as `read_ranks` does, and merges; None: bpe.formats.bpe_model says why."""
 
-def read_model(data: bytes) -> dict[str, Any]:
+def read_spec(data: bytes) -> dict[str, Any]:
     """Return all that C++ reads in a file of a tokenizer, for tests."""
 
 class WordCounts:

@@ -20,6 +20,6 @@ def direct(attribute: str) -> Callable[[Method], Method]:
             from pretok import _core
         except ImportError:
             return method
-        return _core.DirectMethod(method, attribute)  # type: ignore[return-value]
+        return _core.FastCallMethod(method, attribute)  # type: ignore[return-value]
 
     return decorate

@@ -55,10 +55,10 @@ class Pipeline:
         That is `encode`, `encode_array` and `count`, or what is faster and comes back to them.
         """
         own = self.encode, self.encode_array, self.count
-        direct = getattr(self.encoder, "direct_calls", None)
-        if direct is None:
+        fast_calls = getattr(self.encoder, "fast_calls", None)
+        if fast_calls is None:
             return own
-        found: Calls = direct(self._policies.added_for, own, *self._only())
+        found: Calls = fast_calls(self._policies.added_for, own, *self._only())
         return found
 
     def encode(
@@ -155,8 +155,12 @@ class Pipeline:
 
     def _batch(self, texts: list[Data], errors: str) -> tuple[list[Data], list[int]]:
         """Return what the backend is to encode, and which texts are to be normalized first."""
-        all_usual = getattr(self.encoder, "all_usual", None)
-        if all_usual is not None and errors == "replace" and all_usual(texts, *self._only()):
+        all_take_fast_path = getattr(self.encoder, "all_take_fast_path", None)
+        if (
+            all_take_fast_path is not None
+            and errors == "replace"
+            and all_take_fast_path(texts, *self._only())
+        ):
             return texts, []
         data = [self._checked(encodable(text, errors)) for text in texts]
         odd = []

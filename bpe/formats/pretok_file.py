@@ -188,7 +188,7 @@ def _vocabulary(reader: _Reader, from_ranks: bool, ignore_merges: bool) -> Vocab
         from pretok import _core
 
         try:
-            found = _core.read_compact_tokens(reader.data, reader.at, from_ranks)
+            found = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
         except ValueError as error:
             raise VocabularyError(str(error)) from None
         return Vocabulary.of_packed(Packed(*found[:3]), found[3], from_ranks, ignore_merges)

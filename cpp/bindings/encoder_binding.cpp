@@ -3,7 +3,7 @@
 #include "bindings/batch_calls.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/decode_calls.hpp"
-#include "bindings/direct_calls.hpp"
+#include "bindings/fast_calls.hpp"
 #include "bindings/id_objects.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/normal_text.hpp"
@@ -182,13 +182,14 @@ public:
     return found;
   }
 
-  // See make_direct_calls.
-  static py::tuple direct_calls(const py::object &self, const py::object &added,
-                                const py::tuple &others, bool only_str, bool only_ascii,
-                                bool only_normal) {
+  // See make_fast_calls.
+  static py::tuple fast_calls(const py::object &self, const py::object &make_added,
+                              const py::tuple &slow_calls, bool only_str, bool only_ascii,
+                              bool only_normal) {
     const auto &native = py::cast<const NativeEncoder &>(self);
-    return make_direct_calls(self, native.encoder(), *native.id_objects_, added, others,
-                             only_str, only_ascii, only_normal);
+    return make_fast_calls(self, native.encoder(), *native.id_objects_, make_added, slow_calls,
+                           only_str, only_ascii,
+                           only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
   // See make_decode_calls.
@@ -305,13 +306,15 @@ void bind_encoder(py::module_ &module) {
            py::arg("added"), py::arg("threads") = 0)
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
-      .def_static("all_usual", &are_all_usual, py::arg("texts"), py::arg("only_str"),
-                  py::arg("only_ascii"), py::arg("only_normal"))
+      .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),
+                  py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
       .def_static("is_normal", &NativeEncoder::is_normal_text, py::arg("text"))
       .def_static("normalized", &normalized, py::arg("data"))
-      .def("direct_calls", &NativeEncoder::direct_calls, py::arg("added"), py::arg("others"),
-           py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
-      .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"), py::arg("others"))
+      .def("fast_calls", &NativeEncoder::fast_calls, py::arg("make_added"),
+           py::arg("slow_calls"), py::arg("only_str"), py::arg("only_ascii"),
+           py::arg("only_normal"))
+      .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"),
+           py::arg("slow_calls"))
       .def("merges", &NativeEncoder::merges)
       .def_property_readonly("cache_bytes", &NativeEncoder::cache_bytes)
       .def("trim", &NativeEncoder::trim);

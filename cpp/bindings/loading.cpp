@@ -6,7 +6,7 @@
 #include "core/base/ids.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
-#include "formats/read_model.hpp"
+#include "formats/read_spec.hpp"
 #include "formats/text_model.hpp"
 
 #include <pybind11/stl.h>
@@ -26,15 +26,15 @@ py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-// Tokens, their lengths and ids.
-py::tuple packed(VocabularyData &found) {
-  return py::make_tuple(as_bytes(found.bytes), as_array(std::move(found.lengths)),
-                        as_array(std::move(found.ids)));
+// Returns the bytes, lengths and ids of the tokens.
+py::tuple packed(VocabularyData &data) {
+  return py::make_tuple(as_bytes(data.bytes), as_array(std::move(data.lengths)),
+                        as_array(std::move(data.ids)));
 }
 
-// Merges besides.
-py::tuple packed_merges(VocabularyData &found) {
-  return packed(found) + py::make_tuple(as_rows(found.merges));
+// Returns the tokens, and the merges.
+py::tuple packed_merges(VocabularyData &data) {
+  return packed(data) + py::make_tuple(as_rows(data.merges));
 }
 
 py::object read_ranks(const py::bytes &data) {
@@ -52,16 +52,16 @@ py::object read_ranks(const py::bytes &data) {
 py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
-  VocabularyData found;
-  found.from_ranks = from_ranks;
-  Fault fault;
-  unlocked(size, [&] { fault = read_compact_tokens(first, size, at, found); });
-  if (fault)
-    throw py::value_error(fault.message);
-  return packed_merges(found);
+  VocabularyData vocabulary;
+  vocabulary.from_ranks = from_ranks;
+  LoadError error;
+  unlocked(size, [&] { error = read_pretok_file_tokens(first, size, at, vocabulary); });
+  if (error)
+    throw py::value_error(error.message);
+  return packed_merges(vocabulary);
 }
 
-// False: an id is none, or there twice, or a text has no UTF-8.
+// Returns false if an id is invalid or repeated, or if a text is not valid UTF-8.
 bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &loose,
                 Utf8Texts &utf8, TextModel &source) {
   std::vector<bool> seen;
@@ -87,11 +87,11 @@ bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &
   return true;
 }
 
-// False: it is not two texts, nor one of two with a space between.
-bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &found) {
+// Returns false unless `merge` is a pair of texts, or one text "left right".
+bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   if (PyUnicode_Check(merge)) {
     const std::optional<std::string_view> both = utf8.add(merge);
-    return both && split_merge(*both, found);
+    return both && split_merge(*both, result);
   }
   const bool is_pair = (PyList_CheckExact(merge) || PyTuple_CheckExact(merge)) &&
                        PySequence_Fast_GET_SIZE(merge) == 2;
@@ -101,11 +101,11 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &found) {
   const auto right = utf8.add(PySequence_Fast_GET_ITEM(merge, 1));
   if (!left || !right)
     return false;
-  found = {*left, *right};
+  result = {*left, *right};
   return true;
 }
 
-// None: something is not as it has to be, which Python can say better.
+// Returns None if an argument is invalid; Python then finds the error.
 py::object build_texts(const py::dict &vocab, const py::list &merges,
                        const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                        bool ignore_merges, const std::unordered_set<std::uint32_t> &loose) {
@@ -118,69 +118,69 @@ py::object build_texts(const py::dict &vocab, const py::list &merges,
   for (std::size_t rank = 0; rank < merges.size(); ++rank)
     if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
       return py::none();
-  Model model;
+  TokenizerSpec spec;
   for (const auto &[text, id, special] : added) {
     const std::optional<std::string_view> content = utf8.add(text.ptr());
     if (!content)
       return py::none();
-    model.added.emplace_back();
-    model.added.back().content = *content;
-    model.added.back().id = id;
-    model.added_special.push_back(special);
+    spec.added.emplace_back();
+    spec.added.back().content = *content;
+    spec.added.back().id = id;
+    spec.added_special.push_back(special);
   }
-  Fault fault;
+  LoadError error;
   unlocked(source.texts.size(),
-           [&] { fault = build_vocabulary(source, TextPlaces(source.texts), model); });
-  if (fault)
+           [&] { error = build_vocabulary(source, TextIndex(source.texts), spec); });
+  if (error)
     return py::none();
-  return packed_merges(model.vocabulary);
+  return packed_merges(spec.vocabulary);
 }
 
-// All that read_model says of a file, to compare it with what Python reads.
+// Returns all fields of a TokenizerSpec. Tests compare them with the file that Python reads.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
-  Model model;
-  const Fault fault =
-      read_model(first, static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr())), model);
-  py::dict found;
-  if (fault) {
-    found["fault"] = fault.message;
-    found["unsupported"] = fault.kind == Fault::UNSUPPORTED;
-    return found;
+  TokenizerSpec spec;
+  const LoadError error =
+      read_spec(first, static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr())), spec);
+  py::dict result;
+  if (error) {
+    result["error"] = error.message;
+    result["unsupported"] = error.kind == LoadError::UNSUPPORTED;
+    return result;
   }
-  VocabularyData &vocabulary = model.vocabulary;
-  found["packed"] = packed(vocabulary);
-  found["merges"] = as_rows(vocabulary.merges);
-  found["from_ranks"] = vocabulary.from_ranks;
-  found["ignore_merges"] = vocabulary.ignore_merges;
+  VocabularyData &vocabulary = spec.vocabulary;
+  result["packed"] = packed(vocabulary);
+  result["merges"] = as_rows(vocabulary.merges);
+  result["from_ranks"] = vocabulary.from_ranks;
+  result["ignore_merges"] = vocabulary.ignore_merges;
   py::list added;
-  for (std::size_t i = 0; i < model.added.size(); ++i) {
-    const AddedToken &token = model.added[i];
-    added.append(py::make_tuple(token.content, token.id, bool{model.added_special[i]},
+  for (std::size_t i = 0; i < spec.added.size(); ++i) {
+    const AddedToken &token = spec.added[i];
+    added.append(py::make_tuple(token.content, token.id, bool{spec.added_special[i]},
                                 token.normalized, token.lstrip, token.rstrip,
                                 token.single_word));
   }
-  found["added"] = added;
-  found["preset"] = model.preset;
-  found["why_no_preset"] = model.why_no_preset;
-  found["program"] = model.program;
-  found["unicode"] = model.unicode;
-  found["nfc"] = model.nfc;
-  found["add_prefix_space"] = model.add_prefix_space;
-  found["before"] = model.before;
-  found["after"] = model.after;
-  return found;
+  result["added"] = added;
+  result["preset"] = spec.preset;
+  result["why_no_preset"] = spec.why_no_preset;
+  result["program"] = spec.program;
+  result["unicode"] = spec.unicode;
+  result["nfc"] = spec.nfc;
+  result["add_prefix_space"] = spec.add_prefix_space;
+  result["before"] = spec.before;
+  result["after"] = spec.after;
+  return result;
 }
 
 } // namespace
 
 void bind_loading(pybind11::module_ &module) {
   module.def("read_ranks", &read_ranks, py::arg("data"));
-  module.def("read_compact_tokens", &read_tokens, py::arg("data"), py::arg("at"),
+  module.def("read_pretok_file_tokens", &read_tokens, py::arg("data"), py::arg("at"),
              py::arg("from_ranks"));
   module.def("build_vocabulary", &build_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
-  module.def("read_model", &read_file, py::arg("data")); // for tests
+  module.def("read_spec", &read_file, py::arg("data")); // for tests
 }
 
 } // namespace pretok

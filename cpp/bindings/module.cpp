@@ -1,6 +1,6 @@
 // pretok._core: the native backend. Only this folder names pybind11 or Python.
-#include "bindings/direct_method.hpp"
 #include "bindings/encoder_binding.hpp"
+#include "bindings/fast_call_method.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/training.hpp"
@@ -60,7 +60,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
            py::arg("in_gap"), py::arg("rule") = pretok::GAP)
       .def("run_length", &NativeMachine::run_length, py::arg("chars"), py::arg("mask"))
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
-  pretok::bind_direct_method(module);
+  pretok::bind_fast_call_method(module);
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
   pretok::bind_training(module);

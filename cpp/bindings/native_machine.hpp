@@ -244,13 +244,13 @@ private:
     return found;
   }
 
-  static Unit unit_of(const std::string &name) {
+  static OffsetUnit unit_of(const std::string &name) {
     if (name == "char")
-      return Unit::CHAR;
+      return OffsetUnit::CHAR;
     if (name == "byte")
-      return Unit::BYTE;
+      return OffsetUnit::BYTE;
     if (name == "utf16")
-      return Unit::UTF16;
+      return OffsetUnit::UTF16;
     throw py::value_error("unknown unit " + name);
   }
 

@@ -26,17 +26,18 @@ struct Texts {
   std::size_t size = 0; // in units
 };
 
-// Whether a backend may take these as they are: others need something done first. Bytes are
-// usual without `only_str` and `only_ascii`. With `only_normal` all are in NFC.
-inline bool are_all_usual(const py::list &texts, bool only_str, bool only_ascii,
-                          bool only_normal) {
-  const auto is_usual = [&](const py::handle text) {
+// Returns whether the core can encode all of these texts without work in Python first.
+// `only_str` and `only_ascii` exclude bytes, `only_ascii` also other str, `only_normal` text
+// not in NFC.
+inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii,
+                               bool only_normal) {
+  const auto takes_fast_path = [&](const py::handle text) {
     PyObject *object = text.ptr();
     return PyUnicode_CheckExact(object)
                ? !only_ascii || PyUnicode_IS_ASCII(object)
                : PyBytes_CheckExact(object) && !only_str && !only_ascii;
   };
-  if (!std::all_of(texts.begin(), texts.end(), is_usual))
+  if (!std::all_of(texts.begin(), texts.end(), takes_fast_path))
     return false;
   if (!only_normal)
     return true;

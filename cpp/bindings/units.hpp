@@ -1,4 +1,4 @@
-// Offsets in other units than the text's own.
+// Offsets of a text in code points, bytes or UTF-16 code units.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -9,16 +9,16 @@
 
 namespace pretok {
 
-enum class Unit { CHAR, BYTE, UTF16 };
+enum class OffsetUnit { CHAR, BYTE, UTF16 };
 
 // The width of a code point of a str in `unit`; a lone surrogate is 3 bytes and 1 code unit.
-inline std::int64_t width_in(Unit unit, std::uint32_t code_point) {
+inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   switch (unit) {
-  case Unit::CHAR:
+  case OffsetUnit::CHAR:
     return 1;
-  case Unit::BYTE:
+  case OffsetUnit::BYTE:
     return 1 + (code_point >= 0x80) + (code_point >= 0x800) + (code_point >= 0x10000);
-  case Unit::UTF16:
+  case OffsetUnit::UTF16:
     break;
   }
   return 1 + (code_point >= 0x10000);
@@ -26,9 +26,9 @@ inline std::int64_t width_in(Unit unit, std::uint32_t code_point) {
 
 // Rewrites `bounds`, ascending positions in `source`, as offsets in `unit`. Linear time.
 template <typename Source, typename Offsets>
-void convert(const Source &source, Offsets &bounds, Unit unit) {
+void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
   constexpr bool bytes = std::is_same_v<Source, Utf8>;
-  if (unit == (bytes ? Unit::BYTE : Unit::CHAR))
+  if (unit == (bytes ? OffsetUnit::BYTE : OffsetUnit::CHAR))
     return;
   std::size_t at = 0;
   std::int64_t offset = 0;

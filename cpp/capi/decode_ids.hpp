@@ -1,4 +1,4 @@
-// Ids to bytes.
+// Decodes ids to bytes.
 #pragma once
 
 #include "capi/handles.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Sets `size` to how many bytes the ids stand for, or says which id is no token's.
+// Sets `size` to the number of bytes of all ids. Fails at the first id without a token.
 inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                                  std::size_t count, bool skip_special, std::size_t &size,
                                  pretok_error *error) {
@@ -31,7 +31,7 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
   return PRETOK_OK;
 }
 
-// Writes those bytes.
+// Writes the bytes of all ids.
 inline void write_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                       std::size_t count, bool skip_special, char *to) {
   for (std::size_t i = 0; i < count; ++i) {

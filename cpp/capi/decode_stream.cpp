@@ -1,4 +1,4 @@
-// Decoding ids as they come to UTF-8.
+// Decodes a stream of ids to UTF-8.
 #include "capi/decode_ids.hpp"
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace pretok {
 namespace {
 
-// What the next byte of a sequence may be.
+// The range of the next byte of a sequence.
 struct NextByte {
   std::uint8_t first;
   std::uint8_t last;
@@ -16,7 +16,7 @@ struct NextByte {
 
 constexpr std::uint8_t REPLACEMENT[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
 
-// How many bytes a sequence with this first byte has; 0: none begins with it.
+// Returns the size of a sequence with this first byte, or 0 if no sequence starts with it.
 std::size_t sequence_size(std::uint8_t lead) {
   return lead < 0x80   ? 1
          : lead < 0xC2 ? 0
@@ -26,15 +26,15 @@ std::size_t sequence_size(std::uint8_t lead) {
                        : 0;
 }
 
-// What the second byte may be; those behind it are any from 0x80 to 0xBF.
+// Returns the range of the second byte. All bytes after it range from 0x80 to 0xBF.
 NextByte second_byte(std::uint8_t lead) {
   const std::uint8_t first = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const std::uint8_t last = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   return {first, last};
 }
 
-// Appends `data` to `text` as UTF-8, with U+FFFD for each maximal part of a sequence that is
-// not UTF-8. Returns where a sequence begins that is not there as a whole.
+// Appends `data` to `text` as UTF-8, with U+FFFD for each maximal part of an invalid sequence.
+// Returns the start of an incomplete sequence at the end, or the size of `data`.
 std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
@@ -105,7 +105,7 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
     std::string made;
     const std::size_t done = append_whole_utf8(data, made);
     data.erase(0, done);
-    // Nothing fails from here on.
+    // Nothing below can fail.
     stream->held.swap(data);
     stream->text.swap(made);
     *text = stream->text.data();

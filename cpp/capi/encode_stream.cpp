@@ -1,10 +1,9 @@
-// Encoding a text that comes in chunks.
+// Encodes a text in chunks.
 //
-// What is held back begins where the text can be cut (safe_cut.hpp), so that it is a text by
-// itself. When enough has come a place to cut it is looked for, near its end first; what is
-// before that is encoded, and the rest is held back. The next look comes only when there is
-// twice as much: a look goes back not much further than to what it finds, so all take linear
-// time.
+// `held` starts at a safe cut (safe_cut.hpp), so it can be encoded as a text of its own. Once
+// it is long enough, find_cut searches it for another cut, from its end. `held` is encoded up
+// to the cut. The next search waits until `held` has doubled. A search reads little more than
+// the text after the cut that it finds, so all searches together take linear time.
 #include "capi/encode_call.hpp"
 #include "capi/find_cut.hpp"
 
@@ -14,13 +13,13 @@
 namespace pretok {
 namespace {
 
-// So much more has to come before a cut is looked for again.
-constexpr std::size_t WORTH_A_LOOK = 512;
+// The least number of new bytes between two searches for a cut.
+constexpr std::size_t MIN_NEW_BYTES = 512;
 
-// What `held` may keep of memory that it does not need.
-constexpr std::size_t MUCH = std::size_t{1} << 20;
+// A larger capacity of `held` shrinks when it is mostly unused.
+constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
-// Where none are: a pointer that is not NULL.
+// The target of *ids if there are no ids: callers never get NULL.
 constexpr std::uint32_t NO_IDS = 0;
 
 } // namespace
@@ -30,16 +29,16 @@ using namespace pretok;
 
 struct pretok_encode_stream {
   EncodeCall call;
-  bool begun = false; // what comes before the text was given out
+  bool begun = false; // the template before the text was returned
   bool finished = false;
   std::vector<std::uint8_t> held;
-  std::size_t position = 0;                // of what is held, in the whole text
-  std::size_t worth_a_look = WORTH_A_LOOK; // when so much is held
-  IdBuffer ids;                            // what was last given out
+  std::size_t position = 0;                // of `held` in the whole text
+  std::size_t next_search = MIN_NEW_BYTES; // the size of `held` that starts a search
+  IdBuffer ids;                            // those of the last call
 
   pretok_status encode(std::size_t size, IdBuffer &made, pretok_error *error) {
-    if (!begun && call.add_special_tokens)
-      append_ids(made, call.tokenizer->before);
+    if (!begun)
+      call.begin(made);
     if (size == 0)
       return PRETOK_OK;
     const CacheLease cache(call.tokenizer->encoder->caches());
@@ -52,14 +51,14 @@ struct pretok_encode_stream {
       return status;
     const std::size_t before = held.size();
     held.insert(held.end(), chunk, chunk + size);
-    // Unless all goes well, the stream is as before.
+    // Removes the chunk again unless all steps succeed.
     struct Undo {
       std::vector<std::uint8_t> &held;
       std::size_t size;
       ~Undo() { held.resize(std::min(held.size(), size)); }
     } undo{held, before};
-    const bool looks = held.size() >= worth_a_look;
-    const std::size_t cut = looks ? find_cut(call, held.data(), held.size()) : 0;
+    const bool searches = held.size() >= next_search;
+    const std::size_t cut = searches ? find_cut(call, held.data(), held.size()) : 0;
     IdBuffer made;
     if (const pretok_status status = encode(cut, made, error))
       return status;
@@ -67,17 +66,17 @@ struct pretok_encode_stream {
     begun = true;
     held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(cut));
     position += cut;
-    if (looks)
-      worth_a_look = held.size() + std::max(held.size(), WORTH_A_LOOK);
+    if (searches)
+      next_search = held.size() + std::max(held.size(), MIN_NEW_BYTES);
     ids = std::move(made);
-    // Memory for one large chunk is not kept for small ones.
-    if (held.capacity() > MUCH && held.size() < held.capacity() / 4)
+    // A large chunk must not occupy memory while small ones follow.
+    if (held.capacity() > MAX_SPARE_BYTES && held.size() < held.capacity() / 4)
       held.shrink_to_fit();
     return PRETOK_OK;
   }
 
-  // Shows the caller what was last given out.
-  void give(const std::uint32_t **to, std::size_t *count) const {
+  // Points the caller to the ids of the last call.
+  void return_ids(const std::uint32_t **to, std::size_t *count) const {
     *count = ids.size();
     *to = *count != 0 ? ids.data() : &NO_IDS;
   }
@@ -86,8 +85,7 @@ struct pretok_encode_stream {
     IdBuffer made;
     if (const pretok_status status = encode(held.size(), made, error))
       return status;
-    if (call.add_special_tokens)
-      append_ids(made, call.tokenizer->after);
+    call.end(made);
     finished = true;
     held = {};
     ids = std::move(made);
@@ -125,7 +123,7 @@ pretok_status pretok_encode_stream_feed(pretok_encode_stream *stream, const char
     const pretok_status status =
         stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
     if (status == PRETOK_OK)
-      stream->give(ids, count);
+      stream->return_ids(ids, count);
     return status;
   });
 }
@@ -140,7 +138,7 @@ pretok_status pretok_encode_stream_finish(pretok_encode_stream *stream, const ui
   return guarded(error, [&] {
     const pretok_status status = stream->finish(error);
     if (status == PRETOK_OK)
-      stream->give(ids, count);
+      stream->return_ids(ids, count);
     return status;
   });
 }

@@ -1,7 +1,7 @@
 #include "capi/find_cut.hpp"
 
-#include "capi/normal_origin.hpp"
 #include "core/base/sizes.hpp"
+#include "core/encode/nfc_source.hpp"
 #include "core/encode/safe_cut_between.hpp"
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
@@ -11,17 +11,17 @@
 namespace pretok {
 namespace {
 
-// How far back from the end the first look goes; each other one goes so many times further.
+// The first search starts this far before the end. Each next one starts WIDER times as far.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WIDER = 16;
 
-// More than an added token that begins before a place can have behind it, and the bytes of a
-// code point.
+// Returns more bytes than an added token can have after the position where it starts, plus
+// those of one code point.
 std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 
-// A cut between `from` and `to` of a text that is not normalized.
-std::size_t cut_as_it_is(const EncodeCall &call, const std::uint8_t *data, std::size_t size,
-                         std::size_t from, std::size_t to) {
+// Returns a cut between `from` and `to`, or 0, of a text that needs no normalization.
+std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, std::size_t size,
+                             std::size_t from, std::size_t to) {
   const Encoder &encoder = *call.tokenizer->encoder;
   const AddedTokens &added = call.policy->all;
   const std::size_t margin = margin_of(added);
@@ -32,13 +32,16 @@ std::size_t cut_as_it_is(const EncodeCall &call, const std::uint8_t *data, std::
   return cut == 0 ? 0 : first + cut;
 }
 
-// A cut between `from` and `to` of a text that is normalized. It is between two places where
-// the text can be cut for NFC, and no added token that is found in text as it is reaches in
-// there; so what is between them becomes its normal form in the whole, and a cut of that is
-// one of the text, where it is one for NFC as well. That it is before what begins anew, or
-// within what is its own normal form: parts of that are, too.
-std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::size_t size,
-                       std::size_t from, std::size_t to) {
+// Returns a cut between `from` and `to`, or 0, of a text that NFC normalizes.
+//
+// 1. Find a range data[start..start + part) with NFC boundaries at both ends that no exact
+// added
+//    token touches. The whole text has the NFC of this range as a substring.
+// 2. Find a safe cut in the NFC of the range.
+// 3. Map it to the source. The cut is exact if NFC has a boundary there, or if NFC leaves the
+//    letter and its marks unchanged: then it leaves both parts unchanged too.
+std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
+                              std::size_t size, std::size_t from, std::size_t to) {
   const Encoder &encoder = *call.tokenizer->encoder;
   const AddedTokens &exact = call.policy->exact;
   const AddedTokens &added = call.policy->normalized;
@@ -56,29 +59,30 @@ std::size_t cut_normal(const EncodeCall &call, const std::uint8_t *data, std::si
   if (start >= to)
     return 0;
   const std::size_t part = last_nfc_cut(data + start, to - start, 0);
-  std::vector<std::uint8_t> normal;
-  to_nfc(data + start, part, normal);
+  std::vector<std::uint8_t> normalized;
+  to_nfc(data + start, part, normalized);
   const std::size_t before = start == 0 ? 0 : margin_of(added);
-  if (normal.size() <= before)
+  if (normalized.size() <= before)
     return 0;
   const std::size_t cut =
       safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                       normal.data(), normal.size(), before, normal.size());
-  // What an added token that comes later takes along.
-  if (cut == 0 || (exact.strips() && AddedTokens::is_white_space_before(normal.data(), 0, cut)))
+                       normalized.data(), normalized.size(), before, normalized.size());
+  // A later added token with lstrip would take white space before the cut.
+  if (cut == 0 ||
+      (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))
     return 0;
-  const NormalOrigin origin = normal_origin(data + start, part, cut);
-  return origin.exact ? start + origin.at : 0;
+  const NfcSource source = find_nfc_source(data + start, part, cut);
+  return source.is_exact ? start + source.position : 0;
 }
 
 } // namespace
 
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
-  const bool nfc = call.tokenizer->nfc;
+  const bool nfc = call.tokenizer->pipeline->normalizer() == Normalizer::NFC;
   for (std::size_t window = FIRST_WINDOW;; window = saturating_multiply(window, WIDER)) {
     const std::size_t from = window < size ? size - window : 0;
-    const std::size_t cut = nfc ? cut_normal(call, data, size, from, size)
-                                : cut_as_it_is(call, data, size, from, size);
+    const std::size_t cut = nfc ? find_cut_with_nfc(call, data, size, from, size)
+                                : find_cut_in_text(call, data, size, from, size);
     if (cut != 0 || from == 0)
       return cut;
   }

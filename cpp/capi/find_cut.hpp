@@ -1,4 +1,4 @@
-// Where a text that goes on can be cut.
+// Finds a position where an incomplete text can be cut.
 #pragma once
 
 #include "capi/encode_call.hpp"
@@ -8,10 +8,9 @@
 
 namespace pretok {
 
-// Returns a place in data[0..size) such that the ids of what is before it and those of what is
-// behind it, whatever comes behind `size`, are together those of the whole; 0 if none was
-// found. Places near the end are looked at first: the time is linear in how far back it is, or
-// in `size`.
+// Returns a position in data[0..size) where a cut does not change the ids: the ids of both
+// parts equal those of the whole, whatever text follows data[size - 1]. Returns 0 if it finds
+// none. Searches from the end. Time is linear in the distance from the end, or in `size`.
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size);
 
 } // namespace pretok

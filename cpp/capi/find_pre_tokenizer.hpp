@@ -1,4 +1,4 @@
-// Pre-tokenizers by the name of their preset, or from a program.
+// Makes pre-tokenizers by preset name or from a program.
 #pragma once
 
 #include "capi/handles.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// `unicode` may be nullptr: the preset's own version.
+// If `unicode` is nullptr, the preset decides the version.
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
                                  std::optional<NamedPreTokenizer> &made, pretok_error *error);
 

@@ -1,4 +1,4 @@
-// What the handles of the C interface are.
+// The structs that the opaque handles of the C API point to.
 #pragma once
 
 #include "capi/pretok.h"
@@ -6,6 +6,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
+#include "core/encode/tokenizer.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <array>
@@ -18,18 +19,7 @@
 
 namespace pretok {
 
-// What finds the added tokens of a text, where each special one is treated in one way.
-struct Policy {
-  explicit Policy(const AddedTokens &tokens)
-      : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
-
-  AddedTokens all; // of a text that is not to be normalized, or is normal
-  // Of another: those that are found in text as it is, and those found once it is normalized.
-  AddedTokens exact;
-  AddedTokens normalized;
-};
-
-// A pre-tokenizer and the name of its preset; "" for one of the user's own.
+// A pre-tokenizer and the name of its preset. The name of a custom pre-tokenizer is "".
 struct NamedPreTokenizer {
   std::string name;
   PreTokenizer pre_tokenizer;
@@ -50,19 +40,17 @@ struct pretok_tokenizer {
 
   pretok::NamedPreTokenizer named;
   pretok::Vocabulary vocabulary;
-  std::optional<pretok::Encoder> encoder; // always there, once this is made
-  bool nfc = false;                       // text is normalized
-  std::size_t id_limit = 0;               // one more than the largest id
+  std::optional<pretok::Encoder> encoder;    // load_tokenizer sets both
+  std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
+  std::size_t id_limit = 0;                  // the largest id plus one
   std::vector<pretok::AddedToken> added;
-  std::vector<bool> special;         // by id
-  std::vector<std::uint32_t> before; // what add_special_tokens adds
-  std::vector<std::uint32_t> after;
-  std::vector<pretok::Policy> policies; // by pretok_special
-  std::array<bool, 256> no_token{};     // the bytes that have none
-  bool lacks_bytes = false;             // whether there are any
+  std::vector<bool> special;                      // by id
+  std::vector<pretok::AddedTokenPhases> policies; // by pretok_special
+  std::array<bool, 256> no_token{};               // by byte: no token has it
+  bool lacks_bytes = false;                       // any byte in `no_token`
 };
 
 struct pretok_special_set {
   const pretok_tokenizer *tokenizer;
-  pretok::Policy policy;
+  pretok::AddedTokenPhases policy;
 };

@@ -27,7 +27,7 @@
 namespace pretok {
 namespace {
 
-// The system may refuse to read more at once.
+// The maximum of one read call: some systems refuse more.
 constexpr std::size_t MOST_AT_ONCE = std::size_t{1} << 30;
 
 #if defined(_WIN32)
@@ -125,6 +125,6 @@ std::size_t InputFile::read(std::uint64_t at, std::uint8_t *to, std::size_t coun
   return done;
 }
 
-std::string InputFile::fault() const { return error_ == 0 ? "" : why(error_); }
+std::string InputFile::read_error() const { return error_ == 0 ? "" : why(error_); }
 
 } // namespace pretok

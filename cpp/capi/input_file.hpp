@@ -1,4 +1,4 @@
-// A file of a tokenizer, opened to be read from front to back.
+// A tokenizer file, read from front to back.
 #pragma once
 
 #include "formats/byte_source.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// Reads copy bytes: another process may change or truncate the file meanwhile.
+// Reads by copying, not by mapping: another process may truncate the file meanwhile.
 class InputFile final : public ByteSource {
 public:
   InputFile() = default;
@@ -17,15 +17,15 @@ public:
   InputFile &operator=(const InputFile &) = delete;
   ~InputFile();
 
-  // Opens the file at a path in UTF-8, once. Returns "", or why it cannot be read. Refuses
-  // anything but a regular file, and does not wait for the writer of a FIFO.
+  // Opens a file by its UTF-8 path. Call it once. Returns "" or the reason of a failure.
+  // Accepts regular files only, and does not block on a FIFO.
   std::string open(const char *path);
 
   std::uint64_t size() const override { return size_; }
   std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override;
 
-  // Why the system could not read, or "".
-  std::string fault() const;
+  // The reason why a read failed, or "".
+  std::string read_error() const;
 
 private:
   int descriptor_ = -1;

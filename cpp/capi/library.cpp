@@ -1,4 +1,4 @@
-// The version of the library, and the presets that are built in.
+// The version of the library and the list of built-in presets.
 #include "capi/pretok.h"
 
 #include "core/split/presets.hpp"

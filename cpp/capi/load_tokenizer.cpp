@@ -2,9 +2,9 @@
 
 #include "capi/find_pre_tokenizer.hpp"
 #include "capi/options.hpp"
-#include "capi/policy.hpp"
+#include "capi/special_policy.hpp"
 #include "core/base/ids.hpp"
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,16 +13,16 @@
 namespace pretok {
 namespace {
 
-// How much of a text a message shows.
-int shown_size(const std::string &text) {
+// Returns how many bytes of a text a message quotes.
+int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
 
-pretok_status choose_split(const Model &model, const pretok_load_options &options,
+pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options &options,
                            std::optional<NamedPreTokenizer> &split, pretok_error *error) {
   const char *const unicode = options.unicode != nullptr  ? options.unicode
                               : options.preset != nullptr ? nullptr
-                              : !model.unicode.empty()    ? model.unicode.c_str()
+                              : !spec.unicode.empty()     ? spec.unicode.c_str()
                                                           : nullptr;
   if (options.pre_tokenizer != nullptr) {
     if (options.preset != nullptr || options.unicode != nullptr)
@@ -34,26 +34,26 @@ pretok_status choose_split(const Model &model, const pretok_load_options &option
   }
   if (options.preset != nullptr)
     return find_pre_tokenizer(options.preset, unicode, split, error);
-  if (!model.program.empty())
-    return read_pre_tokenizer(model.program.data(), model.program.size(),
+  if (!spec.program.empty())
+    return read_pre_tokenizer(spec.program.data(), spec.program.size(),
                               unicode != nullptr ? unicode : "", split, error);
-  if (!model.preset.empty())
-    return find_pre_tokenizer(model.preset.c_str(), unicode, split, error);
+  if (!spec.preset.empty())
+    return find_pre_tokenizer(spec.preset.c_str(), unicode, split, error);
   return fail(
       error, PRETOK_INVALID_ARGUMENT,
       "%s; set options.preset to the name of the split that the model was trained with, "
       "such as \"gpt2\", \"llama3\" or \"qwen2\"",
-      model.why_no_preset.c_str());
+      spec.why_no_preset.c_str());
 }
 
-// Puts the special tokens of the caller behind those of the file.
-pretok_status join_added(Model &model, const pretok_load_options &options,
+// Appends the special tokens of the caller to those of the file.
+pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
     return missing(error, "options.special_tokens");
-  model.added_special.resize(model.added.size());
+  spec.added_special.resize(spec.added.size());
   std::map<std::string, std::uint32_t> listed;
-  for (const AddedToken &token : model.added)
+  for (const AddedToken &token : spec.added)
     listed.emplace(token.content, token.id);
   for (std::size_t i = 0; i < options.special_token_count; ++i) {
     const pretok_special_token &given = options.special_tokens[i];
@@ -68,20 +68,20 @@ pretok_status join_added(Model &model, const pretok_load_options &options,
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "options.special_tokens has \"%.*s\" with id %lu, but the file, or another "
                   "there, says %lu; leave it out, or correct it",
-                  shown_size(token.content), token.content.c_str(),
+                  quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id),
                   static_cast<unsigned long>(known->second));
     if (!is_new)
       continue;
-    model.added.push_back(std::move(token));
-    model.added_special.push_back(true);
+    spec.added.push_back(std::move(token));
+    spec.added_special.push_back(true);
   }
   return PRETOK_OK;
 }
 
-// Gives each added token bytes that it decodes to, unless the vocabulary has them.
-pretok_status place_added(Model &model, pretok_error *error) {
-  VocabularyData &data = model.vocabulary;
+// Adds the bytes of each added token to the vocabulary, unless its id has bytes already.
+pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
+  VocabularyData &data = spec.vocabulary;
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
   struct Place {
     std::size_t start = NOWHERE;
@@ -99,11 +99,11 @@ pretok_status place_added(Model &model, pretok_error *error) {
     place_of(data.ids[i]) = {start, data.lengths[i], i < data.mergeable};
     start += data.lengths[i];
   }
-  for (const AddedToken &token : model.added) {
+  for (const AddedToken &token : spec.added) {
     if (token.id >= ID_LIMIT)
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu; expected at most %lu",
-                  shown_size(token.content), token.content.c_str(),
+                  quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id),
                   static_cast<unsigned long>(ID_LIMIT - 1));
     Place &place = place_of(token.id);
@@ -119,7 +119,7 @@ pretok_status place_added(Model &model, pretok_error *error) {
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, which is that of another token; give each "
                   "its own",
-                  shown_size(token.content), token.content.c_str(),
+                  quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
     }
   }
@@ -139,7 +139,8 @@ void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
 }
 
 pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *error) {
-  for (const auto *ids : {&tokenizer.before, &tokenizer.after})
+  const Template &ids_around = tokenizer.pipeline->ids_around();
+  for (const auto *ids : {&ids_around.before, &ids_around.after})
     for (const std::uint32_t id : *ids)
       if (tokenizer.vocabulary.token(id).bytes == nullptr)
         return fail(error, PRETOK_MALFORMED,
@@ -161,39 +162,40 @@ pretok_status read_load_options(const pretok_load_options *given, pretok_load_op
   return PRETOK_OK;
 }
 
-pretok_status load_tokenizer(Model &&model, const pretok_load_options &options,
+pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,
                              std::unique_ptr<pretok_tokenizer> &made, pretok_error *error) {
   std::optional<NamedPreTokenizer> split;
-  if (const pretok_status status = choose_split(model, options, split, error))
+  if (const pretok_status status = choose_split(spec, options, split, error))
     return status;
   if (split->pre_tokenizer.removes())
     return fail(error, PRETOK_REMOVES_TEXT,
                 "the preset \"%s\" drops some text, and ids are to be decoded to all of it; "
                 "choose one that keeps text",
                 split->name.c_str());
-  if (const pretok_status status = join_added(model, options, error))
+  if (const pretok_status status = join_added(spec, options, error))
     return status;
-  if (const pretok_status status = place_added(model, error))
+  if (const pretok_status status = place_added(spec, error))
     return status;
   made = std::make_unique<pretok_tokenizer>(std::move(*split));
   pretok_tokenizer &tokenizer = *made;
-  note_bytes(model.vocabulary, tokenizer);
-  const std::vector<std::uint32_t> &ids = model.vocabulary.ids;
+  note_bytes(spec.vocabulary, tokenizer);
+  const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
-  if (const char *wrong = tokenizer.vocabulary.build(std::move(model.vocabulary)))
+  if (const char *wrong = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
                 "%s; expected a byte-level vocabulary, in which each byte is a token", wrong);
   tokenizer.encoder.emplace(
-      tokenizer.named.pre_tokenizer, tokenizer.vocabulary, model.add_prefix_space,
+      tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);
-  tokenizer.nfc = model.nfc || options.normalizer != nullptr;
-  tokenizer.added = std::move(model.added);
+  const bool is_nfc_wanted = spec.nfc || options.normalizer != nullptr;
+  tokenizer.pipeline.emplace(*tokenizer.encoder,
+                             is_nfc_wanted ? Normalizer::NFC : Normalizer::NONE,
+                             Template{std::move(spec.before), std::move(spec.after)});
+  tokenizer.added = std::move(spec.added);
   tokenizer.special.resize(tokenizer.id_limit);
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i)
-    if ((tokenizer.added[i].special = model.added_special[i]))
+    if ((tokenizer.added[i].special = spec.added_special[i]))
       tokenizer.special[tokenizer.added[i].id] = true;
-  tokenizer.before = std::move(model.before);
-  tokenizer.after = std::move(model.after);
   make_policies(tokenizer);
   return check_template(tokenizer, error);
 }

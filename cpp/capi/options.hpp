@@ -1,4 +1,4 @@
-// Options of callers, who may have an older header or a newer one.
+// Reads option structs of callers, which an older or newer header may define.
 #pragma once
 
 #include "capi/status.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// Copies `given`, if it is not NULL, to `own`, which is all 0: what an older header does not
-// have stays so, and what a newer one has must be.
+// Copies `given` to `own` unless it is NULL. `own` must be all zero: members that an older
+// header lacks stay zero. Members that only a newer header has must be zero.
 template <typename Options>
 pretok_status read_options(const Options *given, Options &own, pretok_error *error) noexcept {
   if (given == nullptr)
@@ -23,7 +23,7 @@ pretok_status read_options(const Options *given, Options &own, pretok_error *err
   for (std::size_t at = sizeof own; at < size; ++at)
     if (bytes[at] != 0)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "the options have something that this version of the library does not know; "
+                  "the options use a member that this version of the library does not have; "
                   "set it to 0, or use the library that comes with the header");
   std::memcpy(static_cast<void *>(&own), given, size < sizeof own ? size : sizeof own);
   return PRETOK_OK;

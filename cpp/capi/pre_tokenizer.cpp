@@ -1,4 +1,4 @@
-// Pre-tokenizers, and the spans of a text.
+// Pre-tokenizers and pretok_spans.
 #include "capi/find_pre_tokenizer.hpp"
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
@@ -53,8 +53,8 @@ pretok_status pretok_spans(const pretok_pre_tokenizer *pre_tokenizer, const char
       *count = pretok::count(split_by, source);
       return PRETOK_OK;
     }
-    // Each pre-token has a byte, so that most callers' room is enough, and none is written to
-    // where it is not.
+    // Each pre-token has at least one byte. A buffer for `size` spans takes them directly; for
+    // a smaller one the spans are collected first.
     if (capacity < size) {
       const std::size_t needed = pretok::count(split_by, source);
       if (const pretok_status status = room_for(needed, spans, capacity, count, error))

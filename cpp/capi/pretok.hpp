@@ -1,4 +1,4 @@
-// pretok for C++17: the C interface (pretok.h) with owners, views and containers. Header only.
+// pretok for C++17: the C API (pretok.h) with RAII, views and containers. Header only.
 //
 //   #include <pretok.hpp>
 //
@@ -8,10 +8,10 @@
 //   const auto ids = tokenizer.encode("Hello world!");      // Result<std::vector<uint32_t>>
 //   const auto text = tokenizer.decode(*ids);               // Result<std::string>
 //
-// What can fail returns a Result: a value, or an Error. Nothing here throws but for
-// std::bad_alloc where a result is put into a container; it compiles without exceptions and
-// without RTTI. What is said of threads in pretok.h holds here. Classes can be moved, not
-// copied; one that was moved from can only be destroyed or assigned to.
+// Functions that can fail return a Result: a value or an Error. The only exception thrown is
+// std::bad_alloc, when a container of results grows. The header compiles without exceptions and
+// without RTTI. The thread rules of pretok.h apply. Classes can be moved, not copied; a
+// moved-from object can only be destroyed or assigned to.
 #pragma once
 
 #include "pretok.h"
@@ -30,31 +30,31 @@
 namespace pretok {
 inline namespace v1 {
 
-// What is wrong.
+// The error of a call.
 struct Error {
   pretok_status status = PRETOK_OK;
   std::size_t position = 0; // as in pretok_error
   std::string message;
 };
 
-// A value, or what is wrong.
+// A value or an Error.
 template <typename T> class Result {
 public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
-  // Whether there is a value.
+  // Returns whether the Result has a value.
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value, which must be there.
+  // The value. The Result must have one.
   T &operator*() & { return *std::get_if<0>(checked()); }
   const T &operator*() const & { return *std::get_if<0>(checked()); }
   T &&operator*() && { return std::move(*std::get_if<0>(checked())); }
   T *operator->() { return std::get_if<0>(checked()); }
   const T *operator->() const { return std::get_if<0>(checked()); }
 
-  // What is wrong, where there is no value.
+  // The error. The Result must not have a value.
   const Error &error() const {
     assert(!ok());
     return *std::get_if<1>(&state_);
@@ -84,25 +84,25 @@ inline Error error_of(const pretok_error &error) {
   return {error.status, error.position, error.message};
 }
 
-// A view may have no pointer; C functions want one where there is text.
+// An empty view may have a null pointer, which C functions refuse.
 inline const char *data_of(std::string_view text) {
   return text.data() != nullptr ? text.data() : "";
 }
 
-// NULL for "": what C calls not given.
+// Returns NULL for "", since C functions take NULL for an absent option.
 inline const char *or_null(const std::string &text) {
   return text.empty() ? nullptr : text.c_str();
 }
 
 } // namespace detail
 
-// Half-open, in bytes: `start` and `end`.
+// A half-open range of bytes: `start` and `end`.
 using Span = pretok_span;
 
-// What splits text into pre-tokens.
+// Splits text into pre-tokens.
 class PreTokenizer {
 public:
-  // The pre-tokenizer of a preset, by its name or an alias; "": the preset's own Unicode.
+  // The pre-tokenizer of a preset, by its name or an alias. "" selects the preset's Unicode.
   static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
     pretok_error error;
     pretok_pre_tokenizer *made = nullptr;
@@ -111,7 +111,7 @@ public:
     return PreTokenizer(made);
   }
 
-  // That of a preset of your own: the words that `pretok program` writes.
+  // The pre-tokenizer of a custom preset, from the words that `pretok program` writes.
   static Result<PreTokenizer> from_program(const std::uint32_t *words, std::size_t count,
                                            const std::string &unicode) {
     pretok_error error;
@@ -121,7 +121,7 @@ public:
     return PreTokenizer(made);
   }
 
-  // The pre-tokens of a text, in order. Linear time.
+  // Returns the pre-tokens of a text, in order. Linear time.
   Result<std::vector<Span>> spans(std::string_view text) const {
     pretok_error error;
     std::size_t count = 0;
@@ -134,7 +134,7 @@ public:
     return found;
   }
 
-  // The handle, for functions of pretok.h.
+  // The C handle, for functions of pretok.h.
   const pretok_pre_tokenizer *get() const { return handle_.get(); }
 
 private:
@@ -143,35 +143,35 @@ private:
   detail::Owner<pretok_pre_tokenizer, &pretok_pre_tokenizer_free> handle_;
 };
 
-// A special token besides those of the file.
+// A special token in addition to those of the file.
 struct SpecialToken {
   std::string text; // UTF-8
   std::uint32_t id;
 };
 
-// What a file does not say about a tokenizer; what is empty is left to the file.
+// Options for loading. Empty members leave the choice to the file.
 struct LoadOptions {
-  std::string preset;     // how text is split; a rank file of tiktoken does not say
-  std::string unicode;    // the Unicode version of that preset
-  std::string normalizer; // "NFC", for a file that has none
+  std::string preset;     // splits text; a tiktoken rank file names none
+  std::string unicode;    // the Unicode version of the preset
+  std::string normalizer; // "NFC", for files that name none
   std::vector<SpecialToken> special_tokens;
-  const PreTokenizer *pre_tokenizer = nullptr; // instead of `preset`; it is copied
-  std::size_t cache_bytes = 0; // the bound of cache_limit(); 0: 128 MiB; 1: nothing is kept
+  const PreTokenizer *pre_tokenizer = nullptr; // replaces `preset`; copied
+  std::size_t cache_bytes = 0; // cache_limit(); 0: 128 MiB; 1: calls keep no cache
 };
 
 class SpecialSet;
 
-// What a special token in a text becomes, and whether the template of the file is added.
+// Options for encoding: special tokens in a text, and the template of the file.
 struct EncodeOptions {
   pretok_special special = PRETOK_SPECIAL_RAISE;
-  const SpecialSet *allowed = nullptr; // if not nullptr: instead of `special`
+  const SpecialSet *allowed = nullptr; // replaces `special` unless nullptr
   bool add_special_tokens = false;
 };
 
-// Text to ids and back. What is made from it must not outlive it.
+// Encodes text to ids and decodes ids. Streams and sets made from it must not outlive it.
 class Tokenizer {
 public:
-  // The tokenizer of a file; `path` is UTF-8.
+  // Loads a tokenizer from a file. `path` is UTF-8.
   static Result<Tokenizer> from_file(const std::string &path, const LoadOptions &options = {}) {
     return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
                              pretok_error *error) {
@@ -182,7 +182,7 @@ public:
     return from_file(path, split_by(std::move(preset)));
   }
 
-  // The same of a file's bytes, which are not needed any more afterwards.
+  // Loads a tokenizer from the bytes of a file. The bytes are not used after the call.
   static Result<Tokenizer> from_memory(std::string_view data, const LoadOptions &options = {}) {
     return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
                              pretok_error *error) {
@@ -194,12 +194,12 @@ public:
     return from_memory(data, split_by(std::move(preset)));
   }
 
-  // The name of the preset that splits; "" for one of your own.
+  // The name of the preset; "" for a custom pre-tokenizer.
   const char *preset() const { return pretok_tokenizer_preset(get()); }
-  // One more than the largest id.
+  // The largest id plus one.
   std::size_t vocab_size() const { return pretok_vocab_size(get()); }
 
-  // The bytes of a token, good as long as the tokenizer.
+  // The bytes of a token. Valid as long as the tokenizer.
   Result<std::string_view> token_bytes(std::uint32_t id) const {
     pretok_error error;
     const char *bytes = nullptr;
@@ -209,7 +209,7 @@ public:
     return std::string_view(bytes, size);
   }
 
-  // The id of a token: an added one by its text, any other by its bytes.
+  // The id of the added token with this text, or else of a token with these bytes.
   Result<std::uint32_t> token_id(std::string_view bytes) const {
     pretok_error error;
     std::uint32_t id = 0;
@@ -220,14 +220,14 @@ public:
 
   bool is_special(std::uint32_t id) const { return pretok_is_special(get(), id); }
 
-  // The ids of a text.
+  // Encodes a text.
   Result<std::vector<std::uint32_t>> encode(std::string_view text,
                                             const EncodeOptions &options = {}) const;
 
-  // How many ids those are.
+  // The number of ids of a text, computed without storing them.
   Result<std::size_t> count(std::string_view text, const EncodeOptions &options = {}) const;
 
-  // The bytes of ids.
+  // Decodes ids to bytes.
   Result<std::string> decode(const std::uint32_t *ids, std::size_t count,
                              bool skip_special = false) const {
     pretok_error error;
@@ -244,13 +244,13 @@ public:
     return decode(ids.data(), ids.size(), skip_special);
   }
 
-  // How many bytes of caches all threads together may have, and how many there are now.
+  // The maximum size of the caches of all threads together in bytes, and their size now.
   std::size_t cache_limit() const { return pretok_tokenizer_cache_limit(get()); }
   std::size_t cache_bytes() const { return pretok_tokenizer_cache_bytes(get()); }
-  // Frees all caches that no call uses. Any thread may do this at any time.
+  // Frees all unused caches. Any thread may call it at any time.
   void trim() const { pretok_tokenizer_trim(get()); }
 
-  // The handle, for functions of pretok.h.
+  // The C handle, for functions of pretok.h.
   const pretok_tokenizer *get() const { return handle_.get(); }
 
 private:
@@ -286,7 +286,7 @@ private:
   detail::Owner<pretok_tokenizer, &pretok_tokenizer_free> handle_;
 };
 
-// Special tokens that become their ids while others are ordinary text.
+// A set of special tokens to encode as ids. All other special tokens are ordinary text.
 class SpecialSet {
 public:
   static Result<SpecialSet> of(const Tokenizer &tokenizer,
@@ -305,7 +305,7 @@ public:
     return SpecialSet(made);
   }
 
-  // The handle, for functions of pretok.h.
+  // The C handle, for functions of pretok.h.
   const pretok_special_set *get() const { return handle_.get(); }
 
 private:
@@ -332,7 +332,7 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   const pretok_encode_options given = detail::given_to_c(options);
   pretok_error error;
   std::size_t count = 0;
-  // A short text has no more ids than there is room for here.
+  // Holds the ids of a short text without allocation.
   std::array<std::uint32_t, 2048> few; // not initialized
   if (pretok_encode_bound(get(), text.size()) <= few.size()) {
     if (pretok_encode(get(), detail::data_of(text), text.size(), &given, few.data(), few.size(),
@@ -358,7 +358,7 @@ inline Result<std::size_t> Tokenizer::count(std::string_view text,
   return count;
 }
 
-// Ids that a stream has made, good until its next call: a pair of pointers.
+// A view of the ids of a stream. Valid until the next call.
 class IdView {
 public:
   IdView(const std::uint32_t *ids, std::size_t count) : ids_(ids), count_(count) {}
@@ -375,7 +375,7 @@ private:
   std::size_t count_;
 };
 
-// Encodes a text that comes in chunks, which may be cut anywhere.
+// Encodes a text in chunks, which may end anywhere.
 class EncodeStream {
 public:
   static Result<EncodeStream> of(const Tokenizer &tokenizer,
@@ -388,7 +388,7 @@ public:
     return EncodeStream(made);
   }
 
-  // Takes a chunk; returns the ids that it completes. After an error the stream is as before.
+  // Appends a chunk, and returns the ids that it completes. An error changes nothing.
   Result<IdView> feed(std::string_view chunk) {
     pretok_error error;
     const std::uint32_t *ids = nullptr;
@@ -399,7 +399,7 @@ public:
     return IdView(ids, count);
   }
 
-  // Returns the last ids of the text. Then the stream can only be destroyed.
+  // Returns the last ids of the text. After that the stream can only be destroyed.
   Result<IdView> finish() {
     pretok_error error;
     const std::uint32_t *ids = nullptr;
@@ -415,7 +415,7 @@ private:
   detail::Owner<pretok_encode_stream, &pretok_encode_stream_free> handle_;
 };
 
-// Decodes ids as they come to UTF-8, with U+FFFD for what is none.
+// Decodes a stream of ids to UTF-8. Replaces invalid sequences by U+FFFD.
 class DecodeStream {
 public:
   static Result<DecodeStream> of(const Tokenizer &tokenizer, bool skip_special = false) {
@@ -426,8 +426,8 @@ public:
     return DecodeStream(made);
   }
 
-  // Takes ids; returns the text that they complete, good until the next call. After an error
-  // the stream is as before.
+  // Appends ids, and returns the text that they complete, valid until the next call. An error
+  // changes nothing.
   Result<std::string_view> feed(const std::uint32_t *ids, std::size_t count) {
     pretok_error error;
     const char *text = nullptr;
@@ -438,8 +438,8 @@ public:
   }
   Result<std::string_view> feed(std::uint32_t id) { return feed(&id, 1); }
 
-  // Returns what an incomplete sequence at the end becomes. Then the stream can only be
-  // destroyed.
+  // Returns U+FFFD if the text ends in an incomplete sequence. After that the stream can only
+  // be destroyed.
   Result<std::string_view> finish() {
     pretok_error error;
     const char *text = nullptr;

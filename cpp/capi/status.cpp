@@ -13,7 +13,8 @@
 namespace pretok {
 namespace {
 
-// Makes a message UTF-8: it may have bytes of others, and be cut in the middle of a sequence.
+// Makes a message valid UTF-8. It may quote bytes of a file, and truncation may split a
+// sequence.
 void mend_message(char *message) {
   auto *bytes = reinterpret_cast<std::uint8_t *>(message);
   std::size_t left = std::strlen(message);

@@ -1,5 +1,4 @@
-// What every function of the C interface does around its work: no exception leaves, and what is
-// wrong is said.
+// Error handling of every C API function: argument checks, messages, and catching exceptions.
 #pragma once
 
 #include "capi/pretok.h"
@@ -9,8 +8,8 @@
 
 namespace pretok {
 
-// Puts `status`, `position` and the message, as printf makes it, where `error` says, if
-// anywhere; returns `status`. What is not UTF-8 in the message becomes '?'.
+// Writes `status`, `position` and a printf message to `error` unless it is nullptr. Replaces
+// invalid UTF-8 in the message by '?'. Returns `status`.
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -30,14 +29,14 @@ inline pretok_status missing(pretok_error *error, const char *argument) noexcept
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
 }
 
-// What a caller gave as an argument that must not be NULL, at least where it is `needed`.
+// A pointer argument and its name. It must not be NULL if it is `needed`.
 struct Given {
   const void *value;
   const char *name;
   bool needed = true;
 };
 
-// Says which of `arguments` is NULL, if any is.
+// Fails with the name of the first needed argument that is NULL.
 inline pretok_status check(pretok_error *error,
                            std::initializer_list<Given> arguments) noexcept {
   for (const Given &given : arguments)
@@ -46,12 +45,11 @@ inline pretok_status check(pretok_error *error,
   return PRETOK_OK;
 }
 
-// Says which exception a handler has caught: PRETOK_OUT_OF_MEMORY if there is not enough memory
-// or an array would be larger than any can be, else PRETOK_INTERNAL. The core throws nothing
-// else.
+// Converts the current exception. std::bad_alloc and std::length_error, the only ones that the
+// core throws, become PRETOK_OUT_OF_MEMORY. All others become PRETOK_INTERNAL.
 pretok_status fail_unforeseen(pretok_error *error) noexcept;
 
-// Returns what `work` does. No exception leaves.
+// Returns work(), and converts exceptions.
 template <typename Work> pretok_status guarded(pretok_error *error, Work work) noexcept {
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
   try {
@@ -65,8 +63,8 @@ template <typename Work> pretok_status guarded(pretok_error *error, Work work) n
 #endif
 }
 
-// Sets *count to `needed`, and says whether there is room for so many behind `buffer`; a NULL
-// buffer only asks.
+// Sets *count to `needed`, and fails if `buffer` is too small for `needed` elements. A NULL
+// buffer never fails.
 template <typename T>
 pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity,
                        std::size_t *count, pretok_error *error) noexcept {

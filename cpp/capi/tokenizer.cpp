@@ -1,10 +1,10 @@
-// Tokenizers: from files and memory, and what they are asked about their tokens.
+// Tokenizers: loading from files and memory, and queries of their tokens.
 #include "capi/handles.hpp"
 #include "capi/input_file.hpp"
 #include "capi/load_tokenizer.hpp"
 #include "capi/options.hpp"
 #include "capi/status.hpp"
-#include "formats/read_model.hpp"
+#include "formats/read_spec.hpp"
 
 #include <cstring>
 #include <memory>
@@ -13,22 +13,24 @@
 namespace pretok {
 namespace {
 
-// `name` is "" or what messages begin with.
-pretok_status make_tokenizer(Model &&model, const Fault &fault, const std::string &name,
-                             const pretok_load_options &options, pretok_tokenizer **made,
-                             pretok_error *error) {
-  if (fault)
-    return fail(error, fault.kind == Fault::UNSUPPORTED ? PRETOK_UNSUPPORTED : PRETOK_MALFORMED,
-                "%s%s", name.c_str(), fault.message.c_str());
+// `name` is "" or the prefix of messages.
+pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
+                             const std::string &name, const pretok_load_options &options,
+                             pretok_tokenizer **made, pretok_error *error) {
+  if (load_error)
+    return fail(error,
+                load_error.kind == LoadError::UNSUPPORTED ? PRETOK_UNSUPPORTED
+                                                          : PRETOK_MALFORMED,
+                "%s%s", name.c_str(), load_error.message.c_str());
   std::unique_ptr<pretok_tokenizer> tokenizer;
-  const pretok_status status = load_tokenizer(std::move(model), options, tokenizer, error);
+  const pretok_status status = load_tokenizer(std::move(spec), options, tokenizer, error);
   if (status == PRETOK_OK)
     *made = tokenizer.release();
   return status;
 }
 
-// The end of a path, which says more than its start.
-std::string shown_path(const char *path) {
+// Returns the last part of a long path, which identifies the file best.
+std::string end_of_path(const char *path) {
   constexpr std::size_t MAX_MESSAGE = 97;
   const std::string all(path);
   if (all.size() <= MAX_MESSAGE)
@@ -53,20 +55,20 @@ pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_opt
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
       return status;
-    const std::string name = shown_path(path) + ": ";
-    Model model;
-    Fault fault;
+    const std::string name = end_of_path(path) + ": ";
+    TokenizerSpec spec;
+    LoadError load_error;
     {
       InputFile file;
       std::string wrong = file.open(path);
       if (wrong.empty()) {
-        fault = read_model(file, model);
-        wrong = file.fault();
+        load_error = read_spec(file, spec);
+        wrong = file.read_error();
       }
       if (!wrong.empty())
         return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), wrong.c_str());
     }
-    return make_tokenizer(std::move(model), fault, name, options, made, error);
+    return make_tokenizer(std::move(spec), load_error, name, options, made, error);
   });
 }
 
@@ -80,9 +82,9 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
     pretok_load_options options{};
     if (const pretok_status status = read_load_options(given, options, error))
       return status;
-    Model model;
-    const Fault fault = read_model(static_cast<const std::uint8_t *>(data), size, model);
-    return make_tokenizer(std::move(model), fault, "", options, made, error);
+    TokenizerSpec spec;
+    const LoadError load_error = read_spec(static_cast<const std::uint8_t *>(data), size, spec);
+    return make_tokenizer(std::move(spec), load_error, "", options, made, error);
   });
 }
 

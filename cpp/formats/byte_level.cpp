@@ -8,7 +8,7 @@
 namespace pretok {
 namespace {
 
-// Printable bytes of Latin-1 stand for themselves, the others for characters from 256 on.
+// Printable bytes of Latin-1 map to themselves, all others to characters from 256.
 struct Characters {
   static constexpr std::size_t COUNT = 256 + 68;
   static constexpr std::uint16_t NO_BYTE = 256;

@@ -1,4 +1,4 @@
-// Tokens in the characters of their bytes: tokenizer.json and GGUF have it.
+// GPT-2's alphabet of 256 characters for bytes, used by tokenizer.json and GGUF.
 // bpe/formats/byte_level.py is the twin.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace pretok {
 
-// Appends the bytes that the characters of `text`, which is UTF-8, stand for. Returns false,
-// and appends nothing, if one stands for none.
+// Appends the bytes that the characters of `text`, in UTF-8, stand for. Returns false and
+// appends nothing if a character stands for no byte.
 bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to);
 
-// The characters that stand for the bytes of `token`.
+// Returns the characters that stand for the bytes of `token`.
 std::string byte_characters(std::string_view token);
 
 } // namespace pretok

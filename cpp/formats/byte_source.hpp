@@ -1,4 +1,4 @@
-// Bytes that are read from front to back, as those of a file are.
+// A source of bytes that is read from front to back, such as a file.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,18 @@ namespace pretok {
 
 class ByteSource {
 public:
-  // Bytes that the source had when it was opened; reading tells whether it still has them.
+  // The size of the source when it was opened. A file may have shrunk since.
   virtual std::uint64_t size() const = 0;
 
-  // Copies `count` bytes, from offset `at` on, to `to`. Returns how many there were. No offset
-  // is below the end of the call before.
+  // Copies `count` bytes from offset `at` to `to`. Returns the number of bytes copied, which is
+  // less at the end. `at` must not be less than the end of the previous call.
   virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
 
 protected:
   ~ByteSource() = default;
 };
 
-// Bytes in memory.
+// A ByteSource in memory.
 class MemorySource final : public ByteSource {
 public:
   MemorySource(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}

@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-// What each byte does to the sum when as many bytes as its row come behind it.
+// rows[n][byte] is the effect of a byte on the sum if n bytes follow it.
 struct CrcTables {
   static constexpr std::size_t ROWS = 8;
   std::array<std::array<std::uint32_t, 256>, ROWS> rows{};

@@ -2,8 +2,8 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
-#include "formats/faults.hpp"
 #include "formats/gguf_metadata.hpp"
+#include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace pretok {
 namespace {
 
-// What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say.
+// Properties that llama.cpp derives from tokenizer.ggml.pre and that the file does not store.
 struct PreType {
   std::string_view pre;
   bool ignore_merges;      // pre-tokens are looked up whole before they are merged
-  bool add_bos;            // where the file does not say whether to
-  std::string_view lstrip; // the token that takes white space before it along
+  bool add_bos;            // the default of add_bos_token
+  std::string_view lstrip; // the token that has lstrip
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
 };
 
@@ -33,9 +33,9 @@ struct OtherModel {
 
 const PreType &type_of(std::string_view pre) {
   static constexpr PreType UNKNOWN{};
-  for (const PreType &each : PRE_TYPES)
-    if (each.pre == pre)
-      return each;
+  for (const PreType &type : PRE_TYPES)
+    if (type.pre == pre)
+      return type;
   return UNKNOWN;
 }
 
@@ -54,11 +54,11 @@ struct TokenType {
   enum { UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
 };
 
-Fault unexpected(const GgufValue &value, const char *expected) {
-  return malformed(value.shown() + "; expected " + expected);
+LoadError unexpected(const GgufValue &value, const char *expected) {
+  return malformed(value.description() + "; expected " + expected);
 }
 
-Fault check_model(const GgufValue &model) {
+LoadError check_model(const GgufValue &model) {
   if (model.kind == GgufValue::ABSENT)
     return malformed("there is no " + std::string(KEYS[Key::MODEL]) +
                      ", so the file holds no vocabulary; where a model is in several files, "
@@ -67,15 +67,15 @@ Fault check_model(const GgufValue &model) {
     return unexpected(model, "a string");
   if (model.text == "gpt2")
     return {};
-  std::string message = model.shown() + " is not supported: ";
-  for (const OtherModel &each : OTHER_MODELS)
-    if (each.name == model.text)
-      message += "that is " + std::string(each.what) + "; ";
+  std::string message = model.description() + " is not supported: ";
+  for (const OtherModel &other : OTHER_MODELS)
+    if (other.name == model.text)
+      message += "that is " + std::string(other.what) + "; ";
   return unsupported(message + "byte-level BPE, \"gpt2\", is read");
 }
 
-// What is false, as Python says, is as if it were not there.
-Fault read_pre(const GgufValue &value, std::string_view &pre) {
+// Values that Python treats as false count as absent.
+LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   const bool is_empty = value.kind == GgufValue::ABSENT ||
                         (value.kind == GgufValue::STRINGS && value.texts.empty()) ||
                         (value.kind == GgufValue::NUMBERS && value.numbers.empty()) ||
@@ -90,21 +90,21 @@ Fault read_pre(const GgufValue &value, std::string_view &pre) {
   return {};
 }
 
-void find_split(std::string_view pre, Model &model) {
+void find_split(std::string_view pre, TokenizerSpec &spec) {
   const std::string key(KEYS[Key::PRE]);
   if (pre.empty()) {
-    model.why_no_preset = "there is no " + key +
-                          ", so the file does not say how its model splits (llama.cpp then "
-                          "splits as preset \"default\" does)";
+    spec.why_no_preset = "there is no " + key +
+                         ", so the file does not say how its model splits (llama.cpp then "
+                         "splits as preset \"default\" does)";
   } else if (find_preset(pre) == nullptr) {
-    model.why_no_preset = key + " is " + shown(pre) + ", and no preset has that name";
+    spec.why_no_preset = key + " is " + quote(pre) + ", and no preset has that name";
   } else {
     const std::string_view names = find_preset(pre)->names;
-    model.preset = names.substr(1, names.find(' ', 1) - 1);
+    spec.preset = names.substr(1, names.find(' ', 1) - 1);
   }
 }
 
-Fault check_types(const GgufValue &types, std::size_t count) {
+LoadError check_types(const GgufValue &types, std::size_t count) {
   if (types.kind == GgufValue::ABSENT)
     return {};
   if (types.kind != GgufValue::NUMBERS && types.kind != GgufValue::STRINGS)
@@ -129,7 +129,7 @@ Fault check_types(const GgufValue &types, std::size_t count) {
   return {};
 }
 
-Fault read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
+LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
   if (value.kind == GgufValue::NUMBERS && value.numbers.empty())
     return {};
   if (value.kind != GgufValue::STRINGS)
@@ -139,23 +139,23 @@ Fault read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
     TextMerge merge;
     if (!split_merge(text, merge))
       return malformed(std::string(value.key) + "[" + std::to_string(merges.size()) + "] is " +
-                       shown(text) + "; expected two tokens with a space between");
+                       quote(text) + "; expected two tokens with a space between");
     merges.push_back(merge);
   }
   return {};
 }
 
-Fault check_differ(const std::vector<std::string_view> &texts, const TextPlaces &places) {
+LoadError check_differ(const std::vector<std::string_view> &texts, const TextIndex &places) {
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
-      return malformed(std::string(KEYS[Key::TOKENS]) + " has " + shown(texts[id]) +
+      return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quote(texts[id]) +
                        " twice, as " + std::to_string(id) + " and " +
                        std::to_string(places.find(texts[id])) + "; the file is damaged");
   return {};
 }
 
 void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
-                Model &model) {
+                TokenizerSpec &spec) {
   for (std::size_t id = 0; id < types.numbers.size(); ++id) {
     const std::int64_t type = types.numbers[id];
     const bool special = type == TokenType::UNKNOWN || type == TokenType::CONTROL;
@@ -165,60 +165,62 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
     token.content = tokens.texts[id];
     token.id = static_cast<std::uint32_t>(id);
     token.lstrip = !lstrip.empty() && tokens.texts[id] == lstrip;
-    model.added.push_back(std::move(token));
-    model.added_special.push_back(special);
+    spec.added.push_back(std::move(token));
+    spec.added_special.push_back(special);
   }
 }
 
-// Reads a flag, which is `usual` where the file does not say.
-Fault read_flag(const GgufValue &value, bool usual, bool &flag) {
-  flag = value.kind == GgufValue::ABSENT ? usual : value.number != 0;
+// Reads a flag, which is `fallback` if the file does not have it.
+LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
+  flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
   if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
     return unexpected(value, "true or false");
   return {};
 }
 
-// Reads the id that `is_added` says to put at one end of a text, or none.
-Fault read_end(const GgufValue &id, const GgufValue &is_added, bool usual, std::size_t count,
-               std::vector<std::uint32_t> &ids) {
+// Reads the id for one end of a text, if `is_added` is true.
+LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
+                   std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
-  if (Fault fault = read_flag(is_added, usual, added))
-    return fault;
+  if (LoadError error = read_flag(is_added, fallback, added))
+    return error;
   if (!added)
     return {};
   if (id.kind != GgufValue::INTEGER || id.negative || id.number >= count)
-    return malformed(id.shown() + "; expected the id of one of the " + std::to_string(count) +
-                     " tokens, since texts are to have it");
+    return malformed(id.description() + "; expected the id of one of the " +
+                     std::to_string(count) + " tokens, since texts are to have it");
   ids.push_back(static_cast<std::uint32_t>(id.number));
   return {};
 }
 
-Fault read_vocabulary(const std::vector<GgufValue> &values, const PreType &type, Model &model) {
+LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &type,
+                          TokenizerSpec &spec) {
   const GgufValue &tokens = values[Key::TOKENS];
   const GgufValue &types = values[Key::TYPES];
   if (tokens.kind != GgufValue::STRINGS || tokens.texts.empty())
     return unexpected(tokens, "an array of strings, one for each token");
-  if (Fault fault = check_types(types, tokens.texts.size()))
-    return fault;
+  if (LoadError error = check_types(types, tokens.texts.size()))
+    return error;
   TextModel source;
   source.texts = tokens.texts;
   source.ids.resize(tokens.texts.size());
   for (std::uint32_t id = 0; id < source.ids.size(); ++id)
     source.ids[id] = id;
-  source.merges_at = KEYS[Key::MERGES].data();
+  source.merges_name = KEYS[Key::MERGES].data();
   source.ignore_merges = type.ignore_merges;
-  // What a text becomes by merging, or a byte, stays, whatever else the token may be.
+  // Entries of other types stay tokens if a merge names them or if they are bytes.
   source.loose.reserve(types.numbers.size());
-  for (const std::int64_t each : types.numbers)
-    source.loose.push_back(each != TokenType::UNDEFINED && each != TokenType::NORMAL);
-  if (Fault fault = read_merges(values[Key::MERGES], source.merges))
-    return fault;
-  const TextPlaces places(source.texts);
-  if (Fault fault = check_differ(source.texts, places))
-    return fault;
-  if (Fault fault = build_vocabulary(source, places, model))
-    return fault;
-  list_added(tokens, types, type.lstrip, model);
+  for (const std::int64_t token_type : types.numbers)
+    source.loose.push_back(token_type != TokenType::UNDEFINED &&
+                           token_type != TokenType::NORMAL);
+  if (LoadError error = read_merges(values[Key::MERGES], source.merges))
+    return error;
+  const TextIndex places(source.texts);
+  if (LoadError error = check_differ(source.texts, places))
+    return error;
+  if (LoadError error = build_vocabulary(source, places, spec))
+    return error;
+  list_added(tokens, types, type.lstrip, spec);
   return {};
 }
 
@@ -228,32 +230,32 @@ bool is_gguf(const std::uint8_t *data, std::size_t size) {
   return size >= 4 && std::memcmp(data, "GGUF", 4) == 0;
 }
 
-Fault read_gguf(ByteSource &file, Model &model) {
+LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   std::vector<GgufValue> values(std::size(KEYS));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i].key = KEYS[i];
-  if (Fault fault = read_gguf_metadata(file, values))
-    return fault;
+  if (LoadError error = read_gguf_metadata(file, values))
+    return error;
   std::string_view pre;
-  if (Fault fault = check_model(values[Key::MODEL]))
-    return fault;
-  if (Fault fault = read_pre(values[Key::PRE], pre))
-    return fault;
+  if (LoadError error = check_model(values[Key::MODEL]))
+    return error;
+  if (LoadError error = read_pre(values[Key::PRE], pre))
+    return error;
   const PreType &type = type_of(pre);
   if (type.not_byte_level)
-    return unsupported(values[Key::PRE].shown() +
+    return unsupported(values[Key::PRE].description() +
                        " is not supported: the tokens of such models are text, not bytes; "
                        "byte-level BPE is read");
-  find_split(pre, model);
-  if (Fault fault = read_vocabulary(values, type, model))
-    return fault;
+  find_split(pre, spec);
+  if (LoadError error = read_vocabulary(values, type, spec))
+    return error;
   const std::size_t count = values[Key::TOKENS].texts.size();
-  if (Fault fault = read_flag(values[Key::ADD_SPACE], false, model.add_prefix_space))
-    return fault;
-  if (Fault fault =
-          read_end(values[Key::BOS], values[Key::ADD_BOS], type.add_bos, count, model.before))
-    return fault;
-  return read_end(values[Key::EOS], values[Key::ADD_EOS], false, count, model.after);
+  if (LoadError error = read_flag(values[Key::ADD_SPACE], false, spec.add_prefix_space))
+    return error;
+  if (LoadError error =
+          read_end(values[Key::BOS], values[Key::ADD_BOS], type.add_bos, count, spec.before))
+    return error;
+  return read_end(values[Key::EOS], values[Key::ADD_EOS], false, count, spec.after);
 }
 
 } // namespace pretok

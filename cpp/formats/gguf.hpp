@@ -1,9 +1,9 @@
-// GGUF, llama.cpp's files of models: the byte-level BPE vocabulary that one holds.
+// Reads the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
 // bpe/formats/gguf.py is the twin.
 #pragma once
 
 #include "formats/byte_source.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,6 @@ bool is_gguf(const std::uint8_t *data, std::size_t size);
 
 // Reads the tokenizer of a GGUF file. Reads only the metadata, which comes before the tensors.
 // Linear time and space in the size of the metadata.
-Fault read_gguf(ByteSource &file, Model &model);
+LoadError read_gguf(ByteSource &file, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -1,7 +1,7 @@
 #include "formats/gguf_metadata.hpp"
 
 #include "core/base/ids.hpp"
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MOST_METADATA = std::size_t{1} << 29; // of metadata
-constexpr std::uint64_t MOST_KEY_BYTES = 65535;
-constexpr std::size_t LEAST_ENTRY_BYTES = 8 + 4 + 1;
-constexpr std::size_t MOST_KEYS = 1 << 16;        // real files have less than a hundred
-constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // bytes that are read at once
+constexpr std::size_t MAX_METADATA = std::size_t{1} << 29;
+constexpr std::uint64_t MAX_KEY_BYTES = 65535;
+constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1;
+constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have less than a hundred
+constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // per read
 
 // clang-format off
 struct Gguf {
@@ -29,25 +29,25 @@ bool is_signed(std::uint32_t kind) {
   return kind == Gguf::I8 || kind == Gguf::I16 || kind == Gguf::I32 || kind == Gguf::I64;
 }
 
-// Reads values from `at_` on, in the byte order of the file. What reads returns false once
-// there is a fault. The file may shrink meanwhile: its size is checked again by each read.
+// Reads values from offset `at_`, in the byte order of the file. A function that fails sets
+// `error_` and returns false. The file may shrink meanwhile, so each read checks its size.
 class MetadataReader {
 public:
   MetadataReader(ByteSource &file, std::vector<GgufValue> &values)
       : file_(file),
-        size_(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), MOST_METADATA))),
+        size_(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), MAX_METADATA))),
         values_(values) {}
 
-  Fault read() {
+  LoadError read() {
     read_all();
-    return std::move(fault_);
+    return std::move(error_);
   }
 
 private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
-    // What is 2 or 3 in one byte order is a multiple of 65536 in the other.
+    // The versions 2 and 3 are multiples of 65536 in the wrong byte order.
     const std::uint8_t *const first = bytes(4);
     if (first == nullptr)
       return false;
@@ -56,7 +56,7 @@ private:
     if (!number(4, version))
       return false;
     if (version != 2 && version != 3) {
-      fault_ = unsupported("this is GGUF version " + std::to_string(version) +
+      error_ = unsupported("this is GGUF version " + std::to_string(version) +
                            "; versions 2 and 3 are read, so convert the model again with a "
                            "llama.cpp of today");
       return false;
@@ -67,33 +67,34 @@ private:
     name_ = "the number of keys";
     if (!number(8, count))
       return false;
-    if (count > (size_ - at_) / LEAST_ENTRY_BYTES)
+    if (count > (size_ - at_) / MIN_ENTRY_BYTES)
       return wrong(std::to_string(count) + ", for which the file has no room", at_ - 8);
-    if (count > MOST_KEYS)
-      return wrong(std::to_string(count) + ", more than " + std::to_string(MOST_KEYS), at_ - 8);
+    if (count > MAX_KEYS)
+      return wrong(std::to_string(count) + ", more than " + std::to_string(MAX_KEYS), at_ - 8);
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < count; ++index) {
       name_ = "key " + std::to_string(index) + " of " + std::to_string(count);
       std::string key;
-      if (!text(MOST_KEY_BYTES, key))
+      if (!text(MAX_KEY_BYTES, key))
         return false;
       keys.push_back(key);
-      name_ = key.size() > 80 ? shown(key) : std::string(key);
-      const auto wanted = std::find_if(values_.begin(), values_.end(),
-                                       [&](const GgufValue &each) { return each.key == key; });
+      name_ = key.size() > 80 ? quote(key) : std::string(key);
+      const auto wanted =
+          std::find_if(values_.begin(), values_.end(),
+                       [&](const GgufValue &value) { return value.key == key; });
       if (!value(wanted == values_.end() ? nullptr : &*wanted))
         return false;
     }
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end()) {
-      name_ = "key " + shown(*twice);
+      name_ = "key " + quote(*twice);
       return wrong("there twice", at_);
     }
     return true;
   }
 
-  // Reads one value into `to`, if that is not nullptr.
+  // Reads one value into `to`, or skips it if `to` is nullptr.
   bool value(GgufValue *to) {
     std::uint32_t of = 0;
     if (!kind(of))
@@ -105,7 +106,7 @@ private:
       if (to == nullptr)
         return number(8, length) && skip(length);
       to->kind = GgufValue::STRING;
-      if (!text(MOST_METADATA, to->bytes))
+      if (!text(MAX_METADATA, to->bytes))
         return false;
       to->text = {to->bytes.data(), to->bytes.size()};
       return true;
@@ -129,7 +130,7 @@ private:
     if (!kind(of) || !number(8, count))
       return false;
     if (of == Gguf::ARRAY) {
-      fault_ = unsupported(name_ + " is an array of arrays, which is not read");
+      error_ = unsupported(name_ + " is an array of arrays, which is not read");
       return false;
     }
     if (count > ID_LIMIT && (to != nullptr || of == Gguf::STRING))
@@ -177,7 +178,7 @@ private:
       const std::string_view found(reinterpret_cast<const char *>(first),
                                    static_cast<std::size_t>(length));
       if (!is_utf8(found)) {
-        fault_ = malformed(array + "[" + std::to_string(i) + "] is " + shown(found) +
+        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quote(found) +
                            ", which is not UTF-8; the file is damaged");
         return false;
       }
@@ -289,14 +290,14 @@ private:
   }
 
   bool wrong(const std::string &what, std::size_t at) {
-    fault_ = malformed(name_ + ", at offset " + std::to_string(at) + ", is " + what +
+    error_ = malformed(name_ + ", at offset " + std::to_string(at) + ", is " + what +
                        "; the file is damaged");
     return false;
   }
 
   bool cut_off(const std::string &length) {
-    const char *const of = size_ == MOST_METADATA ? " of a model's metadata" : " of the file";
-    fault_ = malformed(name_ + " has " + length + " bytes from offset " + std::to_string(at_) +
+    const char *const of = size_ == MAX_METADATA ? " of a model's metadata" : " of the file";
+    error_ = malformed(name_ + " has " + length + " bytes from offset " + std::to_string(at_) +
                        " on, but the end" + of + " is at " + std::to_string(size_) +
                        "; the file is cut off or damaged");
     return false;
@@ -310,12 +311,12 @@ private:
   std::size_t window_start_ = 4;
   bool big_endian_ = false;
   std::string name_ = "the version"; // of what is read, for errors
-  Fault fault_;
+  LoadError error_;
 };
 
 } // namespace
 
-std::string GgufValue::shown() const {
+std::string GgufValue::description() const {
   const std::string named = std::string(key) + " is ";
   switch (kind) {
   case ABSENT:
@@ -327,7 +328,7 @@ std::string GgufValue::shown() const {
   case FLAG:
     return named + (number != 0 ? "true" : "false");
   case STRING:
-    return named + pretok::shown(text);
+    return named + pretok::quote(text);
   case STRINGS:
     return named + "an array of " + std::to_string(texts.size()) + " strings";
   case NUMBERS:
@@ -336,7 +337,7 @@ std::string GgufValue::shown() const {
   return named;
 }
 
-Fault read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values) {
+LoadError read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values) {
   return MetadataReader(file, values).read();
 }
 

@@ -12,11 +12,11 @@ using simdjson::dom::element_type;
 using simdjson::dom::object;
 
 // The number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
-constexpr std::size_t MOST_PARTS = 256;
+constexpr std::size_t MAX_PARTS = 256;
 
-std::string JsonPart::shown() const {
+std::string JsonPart::description() const {
   const std::string named = (path.empty() ? std::string("the file") : path) + " is ";
-  if (!is_there)
+  if (!is_present)
     return named + "missing or null";
   switch (value.type()) {
   case element_type::OBJECT:
@@ -25,7 +25,7 @@ std::string JsonPart::shown() const {
     return named + "a list";
   case element_type::STRING: {
     std::string_view text;
-    return value.get(text) == simdjson::SUCCESS ? named + pretok::shown(text) : named;
+    return value.get(text) == simdjson::SUCCESS ? named + pretok::quote(text) : named;
   }
   case element_type::INT64:
   case element_type::UINT64: {
@@ -45,69 +45,69 @@ std::string JsonPart::shown() const {
   return named + "null";
 }
 
-Fault JsonPart::malformed(const std::string &expected) const {
-  return pretok::malformed(shown() + "; expected " + expected);
+LoadError JsonPart::malformed(const std::string &expected) const {
+  return pretok::malformed(description() + "; expected " + expected);
 }
 
-Fault JsonPart::unsupported(const std::string &advice) const {
-  return pretok::unsupported(shown() + " is not supported: " + advice);
+LoadError JsonPart::unsupported(const std::string &advice) const {
+  return pretok::unsupported(description() + " is not supported: " + advice);
 }
 
-bool JsonPart::object(simdjson::dom::object &found, Fault &fault) const {
-  if (is_there && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::object(simdjson::dom::object &found, LoadError &error) const {
+  if (is_present && value.get(found) == simdjson::SUCCESS)
     return true;
-  fault = malformed("an object");
+  error = malformed("an object");
   return false;
 }
 
-bool JsonPart::list(simdjson::dom::array &found, Fault &fault) const {
-  if (is_there && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::list(simdjson::dom::array &found, LoadError &error) const {
+  if (is_present && value.get(found) == simdjson::SUCCESS)
     return true;
-  fault = malformed("a list");
+  error = malformed("a list");
   return false;
 }
 
-bool JsonPart::items(std::vector<JsonPart> &found, Fault &fault) const {
+bool JsonPart::items(std::vector<JsonPart> &found, LoadError &error) const {
   simdjson::dom::array listed;
-  if (!list(listed, fault))
+  if (!list(listed, error))
     return false;
   for (const element item : listed)
     found.push_back({item, !item.is_null(), path + "[" + std::to_string(found.size()) + "]"});
   return true;
 }
 
-bool JsonPart::text(std::string_view &found, Fault &fault) const {
-  if (is_there && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::text(std::string_view &found, LoadError &error) const {
+  if (is_present && value.get(found) == simdjson::SUCCESS)
     return true;
-  fault = malformed("a string");
+  error = malformed("a string");
   return false;
 }
 
-bool JsonPart::id(std::uint32_t &found, Fault &fault) const {
+bool JsonPart::id(std::uint32_t &found, LoadError &error) const {
   std::uint64_t number = 0;
   if (!is_number() || value.get(number) != simdjson::SUCCESS || number >= ID_LIMIT) {
-    fault = malformed("a number from 0 to " + std::to_string(ID_LIMIT - 1));
+    error = malformed("a number from 0 to " + std::to_string(ID_LIMIT - 1));
     return false;
   }
   found = static_cast<std::uint32_t>(number);
   return true;
 }
 
-bool JsonPart::flag(bool &found, Fault &fault) const {
-  if (is_there && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::flag(bool &found, LoadError &error) const {
+  if (is_present && value.get(found) == simdjson::SUCCESS)
     return true;
-  fault = malformed("true or false");
+  error = malformed("true or false");
   return false;
 }
 
-bool JsonPart::flag_or_false(bool &found, Fault &fault) const {
+bool JsonPart::flag_or_false(bool &found, LoadError &error) const {
   found = false;
-  return !is_there || flag(found, fault);
+  return !is_present || flag(found, error);
 }
 
-bool JsonPart::get(std::string_view name, JsonPart &found, Fault &fault) const {
+bool JsonPart::get(std::string_view name, JsonPart &found, LoadError &error) const {
   simdjson::dom::object members;
-  if (!object(members, fault))
+  if (!object(members, error))
     return false;
   element member;
   const bool is_member = members.at_key(name).get(member) == simdjson::SUCCESS;
@@ -116,48 +116,49 @@ bool JsonPart::get(std::string_view name, JsonPart &found, Fault &fault) const {
   return true;
 }
 
-bool JsonPart::kind(std::string_view &found, Fault &fault) const {
+bool JsonPart::kind(std::string_view &found, LoadError &error) const {
   JsonPart type;
-  return get("type", type, fault) && type.text(found, fault);
+  return get("type", type, error) && type.text(found, error);
 }
 
-bool JsonPart::only(std::initializer_list<std::string_view> names, Fault &fault) const {
+bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &error) const {
   simdjson::dom::object members;
-  if (!object(members, fault))
+  if (!object(members, error))
     return false;
   for (const auto &[name, member] : members)
     if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
-      fault = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
-                                  pretok::shown(name) +
+      error = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
+                                  pretok::quote(name) +
                                   ", which is not known: what it changes cannot be said");
       return false;
     }
   return true;
 }
 
-bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found, Fault &fault) const {
+bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
+                     LoadError &error) const {
   std::vector<JsonPart> pending = {*this};
   for (std::size_t seen = 1; !pending.empty(); ++seen) {
     const JsonPart part = std::move(pending.back());
     pending.pop_back();
     std::string_view type;
-    if (part.is_there && !part.kind(type, fault))
+    if (part.is_present && !part.kind(type, error))
       return false;
-    if (!part.is_there || type != "Sequence") {
+    if (!part.is_present || type != "Sequence") {
       found.push_back(part);
       continue;
     }
     JsonPart inner;
     simdjson::dom::array listed;
     std::vector<JsonPart> items;
-    if (!part.only({"type", name}, fault) || !part.get(name, inner, fault) ||
-        !inner.list(listed, fault))
+    if (!part.only({"type", name}, error) || !part.get(name, inner, error) ||
+        !inner.list(listed, error))
       return false;
-    if (seen + pending.size() + listed.size() > MOST_PARTS) {
-      fault = malformed(std::to_string(MOST_PARTS) + " parts at most");
+    if (seen + pending.size() + listed.size() > MAX_PARTS) {
+      error = malformed(std::to_string(MAX_PARTS) + " parts at most");
       return false;
     }
-    if (!inner.items(items, fault))
+    if (!inner.items(items, error))
       return false;
     pending.insert(pending.end(), items.rbegin(), items.rend());
   }

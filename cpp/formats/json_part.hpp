@@ -1,8 +1,8 @@
-// A part of a JSON file that knows where it is, so that faults can say so.
+// A value of a JSON file with its path, for error messages.
 // bpe/formats/json_value.py is the twin.
 #pragma once
 
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include <simdjson.h>
 
@@ -15,45 +15,44 @@
 
 namespace pretok {
 
-// One that is null is as if it were not there. What reads one returns false after it has put
-// into `fault` what is wrong.
+// A null value counts as absent. A function that fails sets `error` and returns false.
 struct JsonPart {
   simdjson::dom::element value;
-  bool is_there = false;
+  bool is_present = false;
   std::string path;
 
-  bool is(simdjson::dom::element_type type) const { return is_there && value.type() == type; }
+  bool is(simdjson::dom::element_type type) const { return is_present && value.type() == type; }
   bool is_number() const {
     return is(simdjson::dom::element_type::INT64) || is(simdjson::dom::element_type::UINT64);
   }
 
-  // What it is, for faults.
-  std::string shown() const;
-  Fault malformed(const std::string &expected) const;
-  Fault unsupported(const std::string &advice) const;
+  // Describes path and value for errors.
+  std::string description() const;
+  LoadError malformed(const std::string &expected) const;
+  LoadError unsupported(const std::string &advice) const;
 
-  bool object(simdjson::dom::object &found, Fault &fault) const;
-  bool list(simdjson::dom::array &found, Fault &fault) const;
-  bool items(std::vector<JsonPart> &found, Fault &fault) const;
-  bool text(std::string_view &found, Fault &fault) const;
-  bool id(std::uint32_t &found, Fault &fault) const;
-  bool flag(bool &found, Fault &fault) const;
-  // The same where nothing means false.
-  bool flag_or_false(bool &found, Fault &fault) const;
+  bool object(simdjson::dom::object &found, LoadError &error) const;
+  bool list(simdjson::dom::array &found, LoadError &error) const;
+  bool items(std::vector<JsonPart> &found, LoadError &error) const;
+  bool text(std::string_view &found, LoadError &error) const;
+  bool id(std::uint32_t &found, LoadError &error) const;
+  bool flag(bool &found, LoadError &error) const;
+  // Like `flag`, but an absent value means false.
+  bool flag_or_false(bool &found, LoadError &error) const;
 
-  // A member of an object.
-  bool get(std::string_view name, JsonPart &found, Fault &fault) const;
-  // The text of the member "type".
-  bool kind(std::string_view &found, Fault &fault) const;
-  // A fault if an object has a member besides `names` that is not null.
-  bool only(std::initializer_list<std::string_view> names, Fault &fault) const;
-  // The parts of a Sequence, which has them under `name`, nested as they may be; what is of
-  // another kind is its own only part.
-  bool parts(std::string_view name, std::vector<JsonPart> &found, Fault &fault) const;
+  // Gets a member of an object.
+  bool get(std::string_view name, JsonPart &found, LoadError &error) const;
+  // Gets the text of the member "type".
+  bool kind(std::string_view &found, LoadError &error) const;
+  // Fails if the object has a member other than `names` that is not null.
+  bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
+  // Gets the parts of a Sequence, whose member `name` lists them. Flattens nested Sequences.
+  // Any other type is its own only part.
+  bool parts(std::string_view name, std::vector<JsonPart> &found, LoadError &error) const;
 };
 
-// Whether an object in a file has a member twice, but for model.vocab. `depth` is that of
-// `value`, 0 for the whole file; as deep as simdjson reads it calls itself.
+// Returns whether an object other than model.vocab has a repeated member. `depth` is the depth
+// of `value`, 0 for the whole file. simdjson limits the recursion.
 bool has_members_twice(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

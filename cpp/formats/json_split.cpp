@@ -14,22 +14,22 @@ using simdjson::dom::object;
 
 struct KnownSplit {
   std::string_view preset;
-  std::string_view parts; // as write_part writes them
+  std::string_view parts; // in the format of write_part
 };
 
 #include "formats/generated/pre_tokenizers.inc"
 
-constexpr std::size_t DEEPEST_PART = 16;
+constexpr std::size_t MAX_DEPTH = 16;
 
-// Writes a value so that values that are equal are written alike; false if that takes more than
-// a pre_tokenizer does. cpp/generate/presets.py writes the same.
+// Writes a value in canonical form: equal values give equal text. Returns false if the value is
+// deeper than any pre_tokenizer. cpp/generate/presets.py writes the same form.
 bool write_part(element value, std::string &to, std::size_t depth = 0) {
   object members;
   array items;
   std::string_view text;
   bool flag = false;
   std::int64_t number = 0;
-  if (depth == DEEPEST_PART)
+  if (depth == MAX_DEPTH)
     return false;
   if (value.get(members) == simdjson::SUCCESS) {
     std::vector<std::pair<std::string_view, element>> sorted;
@@ -64,7 +64,7 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
   return true;
 }
 
-// Whether it is as it is to be.
+// Returns false unless the part has exactly the members of ByteLevel.
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
   object members;
   bool trims = false;
@@ -82,26 +82,26 @@ bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_reg
 
 } // namespace
 
-bool read_split(const JsonPart &file, Model &model, Fault &fault) {
+bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
   JsonPart split;
   std::vector<JsonPart> parts;
-  if (!file.get("pre_tokenizer", split, fault) || !split.parts("pretokenizers", parts, fault))
+  if (!file.get("pre_tokenizer", split, error) || !split.parts("pretokenizers", parts, error))
     return false;
   std::string written;
   bool add_prefix_space = false;
-  model.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
+  spec.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
   std::string_view kind;
-  if (parts.empty() || !parts.back().is_there)
+  if (parts.empty() || !parts.back().is_present)
     return true;
-  if (!parts.back().kind(kind, fault))
+  if (!parts.back().kind(kind, error))
     return false;
   if (kind != "ByteLevel")
     return true;
   for (const JsonPart &part : parts) {
     bool use_regex = true;
-    if (!part.is_there)
+    if (!part.is_present)
       return true;
-    if (!part.kind(kind, fault))
+    if (!part.kind(kind, error))
       return false;
     if (kind != "ByteLevel") {
       if (!write_part(part.value, written))
@@ -115,9 +115,9 @@ bool read_split(const JsonPart &file, Model &model, Fault &fault) {
   }
   for (const KnownSplit &known : KNOWN_SPLITS)
     if (known.parts == written) {
-      model.preset = known.preset;
-      model.why_no_preset.clear();
-      model.add_prefix_space = add_prefix_space;
+      spec.preset = known.preset;
+      spec.why_no_preset.clear();
+      spec.add_prefix_space = add_prefix_space;
       break;
     }
   return true;

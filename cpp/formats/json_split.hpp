@@ -1,12 +1,12 @@
-// How a tokenizer.json splits: the preset that its pre_tokenizer is.
+// Finds the preset that equals the pre_tokenizer of a tokenizer.json.
 #pragma once
 
 #include "formats/json_part.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 namespace pretok {
 
-// Whether there is no fault. That no preset is found is none: one may be chosen.
-bool read_split(const JsonPart &file, Model &model, Fault &fault);
+// Returns false after an error. No matching preset is not an error: the caller may choose one.
+bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

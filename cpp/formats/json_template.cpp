@@ -10,43 +10,44 @@ namespace {
 
 class TemplateReader {
 public:
-  TemplateReader(const JsonPart &file, Model &model, Fault &fault)
-      : file_(file), model_(model), fault_(fault) {}
+  TemplateReader(const JsonPart &file, TokenizerSpec &spec, LoadError &error)
+      : file_(file), spec_(spec), error_(error) {}
 
   bool read() {
     JsonPart post_processor;
     std::vector<JsonPart> parts;
-    if (!file_.get("post_processor", post_processor, fault_) ||
-        !post_processor.parts("processors", parts, fault_))
+    if (!file_.get("post_processor", post_processor, error_) ||
+        !post_processor.parts("processors", parts, error_))
       return false;
     for (const JsonPart &part : parts) {
       std::string_view kind;
       std::vector<std::uint32_t> before;
       std::vector<std::uint32_t> after;
-      if (!part.is_there)
+      if (!part.is_present)
         continue;
-      if (!part.kind(kind, fault_))
+      if (!part.kind(kind, error_))
         return false;
       if (kind == "TemplateProcessing") {
         if (!read_pieces(part, before, after))
           return false;
       } else if (kind == "RobertaProcessing" || kind == "BertProcessing") {
-        if (!part.only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"}, fault_) ||
+        if (!part.only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"}, error_) ||
             !read_end(part, "cls", before) || !read_end(part, "sep", after))
           return false;
       } else if (kind != "ByteLevel") { // which changes offsets only
-        return is_not_done(part, "TemplateProcessing, RobertaProcessing, BertProcessing and "
-                                 "ByteLevel are known");
+        return fail_unsupported(part,
+                                "TemplateProcessing, RobertaProcessing, BertProcessing and "
+                                "ByteLevel are known");
       }
-      model_.before.insert(model_.before.begin(), before.begin(), before.end());
-      model_.after.insert(model_.after.end(), after.begin(), after.end());
+      spec_.before.insert(spec_.before.begin(), before.begin(), before.end());
+      spec_.after.insert(spec_.after.end(), after.begin(), after.end());
     }
     return true;
   }
 
 private:
-  bool is_not_done(const JsonPart &part, const std::string &advice) {
-    fault_ = part.unsupported(advice);
+  bool fail_unsupported(const JsonPart &part, const std::string &advice) {
+    error_ = part.unsupported(advice);
     return false;
   }
 
@@ -55,29 +56,31 @@ private:
     JsonPart single;
     JsonPart special;
     std::vector<JsonPart> pieces;
-    if (!part.only({"type", "single", "pair", "special_tokens"}, fault_) ||
-        !part.get("single", single, fault_) || !single.items(pieces, fault_) ||
-        !part.get("special_tokens", special, fault_))
+    if (!part.only({"type", "single", "pair", "special_tokens"}, error_) ||
+        !part.get("single", single, error_) || !single.items(pieces, error_) ||
+        !part.get("special_tokens", special, error_))
       return false;
-    bool is_behind = false;
+    bool is_after_text = false;
     for (const JsonPart &piece : pieces) {
       JsonPart token;
       JsonPart sequence;
       JsonPart id;
       std::string_view name;
-      if (!piece.only({"SpecialToken", "Sequence"}, fault_) ||
-          !piece.get("SpecialToken", token, fault_) || !piece.get("Sequence", sequence, fault_))
+      if (!piece.only({"SpecialToken", "Sequence"}, error_) ||
+          !piece.get("SpecialToken", token, error_) || !piece.get("Sequence", sequence, error_))
         return false;
-      if (!(token.is_there ? token : sequence).get("id", id, fault_) || !id.text(name, fault_))
+      if (!(token.is_present ? token : sequence).get("id", id, error_) ||
+          !id.text(name, error_))
         return false;
-      if (token.is_there) {
-        if (!read_special(special, name, is_behind ? after : before))
+      if (token.is_present) {
+        if (!read_special(special, name, is_after_text ? after : before))
           return false;
-      } else if (name != "A" || std::exchange(is_behind, true)) {
-        return is_not_done(piece, "a template for one text has that, \"A\", once");
+      } else if (name != "A" || std::exchange(is_after_text, true)) {
+        return fail_unsupported(piece, "a template for one text has that, \"A\", once");
       }
     }
-    return is_behind || is_not_done(single, "a template for one text has that, \"A\", once");
+    return is_after_text ||
+           fail_unsupported(single, "a template for one text has that, \"A\", once");
   }
 
   // The ids of a special token of a template.
@@ -86,12 +89,12 @@ private:
     JsonPart token;
     JsonPart listed;
     std::vector<JsonPart> ids;
-    if (!special.get(name, token, fault_) || !token.get("ids", listed, fault_) ||
-        !listed.items(ids, fault_))
+    if (!special.get(name, token, error_) || !token.get("ids", listed, error_) ||
+        !listed.items(ids, error_))
       return false;
     return std::all_of(ids.begin(), ids.end(), [&](const JsonPart &each) {
       to.push_back(0);
-      return each.id(to.back(), fault_);
+      return each.id(to.back(), error_);
     });
   }
 
@@ -100,25 +103,25 @@ private:
     JsonPart pair;
     std::vector<JsonPart> items;
     std::string_view text;
-    if (!part.get(name, pair, fault_) || !pair.items(items, fault_))
+    if (!part.get(name, pair, error_) || !pair.items(items, error_))
       return false;
     if (items.size() != 2) {
-      fault_ = pair.malformed("a text and its id");
+      error_ = pair.malformed("a text and its id");
       return false;
     }
     to.push_back(0);
-    return items[0].text(text, fault_) && items[1].id(to.back(), fault_);
+    return items[0].text(text, error_) && items[1].id(to.back(), error_);
   }
 
   const JsonPart &file_;
-  Model &model_;
-  Fault &fault_;
+  TokenizerSpec &spec_;
+  LoadError &error_;
 };
 
 } // namespace
 
-bool read_template(const JsonPart &file, Model &model, Fault &fault) {
-  return TemplateReader(file, model, fault).read();
+bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
+  return TemplateReader(file, spec, error).read();
 }
 
 } // namespace pretok

@@ -1,12 +1,12 @@
-// What a tokenizer.json puts around a text: the ids of its post_processor.
+// Reads the template of a tokenizer.json: the ids that its post_processor adds.
 #pragma once
 
 #include "formats/json_part.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 namespace pretok {
 
-// Whether there is no fault.
-bool read_template(const JsonPart &file, Model &model, Fault &fault);
+// Returns false after an error.
+bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

@@ -1,8 +1,8 @@
-// The .pretok file, which holds all of a tokenizer in little space. bpe/formats/pretok_file.py
-// is the twin, says what it looks like, and writes it.
+// The .pretok file: a compact file of a whole tokenizer. bpe/formats/pretok_file.py is the
+// twin. It documents the layout, and writes the file.
 #pragma once
 
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,22 +10,23 @@
 
 namespace pretok {
 
-bool is_compact(const std::uint8_t *data, std::size_t size);
+bool is_pretok_file(const std::uint8_t *data, std::size_t size);
 
-// Linear time and space in the size: what merges make is limited.
-Fault read_compact(const std::uint8_t *data, std::size_t size, Model &model);
+// Linear time and space in `size`, since the total size of merged tokens is limited.
+LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
-inline constexpr std::size_t COMPACT_MOST_MADE = 255;
+inline constexpr std::size_t MAX_MERGED_TOKEN_BYTES = 255;
 
-// How many bytes the tokens that merges make may have, of `count` tokens: a merge is a few
-// bytes of a file, whatever it makes. bpe/formats/contents.py has the same.
-inline std::uint64_t compact_most_made(std::size_t count) {
+// The maximum total size of the tokens that merges make, if the file has `count` tokens.
+// Without a limit a file of a few merges could expand without bound. bpe/formats/contents.py is
+// the twin.
+inline std::uint64_t max_merged_bytes(std::size_t count) {
   return std::max<std::uint64_t>(std::uint64_t{1} << 24, std::uint64_t{32} * count);
 }
 
-// What reads the tokens and merges of such a file, from byte `at` to its end, into a vocabulary
-// whose from_ranks says of which kind it is.
-Fault read_compact_tokens(const std::uint8_t *data, std::size_t size, std::size_t at,
-                          VocabularyData &vocabulary);
+// Reads the tokens and merges of a .pretok file, from byte `at` to its end. The caller sets
+// vocabulary.from_ranks.
+LoadError read_pretok_file_tokens(const std::uint8_t *data, std::size_t size, std::size_t at,
+                                  VocabularyData &vocabulary);
 
 } // namespace pretok

@@ -1,9 +1,9 @@
-// Numbers and texts out of a .pretok file.
+// Reads the numbers and texts of a .pretok file.
 #pragma once
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,65 +19,65 @@ inline std::uint32_t little_endian(const std::uint8_t *bytes, std::size_t width)
   return number;
 }
 
-// Reads from `at` on. What reads returns false once there is a fault.
-class CompactReader {
+// Reads from offset `at`. A function that fails sets `error` and returns false.
+class PretokFileReader {
 public:
-  CompactReader(const std::uint8_t *data, std::size_t size, std::size_t at)
+  PretokFileReader(const std::uint8_t *data, std::size_t size, std::size_t at)
       : data_(data), size_(size), at_(at) {}
 
-  Fault &fault() { return fault_; }
+  LoadError &error() { return error_; }
   std::size_t at() const { return at_; }
   std::size_t left() const { return size_ - at_; }
   const std::uint8_t *here() const { return data_ + at_; }
 
   bool skip(std::size_t size) {
     if (size > left())
-      return wrong("ends too early");
+      return fail("ends too early");
     at_ += size;
     return true;
   }
 
-  // Seven bits in each byte, the lowest first; all but the last have the eighth. No byte more
-  // than are needed.
-  bool number(std::uint32_t &found) {
+  // Reads a LEB128 number of at most 32 bits, in its shortest form.
+  bool number(std::uint32_t &result) {
     std::uint64_t read = 0;
     for (unsigned shift = 0; shift < 35; shift += 7) {
       if (at_ == size_)
-        return wrong("ends too early");
+        return fail("ends too early");
       const std::uint8_t byte = data_[at_++];
       read |= std::uint64_t{byte & 0x7FU} << shift;
       if (byte < 0x80) {
-        found = static_cast<std::uint32_t>(read);
+        result = static_cast<std::uint32_t>(read);
         return (byte != 0 || shift == 0) && read <= 0xFFFFFFFF
                    ? true
-                   : wrong("has a number that is not written as it is to be");
+                   : fail("has a number that is not written as it is to be");
       }
     }
-    return wrong("has a number of more than 32 bits");
+    return fail("has a number of more than 32 bits");
   }
 
-  // A number of things, each of at least `least` bytes: fewer than there is room for.
-  bool count(std::size_t least, std::uint32_t &found) {
-    return number(found) &&
-           (found <= left() / least || wrong("says that there are " + std::to_string(found) +
-                                             " of what it has no room for"));
+  // Reads the number of elements of a list. Each element has at least `min_size` bytes, so the
+  // rest of the file limits the number.
+  bool count(std::size_t min_size, std::uint32_t &result) {
+    return number(result) && (result <= left() / min_size ||
+                              fail("says that there are " + std::to_string(result) +
+                                   " of what it has no room for"));
   }
 
-  bool text(std::string_view &found) {
+  bool text(std::string_view &result) {
     std::uint32_t size = 0;
     if (!count(1, size))
       return false;
-    found = {reinterpret_cast<const char *>(here()), size};
+    result = {reinterpret_cast<const char *>(here()), size};
     at_ += size;
-    return is_utf8(found) || wrong("has text that is not UTF-8");
+    return is_utf8(result) || fail("has text that is not UTF-8");
   }
 
-  bool id(std::uint32_t &found) {
-    return number(found) && (found < ID_LIMIT || wrong("has an id that is too large"));
+  bool id(std::uint32_t &result) {
+    return number(result) && (result < ID_LIMIT || fail("has an id that is too large"));
   }
 
-  bool wrong(const std::string &what) {
-    fault_ = malformed("the file " + what + ", at offset " + std::to_string(at_) +
+  bool fail(const std::string &problem) {
+    error_ = malformed("the file " + problem + ", at offset " + std::to_string(at_) +
                        "; it was not written by pretok");
     return false;
   }
@@ -86,7 +86,7 @@ private:
   const std::uint8_t *data_;
   std::size_t size_;
   std::size_t at_;
-  Fault fault_;
+  LoadError error_;
 };
 
 } // namespace pretok

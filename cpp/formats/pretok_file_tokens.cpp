@@ -12,10 +12,10 @@
 namespace pretok {
 namespace {
 
-// The tokens, each known by its place among them, and what merges them.
-class CompactTokens {
+// Reads tokens and merges. A merge names tokens by their index.
+class TokenReader {
 public:
-  CompactTokens(CompactReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
+  TokenReader(PretokFileReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
 
   bool read() {
     std::uint32_t merge_count = 0;
@@ -23,10 +23,10 @@ public:
       return false;
     token_count_ = data_.lengths.size() + merge_count - repeated_.size();
     if (token_count_ > ID_LIMIT)
-      return reader_.wrong("has more tokens than there can be");
+      return reader_.fail("has more tokens than there can be");
     width_ = token_count_ <= 1 << 8 ? 1 : token_count_ <= 1 << 16 ? 2 : 3;
     if (merge_count > reader_.left() / (2 * width_))
-      return reader_.wrong("says that there are merges for which it has no room");
+      return reader_.fail("says that there are merges for which it has no room");
     const std::uint8_t *const merges = reader_.here();
     if (!reader_.skip(merge_count * 2 * width_) || !read_runs())
       return false;
@@ -38,7 +38,7 @@ public:
 private:
   struct Repeated {
     std::uint32_t rank;
-    std::uint32_t place; // of the token that this merge makes again
+    std::uint32_t place; // of the existing token that the merge makes
   };
 
   bool read_literals() {
@@ -53,13 +53,13 @@ private:
         return false;
       size += length;
       if (length == 0 || size > reader_.left())
-        return reader_.wrong("has a token of no bytes, or of more than there are");
+        return reader_.fail("has a token of no bytes, or of more than there are");
     }
     data_.bytes.assign(reader_.here(), reader_.here() + size);
     return reader_.skip(size);
   }
 
-  // The merges that make a token which is there already.
+  // Reads the list of merges that make an existing token.
   bool read_repeated(std::uint32_t merge_count) {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -73,13 +73,13 @@ private:
         return false;
       next += gap;
       if (next >= merge_count)
-        return reader_.wrong("names a merge that is not there");
+        return reader_.fail("names a merge that is not there");
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
-    return !data_.from_ranks || count == 0 || reader_.wrong("has merges that ranks make twice");
+    return !data_.from_ranks || count == 0 || reader_.fail("has merges that ranks make twice");
   }
 
-  // The ids, as runs of ids that follow each other.
+  // Reads the ids, stored as runs of consecutive ids.
   bool read_runs() {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -93,22 +93,22 @@ private:
         return false;
       if (length == 0 || length > token_count_ - data_.ids.size() || start >= ID_LIMIT ||
           length > ID_LIMIT - start || (i != 0 && start == end))
-        return reader_.wrong("has ids that are not written as they are to be");
+        return reader_.fail("has ids that are not written as they are to be");
       end = start + length;
       for (std::uint32_t id = start; id < end; ++id)
         data_.ids.push_back(id);
     }
     if (data_.ids.size() != token_count_ || token_count_ == 0)
-      return reader_.wrong("has not as many ids as tokens");
-    return reader_.left() == 0 ? differ() : reader_.wrong("goes on behind its end");
+      return reader_.fail("has not as many ids as tokens");
+    return reader_.left() == 0 ? check_unique_ids() : reader_.fail("goes on behind its end");
   }
 
-  bool differ() {
+  bool check_unique_ids() {
     std::vector<bool> seen(std::size_t{*std::max_element(data_.ids.begin(), data_.ids.end())} +
                            1);
     for (const std::uint32_t id : data_.ids) {
       if (seen[id])
-        return reader_.wrong("has two tokens with id " + std::to_string(id));
+        return reader_.fail("has two tokens with id " + std::to_string(id));
       seen[id] = true;
     }
     return true;
@@ -133,17 +133,17 @@ private:
       } else if (starts_[made + 1] - starts_[made] != first + last ||
                  std::memcmp(to, bytes + starts_[left], first) != 0 ||
                  std::memcmp(to + first, bytes + starts_[right], last) != 0) {
-        return reader_.wrong("has a merge that does not make the token it names");
+        return reader_.fail("has a merge that does not make the token it names");
       }
     }
     for (Merge &merge : data_.merges)
       merge = {data_.ids[merge.left], data_.ids[merge.right], data_.ids[merge.id]};
     data_.mergeable = data_.ids.size();
     return !data_.from_ranks || tokens_differ(data_.bytes, data_.lengths) ||
-           reader_.wrong("has ranks, and two tokens of the same bytes");
+           reader_.fail("has ranks, and two tokens of the same bytes");
   }
 
-  // Reads the merges, of places of tokens, and where the bytes of each token are.
+  // Reads the merges, and computes the start of the bytes of each token.
   template <std::size_t WIDTH>
   bool find_places(const std::uint8_t *merges, std::uint32_t merge_count) {
     data_.lengths.reserve(token_count_);
@@ -154,36 +154,36 @@ private:
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
     }
-    const std::uint64_t most = end + compact_most_made(token_count_);
+    const std::uint64_t max_end = end + max_merged_bytes(token_count_);
     auto repeated = repeated_.begin();
     for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
       const std::uint32_t left = little_endian(merges, WIDTH);
       const std::uint32_t right = little_endian(merges + WIDTH, WIDTH);
       const auto known = static_cast<std::uint32_t>(data_.lengths.size());
-      const bool again = repeated != repeated_.end() && repeated->rank == rank;
-      const std::uint32_t made = again ? repeated++->place : known;
-      if (left >= known || right >= known || (again && made >= known))
-        return reader_.wrong("merges a token before it is there");
+      const bool is_repeated = repeated != repeated_.end() && repeated->rank == rank;
+      const std::uint32_t made = is_repeated ? repeated++->place : known;
+      if (left >= known || right >= known || (is_repeated && made >= known))
+        return reader_.fail("merges a token before it is there");
       data_.merges.push_back({left, right, made});
-      if (again)
+      if (is_repeated)
         continue;
       const std::uint32_t length = data_.lengths[left] + data_.lengths[right];
-      if (length > COMPACT_MOST_MADE)
-        return reader_.wrong("makes a token that is too long of two others");
+      if (length > MAX_MERGED_TOKEN_BYTES)
+        return reader_.fail("makes a token that is too long of two others");
       data_.lengths.push_back(length);
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
-      if (end > most)
-        return reader_.wrong("makes tokens of too many bytes");
+      if (end > max_end)
+        return reader_.fail("makes tokens of too many bytes");
     }
     starts_.push_back(static_cast<std::uint32_t>(end));
-    return end < UINT32_MAX || reader_.wrong("has tokens of more than 4 GiB");
+    return end < UINT32_MAX || reader_.fail("has tokens of more than 4 GiB");
   }
 
-  CompactReader &reader_;
+  PretokFileReader &reader_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
-  std::vector<std::uint32_t> starts_; // of the bytes of each token, and their end
+  std::vector<std::uint32_t> starts_; // of the bytes of each token, then their end
   std::vector<Repeated> repeated_;
   std::size_t token_count_ = 0;
   std::size_t width_ = 1;
@@ -191,8 +191,8 @@ private:
 
 } // namespace
 
-bool read_tokens(CompactReader &reader, VocabularyData &data) {
-  return CompactTokens(reader, data).read();
+bool read_tokens(PretokFileReader &reader, VocabularyData &data) {
+  return TokenReader(reader, data).read();
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// The tokens of a .pretok file, which are its last part.
+// The tokens of a .pretok file: its last section.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Reads the rest of the file: the tokens, and what merges them. False once there is a fault.
-bool read_tokens(CompactReader &reader, VocabularyData &data);
+// Reads the tokens and merges, up to the end of the file. Returns false after an error.
+bool read_tokens(PretokFileReader &reader, VocabularyData &data);
 
 } // namespace pretok

@@ -10,7 +10,7 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MOST_DIGITS = 9;
+constexpr std::size_t MAX_DIGITS = 9;
 constexpr std::uint8_t NO_DIGIT = 64;
 
 constexpr std::array<std::uint8_t, 256> make_values() {
@@ -29,7 +29,7 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
   file.bytes.reserve(size / 4 * 3);
   file.lengths.reserve(size / 16);
   file.ids.reserve(size / 16);
-  // Tokens go here first: the vector would be cleared to be written to.
+  // Tokens are decoded into a block, since growing the vector would clear memory first.
   std::vector<std::uint8_t> block(std::size_t{1} << 14);
   std::size_t used = 0;
   const auto flush = [&] {
@@ -54,7 +54,7 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
     std::uint32_t id = 0;
     const std::uint8_t *const digits = space + 1;
     for (at = digits; at != end && *at >= '0' && *at <= '9'; ++at) {
-      if (static_cast<std::size_t>(at - digits) == MOST_DIGITS)
+      if (static_cast<std::size_t>(at - digits) == MAX_DIGITS)
         return false;
       id = id * 10 + (*at - std::uint32_t{'0'});
     }
@@ -82,7 +82,7 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // Of tokens that differ.
+  // The tokens are distinct.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 
@@ -107,7 +107,7 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
   wrong |= a | b | c | d;
   const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
-  // Bits that stand for nothing have to be 0.
+  // Unused bits must be 0.
   if (wrong >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
     return 0;
   *to++ = byte(a << 2 | b >> 4);
@@ -118,8 +118,8 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   return static_cast<std::size_t>(to - first);
 }
 
-// Few tokens meet a bit that another one has set, in so many. Only these, and what may be the
-// others, are compared.
+// `seen` is a Bloom filter with one hash. `again` has the hashes that hit a set bit in `seen`.
+// Only tokens with such a hash are sorted and compared.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
   struct Token {

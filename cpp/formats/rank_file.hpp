@@ -1,4 +1,4 @@
-// Rank files of tiktoken: on each line a token in base64, a space, and its rank.
+// tiktoken rank files. Each line has a token in base64, a space, and its rank.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,21 @@
 namespace pretok {
 
 struct RankFile {
-  std::vector<std::uint8_t> bytes;    // of all tokens, one behind the other
+  std::vector<std::uint8_t> bytes;    // of all tokens, concatenated
   std::vector<std::uint32_t> lengths; // of each
   std::vector<std::uint32_t> ids;     // of each: its rank
 };
 
-// Reads a file without any fault into `file`: all its lines are as tiktoken writes them, no
-// rank and no token is there twice, and each byte is a token. Returns false for every other
-// file, also one that can be read but not so simply; bpe/formats/tiktoken.py says what is wrong
-// with it.
+// Reads a file in the exact format of tiktoken: no rank or token is repeated, and each byte is
+// a token. Returns false for all other files. formats/tiktoken.cpp then reads the file line by
+// line or finds the error.
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file);
 
-// Decodes base64 up to `end`, to where there is room; returns how many bytes that are, or 0 if
-// they are none, or not written as they are to be.
+// Decodes the base64 text from `at` to `end`. Returns the number of bytes, or 0 if the text is
+// empty, invalid or not canonical.
 std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::uint8_t *to);
 
-// Whether no two tokens are alike; `bytes` has them one behind the other, fewer than 4 GiB.
+// Returns whether all tokens are distinct. `bytes` has them concatenated, less than 4 GiB.
 bool tokens_differ(const std::vector<std::uint8_t> &bytes,
                    const std::vector<std::uint32_t> &lengths);
 

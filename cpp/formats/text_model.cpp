@@ -2,7 +2,7 @@
 
 #include "core/base/short_key.hpp"
 #include "formats/byte_level.hpp"
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include <algorithm>
 
@@ -15,10 +15,10 @@ const std::uint8_t *bytes_of(std::string_view text) {
 
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
-// The tokens of a model, by the place of their texts.
+// The tokens of a TextModel, by the index of their texts.
 class Tokens {
 public:
-  Tokens(const TextModel &source, const TextPlaces &places) : source_(source), places_(places) {
+  Tokens(const TextModel &source, const TextIndex &places) : source_(source), places_(places) {
     std::size_t size = 0;
     for (const std::string_view text : source.texts)
       size += text.size();
@@ -29,7 +29,8 @@ public:
       const std::string_view text = source.texts[place];
       const std::size_t start = bytes_.size();
       if (!append_bytes(text, bytes_)) {
-        // Not in GPT-2's characters: stands for its UTF-8, and no text is ever merged to it.
+        // A character stands for no byte: keep the UTF-8. No text is ever merged to such a
+        // token.
         bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
         inert_[place] = has_inert_ = true;
       }
@@ -37,7 +38,7 @@ public:
     }
   }
 
-  Fault add_merges() {
+  LoadError add_merges() {
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
     std::string both;
@@ -45,21 +46,21 @@ public:
     for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
       const auto &[left, right] = source_.merges[rank];
       both.assign(left).append(right);
-      // Most merges make the token behind that of the merge before.
-      const std::uint32_t next = rank == 0 ? TextPlaces::NO_TEXT : at[2] + 1;
+      // Most merges make the token after that of the previous merge.
+      const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
       int count = 0;
       for (const std::string_view part : {left, right, std::string_view(both)}) {
         const bool is_next = count == 2 && next < source_.texts.size();
         at[count] = is_next && source_.texts[next] == part ? next : places_.find(part);
-        if (at[count++] == TextPlaces::NO_TEXT)
-          return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
-                           ", but the vocabulary has no token " + shown(part) +
+        if (at[count++] == TextIndex::NO_TEXT)
+          return malformed(name(rank) + " merges " + quote(left) + " and " + quote(right) +
+                           ", but the vocabulary has no token " + quote(part) +
                            "; the two do not belong together, or are damaged");
       }
       if (has_inert_ && (inert_[at[0]] || inert_[at[1]] || inert_[at[2]]))
         continue;
       if (left.empty() || right.empty())
-        return malformed(name(rank) + " merges " + shown(left) + " and " + shown(right) +
+        return malformed(name(rank) + " merges " + quote(left) + " and " + quote(right) +
                          "; expected two tokens of at least one byte");
       for (const std::uint32_t place : at)
         in_merges_[place] = true;
@@ -68,16 +69,16 @@ public:
     return {};
   }
 
-  // Removes what only an added token becomes.
-  void drop_added(const Model &model) {
-    for (std::size_t i = 0; i < model.added.size(); ++i) {
-      const std::uint32_t place = places_.find(model.added[i].content);
-      if (place == TextPlaces::NO_TEXT || source_.ids[place] != model.added[i].id ||
+  // Removes entries that are only added tokens.
+  void drop_added(const TokenizerSpec &spec) {
+    for (std::size_t i = 0; i < spec.added.size(); ++i) {
+      const std::uint32_t place = places_.find(spec.added[i].content);
+      if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
           views_[place].size < 2 || in_merges_[place])
         continue;
-      // A pre-token that is looked up whole may be one that is not found as an added token, for
-      // it is no single word; a special one must not come of ordinary text.
-      if (model.added_special[i] || !source_.ignore_merges)
+      // With ignore_merges a whole pre-token may equal an added token that single_word
+      // excluded. Ordinary text must never become a special token.
+      if (spec.added_special[i] || !source_.ignore_merges)
         views_[place].size = 0;
     }
   }
@@ -89,17 +90,17 @@ public:
         views_[place].size = 0;
   }
 
-  // Removes or refuses entries that would be mistaken for those of the same bytes.
-  Fault drop_inert() {
+  // Removes or refuses inert entries that have the same bytes as another token.
+  LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)
         continue;
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
-      const bool has_twin = twin != TextPlaces::NO_TEXT && views_[twin].size != 0;
+      const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
       if (source_.ignore_merges || (has_twin && source_.ids[place] < source_.ids[twin]))
         return unsupported(
-            "the vocabulary has an entry " + shown(text) + " (id " +
+            "the vocabulary has an entry " + quote(text) + " (id " +
             std::to_string(source_.ids[place]) +
             "), which is not in the characters that stand for bytes, so that no text becomes "
             "it; it cannot be told from " +
@@ -136,15 +137,15 @@ public:
 private:
   struct View {
     std::size_t start;
-    std::size_t size; // 0: no token
+    std::size_t size; // 0 if it is not a token
   };
 
   std::string name(std::size_t rank) const {
-    return source_.merges_at + ("[" + std::to_string(rank) + "]");
+    return source_.merges_name + ("[" + std::to_string(rank) + "]");
   }
 
   const TextModel &source_;
-  const TextPlaces &places_;
+  const TextIndex &places_;
   std::vector<std::uint8_t> bytes_;
   std::vector<View> views_;
   std::vector<bool> inert_;
@@ -155,7 +156,7 @@ private:
 
 } // namespace
 
-TextPlaces::TextPlaces(const std::vector<std::string_view> &texts) : texts_(texts) {
+TextIndex::TextIndex(const std::vector<std::string_view> &texts) : texts_(texts) {
   std::size_t count = 16;
   while (count < 2 * texts.size())
     count *= 2;
@@ -166,16 +167,16 @@ TextPlaces::TextPlaces(const std::vector<std::string_view> &texts) : texts_(text
   }
 }
 
-std::uint32_t TextPlaces::find(std::string_view text) const {
+std::uint32_t TextIndex::find(std::string_view text) const {
   return slots_[slot_of(text, hash_of(text))].place;
 }
 
-std::uint64_t TextPlaces::hash_of(std::string_view text) const {
+std::uint64_t TextIndex::hash_of(std::string_view text) const {
   return hash_bytes(bytes_of(text), text.size(), bytes_of(text) + text.size(), key_);
 }
 
-// Where the text is, or is to be.
-std::size_t TextPlaces::slot_of(std::string_view text, std::uint64_t hash) const {
+// Returns the slot of the text, or the free slot for it.
+std::size_t TextIndex::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
   while (slots_[slot].place != NO_TEXT &&
@@ -184,23 +185,24 @@ std::size_t TextPlaces::slot_of(std::string_view text, std::uint64_t hash) const
   return slot;
 }
 
-bool split_merge(std::string_view both, TextMerge &found) {
+bool split_merge(std::string_view both, TextMerge &result) {
   const std::size_t space = both.find(' ');
   if (space == std::string_view::npos || both.find(' ', space + 1) != std::string_view::npos)
     return false;
-  found = {both.substr(0, space), both.substr(space + 1)};
+  result = {both.substr(0, space), both.substr(space + 1)};
   return true;
 }
 
-Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model) {
+LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
+                           TokenizerSpec &spec) {
   Tokens tokens(source, places);
-  if (Fault fault = tokens.add_merges())
-    return fault;
-  tokens.drop_added(model);
+  if (LoadError error = tokens.add_merges())
+    return error;
+  tokens.drop_added(spec);
   tokens.drop_loose();
-  if (Fault fault = tokens.drop_inert())
-    return fault;
-  tokens.move_to(model.vocabulary);
+  if (LoadError error = tokens.drop_inert())
+    return error;
+  tokens.move_to(spec.vocabulary);
   return {};
 }
 

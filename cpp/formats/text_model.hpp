@@ -1,10 +1,10 @@
-// The texts with their ids and merges of texts that GGUF and tokenizer.json have, as a
-// vocabulary. bpe/formats/bpe_model.py is the twin.
+// Makes a vocabulary of the texts, ids and merges that GGUF and tokenizer.json store.
+// bpe/formats/bpe_model.py is the twin.
 #pragma once
 
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace pretok {
 
-// The place of each of some texts.
-class TextPlaces {
+// A hash table from a text to its index in a list.
+class TextIndex {
 public:
   static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
-  // `texts` must outlive this and stay where they are. Of equal ones the last counts.
-  explicit TextPlaces(const std::vector<std::string_view> &texts);
+  // `texts` must outlive the TextIndex. Of equal texts the last one counts.
+  explicit TextIndex(const std::vector<std::string_view> &texts);
 
-  // Where in `texts` this is, or NO_TEXT.
+  // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
 
 private:
-  // So much of the hash of a text that it is hardly ever compared with another.
+  // `tag` is a part of the hash, so few texts are compared with another one.
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t place = NO_TEXT; // NO_TEXT: free
+    std::uint32_t place = NO_TEXT; // NO_TEXT marks a free slot
   };
 
   std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
@@ -46,22 +46,22 @@ struct TextMerge {
   std::string_view right;
 };
 
-// Reads "left right"; false if it has not exactly one space.
-bool split_merge(std::string_view both, TextMerge &found);
+// Splits "left right". Returns false unless there is exactly one space.
+bool split_merge(std::string_view both, TextMerge &result);
 
-// What stands in a file, in its own bytes, all of it UTF-8.
+// Texts of a file, as views of its bytes. All of them are UTF-8.
 struct TextModel {
-  std::vector<std::string_view> texts; // none twice, but for empty ones
-  std::vector<std::uint32_t> ids;      // of each, none twice, all below ID_LIMIT
+  std::vector<std::string_view> texts; // unique, except for empty ones
+  std::vector<std::uint32_t> ids;      // of each text; unique, below ID_LIMIT
   std::vector<TextMerge> merges;
-  const char *merges_at = ""; // the name of the merges in the file
+  const char *merges_name = ""; // the name of the merges in the file
   bool ignore_merges = false;
-  std::vector<bool> loose; // of each text: no token but where a merge names it; or empty
+  std::vector<bool> loose; // of each text: a token only if a merge names it; may be empty
 };
 
-// Fills model.vocabulary. An entry that is one of the added tokens of `model` only, which
-// nothing merges to, is not part of it; nor is one that is loose, but for those that a merge
-// names and bytes of ASCII.
-Fault build_vocabulary(const TextModel &source, const TextPlaces &places, Model &model);
+// Fills spec.vocabulary. Omits entries that are only added tokens of `spec`: no merge names
+// them. Omits loose entries too, unless a merge names them or they are ASCII bytes.
+LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
+                           TokenizerSpec &spec);
 
 } // namespace pretok

@@ -2,7 +2,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 #include "formats/rank_file.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MOST_RANK_DIGITS = 9;
+constexpr std::size_t MAX_RANK_DIGITS = 9;
 
-// A line's token, and its rank.
+// One line of a rank file.
 struct RankLine {
   std::size_t number = 0; // of the line
   std::vector<std::uint8_t> token;
@@ -32,20 +32,20 @@ std::string_view next_line(std::string_view &text) {
   return line;
 }
 
-// Returns what is wrong with the line, or "".
+// Returns the error of the line, or "".
 std::string read_line(std::string_view line, RankLine &to) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space + 1 == line.size())
-    return shown(line) + " has no rank; expected base64, a space and a number";
+    return quote(line) + " has no rank; expected base64, a space and a number";
   const std::string_view digits = line.substr(space + 1);
   to.rank = 0;
-  bool is_rank = digits.size() <= MOST_RANK_DIGITS;
+  bool is_rank = digits.size() <= MAX_RANK_DIGITS;
   for (std::size_t i = 0; is_rank && i < digits.size(); ++i) {
     is_rank = digits[i] >= '0' && digits[i] <= '9';
     to.rank = to.rank * 10 + static_cast<std::uint32_t>(digits[i] - '0');
   }
   if (!is_rank || to.rank >= ID_LIMIT)
-    return "rank " + shown(digits) + "; expected a number from 0 to " +
+    return "rank " + quote(digits) + "; expected a number from 0 to " +
            std::to_string(ID_LIMIT - 1);
   const std::string_view text = line.substr(0, space);
   to.token.clear();
@@ -54,13 +54,13 @@ std::string read_line(std::string_view line, RankLine &to) {
   to.token.resize(text.size());
   const auto *first = reinterpret_cast<const std::uint8_t *>(text.data());
   to.token.resize(decode_base64(first, first + text.size(), to.token.data()));
-  return to.token.empty() ? shown(text) + " is not base64" : "";
+  return to.token.empty() ? quote(text) + " is not base64" : "";
 }
 
-// Of a rank file that is not as simple as read_rank_file expects.
+// The lines of a rank file that read_rank_file does not accept.
 class RankLines {
 public:
-  Fault read(std::string_view text) {
+  LoadError read(std::string_view text) {
     RankLine line;
     for (std::size_t number = 1; !text.empty(); ++number) {
       const std::string_view next = next_line(text);
@@ -99,8 +99,8 @@ private:
     return {reinterpret_cast<const char *>(bytes_.data()) + place.start, place.size};
   }
 
-  // Ranks differ, and tokens.
-  Fault check() const {
+  // Checks that no rank and no token is repeated.
+  LoadError check() const {
     std::vector<Place> sorted = places_;
     const auto twice = [&](auto less) {
       std::sort(sorted.begin(), sorted.end(), [&](const Place &a, const Place &b) {
@@ -116,12 +116,12 @@ private:
                                         " too");
     found = twice([&](const Place &a, const Place &b) { return token(a) < token(b); });
     if (found != sorted.end())
-      return at_line(found[1].line, "token " + shown(token(*found)) + " is that of line " +
+      return at_line(found[1].line, "token " + quote(token(*found)) + " is that of line " +
                                         std::to_string(found->line) + " too");
     return {};
   }
 
-  static Fault at_line(std::size_t number, const std::string &what) {
+  static LoadError at_line(std::size_t number, const std::string &what) {
     return malformed("line " + std::to_string(number) + ": " + what + "; the file is damaged");
   }
 
@@ -144,8 +144,8 @@ bool looks_like_ranks(const std::uint8_t *data, std::size_t size) {
   return false;
 }
 
-Fault read_tiktoken(const std::uint8_t *data, std::size_t size, Model &model) {
-  VocabularyData &vocabulary = model.vocabulary;
+LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
+  VocabularyData &vocabulary = spec.vocabulary;
   RankFile file;
   if (read_rank_file(data, size, file)) {
     vocabulary.bytes = std::move(file.bytes);
@@ -153,12 +153,12 @@ Fault read_tiktoken(const std::uint8_t *data, std::size_t size, Model &model) {
     vocabulary.ids = std::move(file.ids);
   } else {
     RankLines lines;
-    if (Fault fault = lines.read({reinterpret_cast<const char *>(data), size}))
-      return fault;
+    if (LoadError error = lines.read({reinterpret_cast<const char *>(data), size}))
+      return error;
     lines.move_to(vocabulary);
   }
   vocabulary.mergeable = vocabulary.ids.size();
-  model.why_no_preset = "a rank file does not say how to split text";
+  spec.why_no_preset = "a rank file does not say how to split text";
   return {};
 }
 

@@ -1,18 +1,18 @@
-// Rank files of tiktoken, also those that are not as tiktoken writes them.
+// Reads tiktoken rank files, also those that other programs wrote.
 // bpe/formats/tiktoken.py is the twin.
 #pragma once
 
-#include "formats/model.hpp"
+#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace pretok {
 
-// Whether one of the first lines is one of a rank file.
+// Returns whether one of the first lines has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// The fault names the line.
-Fault read_tiktoken(const std::uint8_t *data, std::size_t size, Model &model);
+// An error names the line.
+LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -21,11 +21,11 @@ using simdjson::dom::object;
 
 class TokenizerJson {
 public:
-  TokenizerJson(element file, Model &model) : file_{file, true, ""}, model_(model) {}
+  TokenizerJson(element file, TokenizerSpec &spec) : file_{file, true, ""}, spec_(spec) {}
 
-  Fault read() {
+  LoadError read() {
     read_all();
-    return std::move(fault_);
+    return std::move(error_);
   }
 
 private:
@@ -33,27 +33,27 @@ private:
     JsonPart model;
     if (!file_.only({"version", "truncation", "padding", "added_tokens", "normalizer",
                      "pre_tokenizer", "post_processor", "decoder", "model"},
-                    fault_))
+                    error_))
       return false;
     for (const char *name : {"truncation", "padding"}) {
       JsonPart part;
-      if (!file_.get(name, part, fault_))
+      if (!file_.get(name, part, error_))
         return false;
-      if (part.is_there)
-        return is_not_done(part, "texts are kept as long as they are; set it to null");
+      if (part.is_present)
+        return fail_unsupported(part, "texts are kept as long as they are; set it to null");
     }
-    return file_.get("model", model, fault_) && check_options(model) && read_normalizer() &&
-           read_split(file_, model_, fault_) && check_decoder() && read_added() &&
-           read_vocabulary(model) && read_template(file_, model_, fault_);
+    return file_.get("model", model, error_) && check_options(model) && read_normalizer() &&
+           read_split(file_, spec_, error_) && check_decoder() && read_added() &&
+           read_vocabulary(model) && read_template(file_, spec_, error_);
   }
 
-  bool is_not_done(const JsonPart &part, const std::string &advice) {
-    fault_ = part.unsupported(advice);
+  bool fail_unsupported(const JsonPart &part, const std::string &advice) {
+    error_ = part.unsupported(advice);
     return false;
   }
 
-  bool is_wrong(const JsonPart &part, const std::string &expected) {
-    fault_ = part.malformed(expected);
+  bool fail_malformed(const JsonPart &part, const std::string &expected) {
+    error_ = part.malformed(expected);
     return false;
   }
 
@@ -61,37 +61,37 @@ private:
     JsonPart option;
     std::string_view text;
     bool flag = false;
-    if (!model.get("type", option, fault_) || (option.is_there && !option.text(text, fault_)))
+    if (!model.get("type", option, error_) || (option.is_present && !option.text(text, error_)))
       return false;
-    if (option.is_there && text != "BPE")
-      return is_not_done(option, "byte-level BPE is read");
+    if (option.is_present && text != "BPE")
+      return fail_unsupported(option, "byte-level BPE is read");
     if (!model.only({"type", "vocab", "merges", "dropout", "unk_token",
                      "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                      "byte_fallback", "ignore_merges"},
-                    fault_))
+                    error_))
       return false;
     for (const char *name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      if (!model.get(name, option, fault_))
+      if (!model.get(name, option, error_))
         return false;
       text = {};
-      if (option.is_there &&
-          (!option.is(element_type::STRING) || !option.text(text, fault_) || !text.empty()))
-        return is_not_done(option, "a byte-level BPE has none");
+      if (option.is_present &&
+          (!option.is(element_type::STRING) || !option.text(text, error_) || !text.empty()))
+        return fail_unsupported(option, "a byte-level BPE has none");
     }
     double dropout = 0;
-    if (!model.get("dropout", option, fault_))
+    if (!model.get("dropout", option, error_))
       return false;
-    if (option.is_there && !option.is_number() && !option.is(element_type::DOUBLE))
-      return is_wrong(option, "null or a number");
-    if (option.is_there &&
+    if (option.is_present && !option.is_number() && !option.is(element_type::DOUBLE))
+      return fail_malformed(option, "null or a number");
+    if (option.is_present &&
         (option.value.get(dropout) != simdjson::SUCCESS || dropout < 0 || dropout > 0))
-      return is_not_done(option, "with it ids are random; set it to null");
+      return fail_unsupported(option, "with it ids are random; set it to null");
     // Without effect where each byte is a token.
-    if (!model.get("unk_token", option, fault_) ||
-        (option.is_there && !option.text(text, fault_)))
+    if (!model.get("unk_token", option, error_) ||
+        (option.is_present && !option.text(text, error_)))
       return false;
     for (const char *name : {"fuse_unk", "byte_fallback"})
-      if (!model.get(name, option, fault_) || !option.flag_or_false(flag, fault_))
+      if (!model.get(name, option, error_) || !option.flag_or_false(flag, error_))
         return false;
     return true;
   }
@@ -99,44 +99,44 @@ private:
   bool read_normalizer() {
     JsonPart normalizer;
     std::vector<JsonPart> parts;
-    if (!file_.get("normalizer", normalizer, fault_) ||
-        !normalizer.parts("normalizers", parts, fault_))
+    if (!file_.get("normalizer", normalizer, error_) ||
+        !normalizer.parts("normalizers", parts, error_))
       return false;
     for (const JsonPart &part : parts) {
       std::string_view kind;
-      if (!part.is_there)
+      if (!part.is_present)
         continue;
-      if (!part.kind(kind, fault_))
+      if (!part.kind(kind, error_))
         return false;
       if (kind != "NFC")
-        return is_not_done(part, "NFC is known, or none (null)");
-      if (!part.only({"type"}, fault_))
+        return fail_unsupported(part, "NFC is known, or none (null)");
+      if (!part.only({"type"}, error_))
         return false;
-      model_.nfc = true;
+      spec_.nfc = true;
     }
     return true;
   }
 
   bool check_decoder() {
     std::vector<JsonPart> pending(1);
-    if (!file_.get("decoder", pending[0], fault_))
+    if (!file_.get("decoder", pending[0], error_))
       return false;
     while (!pending.empty()) {
       const JsonPart part = std::move(pending.back());
       pending.pop_back();
       std::string_view kind;
-      if (!part.is_there)
+      if (!part.is_present)
         continue;
-      if (!part.kind(kind, fault_))
+      if (!part.kind(kind, error_))
         return false;
       if (kind == "Sequence") {
         JsonPart inner;
         std::vector<JsonPart> items;
-        if (!part.get("decoders", inner, fault_) || !inner.items(items, fault_))
+        if (!part.get("decoders", inner, error_) || !inner.items(items, error_))
           return false;
         pending.insert(pending.end(), items.rbegin(), items.rend());
       } else if (kind != "ByteLevel") {
-        return is_not_done(part, "ByteLevel is known");
+        return fail_unsupported(part, "ByteLevel is known");
       }
     }
     return true;
@@ -145,9 +145,9 @@ private:
   bool read_added() {
     JsonPart listed;
     std::vector<JsonPart> items;
-    if (!file_.get("added_tokens", listed, fault_))
+    if (!file_.get("added_tokens", listed, error_))
       return false;
-    if (listed.is_there && !listed.items(items, fault_))
+    if (listed.is_present && !listed.items(items, error_))
       return false;
     for (const JsonPart &item : items)
       if (!read_added_token(item))
@@ -161,59 +161,59 @@ private:
     std::string_view content;
     bool special = false;
     const auto flag = [&](const char *name, bool &found) {
-      return item.get(name, part, fault_) && part.flag(found, fault_);
+      return item.get(name, part, error_) && part.flag(found, error_);
     };
-    if (!item.get("id", part, fault_) || !part.id(token.id, fault_) ||
+    if (!item.get("id", part, error_) || !part.id(token.id, error_) ||
         !item.only(
             {"content", "single_word", "lstrip", "rstrip", "normalized", "special", "id"},
-            fault_) ||
+            error_) ||
         !flag("single_word", token.single_word) || !flag("lstrip", token.lstrip) ||
         !flag("rstrip", token.rstrip) || !flag("normalized", token.normalized) ||
-        !flag("special", special) || !item.get("content", part, fault_) ||
-        !part.text(content, fault_))
+        !flag("special", special) || !item.get("content", part, error_) ||
+        !part.text(content, error_))
       return false;
     if (content.empty())
-      return is_wrong(part, "some text");
+      return fail_malformed(part, "some text");
     token.content = content;
-    model_.added.push_back(std::move(token));
-    model_.added_special.push_back(special);
+    spec_.added.push_back(std::move(token));
+    spec_.added_special.push_back(special);
     return true;
   }
 
   bool read_vocabulary(const JsonPart &model) {
     TextModel source;
     JsonPart part;
-    if (!model.get("vocab", part, fault_) || !read_texts(part, source))
+    if (!model.get("vocab", part, error_) || !read_texts(part, source))
       return false;
-    const TextPlaces places(source.texts);
+    const TextIndex places(source.texts);
     for (std::size_t place = 0; place < source.texts.size(); ++place)
       if (places.find(source.texts[place]) != place) {
-        fault_ = malformed("model.vocab has " + shown(source.texts[place]) + " twice");
+        error_ = malformed("model.vocab has " + quote(source.texts[place]) + " twice");
         return false;
       }
-    if (!check_assigned(source, places) || !model.get("merges", part, fault_) ||
-        !read_merges(part, source) || !model.get("ignore_merges", part, fault_) ||
-        !part.flag_or_false(source.ignore_merges, fault_))
+    if (!check_assigned(source, places) || !model.get("merges", part, error_) ||
+        !read_merges(part, source) || !model.get("ignore_merges", part, error_) ||
+        !part.flag_or_false(source.ignore_merges, error_))
       return false;
-    source.merges_at = "model.merges";
-    fault_ = build_vocabulary(source, places, model_);
-    return !fault_;
+    source.merges_name = "model.merges";
+    error_ = build_vocabulary(source, places, spec_);
+    return !error_;
   }
 
   bool read_texts(const JsonPart &vocab, TextModel &source) {
     object members;
-    if (!vocab.object(members, fault_))
+    if (!vocab.object(members, error_))
       return false;
     std::vector<bool> seen;
     for (const auto &[text, value] : members) {
       std::uint32_t id = 0;
-      const JsonPart entry{value, !value.is_null(), "model.vocab[" + shown(text) + "]"};
-      if (!entry.id(id, fault_))
+      const JsonPart entry{value, !value.is_null(), "model.vocab[" + quote(text) + "]"};
+      if (!entry.id(id, error_))
         return false;
       if (id >= seen.size())
         seen.resize(std::size_t{id} + 1);
       if (seen[id])
-        return is_wrong(entry, "an id that no other has");
+        return fail_malformed(entry, "an id that no other has");
       seen[id] = true;
       source.texts.push_back(text);
       source.ids.push_back(id);
@@ -223,17 +223,17 @@ private:
 
   // tokenizers gives an added token the id that it has in the vocabulary; the others count on
   // from the number of entries.
-  bool check_assigned(const TextModel &source, const TextPlaces &places) {
+  bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
-    for (std::size_t i = 0; i < model_.added.size(); ++i) {
-      const AddedToken &token = model_.added[i];
+    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
+      const AddedToken &token = spec_.added[i];
       const std::uint32_t place = places.find(token.content);
-      const std::size_t id = place != TextPlaces::NO_TEXT ? source.ids[place] : next++;
+      const std::size_t id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
       if (token.id == id)
         continue;
-      fault_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
+      error_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
                          std::to_string(token.id) + ", but tokenizers gives " +
-                         shown(token.content) + " the id " + std::to_string(id));
+                         quote(token.content) + " the id " + std::to_string(id));
       return false;
     }
     return true;
@@ -241,7 +241,7 @@ private:
 
   bool read_merges(const JsonPart &merges, TextModel &source) {
     array listed;
-    if (!merges.list(listed, fault_))
+    if (!merges.list(listed, error_))
       return false;
     for (const element merge : listed) {
       std::string_view text;
@@ -255,25 +255,25 @@ private:
                pair.at(1).get(found.right) == simdjson::SUCCESS;
       }
       if (!good)
-        return is_wrong({merge, !merge.is_null(),
-                         "model.merges[" + std::to_string(source.merges.size()) + "]"},
-                        "two tokens, as \"a b\" or [\"a\", \"b\"]");
+        return fail_malformed({merge, !merge.is_null(),
+                               "model.merges[" + std::to_string(source.merges.size()) + "]"},
+                              "two tokens, as \"a b\" or [\"a\", \"b\"]");
       source.merges.push_back(found);
     }
     return true;
   }
 
   JsonPart file_;
-  Model &model_;
-  Fault fault_;
+  TokenizerSpec &spec_;
+  LoadError error_;
 };
 
-// What JSON is that is no tokenizer.json.
-Fault other_json(const JsonPart &file) {
+// Returns the error for JSON that is not a tokenizer.json.
+LoadError other_json(const JsonPart &file) {
   object members;
-  Fault fault;
-  if (!file.object(members, fault))
-    return fault;
+  LoadError error;
+  if (!file.object(members, error))
+    return error;
   bool is_vocab = members.size() != 0;
   for (const auto &member : members)
     is_vocab = is_vocab && JsonPart{member.value, true, ""}.is_number();
@@ -287,12 +287,12 @@ Fault other_json(const JsonPart &file) {
 
 } // namespace
 
-Fault read_tokenizer_json(std::string_view text, Model &model) {
+LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
   // pretok/json_text.py has the same limits.
-  constexpr std::size_t MOST_BYTES = std::size_t{1} << 27;
-  if (text.size() > MOST_BYTES)
+  constexpr std::size_t MAX_BYTES = std::size_t{1} << 27;
+  if (text.size() > MAX_BYTES)
     return malformed("the JSON has " + std::to_string(text.size()) +
-                     " bytes; a tokenizer has " + std::to_string(MOST_BYTES) + " at most");
+                     " bytes; a tokenizer has " + std::to_string(MAX_BYTES) + " at most");
   const auto count = static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char each) { return each == '[' || each == '{'; }));
   if (count > 1000 + text.size() / 8)
@@ -305,7 +305,7 @@ Fault read_tokenizer_json(std::string_view text, Model &model) {
   const simdjson::error_code wrong = parser.parse(text.data(), text.size()).get(file.value);
   if (wrong != simdjson::SUCCESS)
     return malformed(std::string("the JSON cannot be read: ") + simdjson::error_message(wrong));
-  file.is_there = true;
+  file.is_present = true;
   if (has_members_twice(file.value))
     return malformed("an object in the JSON has a member twice");
   element inner;
@@ -313,7 +313,7 @@ Fault read_tokenizer_json(std::string_view text, Model &model) {
   if (file.value.at_key("model").get(inner) != simdjson::SUCCESS ||
       inner.get(part) != simdjson::SUCCESS)
     return other_json(file);
-  return TokenizerJson(file.value, model).read();
+  return TokenizerJson(file.value, spec).read();
 }
 
 } // namespace pretok

@@ -1,7 +1,7 @@
 // Added tokens that overlap, repeat and are long, in texts that nearly have them: by
 // definition, in a bounded number of steps, and for any cut and any chunks.
 #include "capi/encode_call.hpp"
-#include "capi/policy.hpp"
+#include "capi/special_policy.hpp"
 #include "core/encode/safe_cut_between.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/definition.hpp"

@@ -4,7 +4,7 @@
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/byte_source.hpp"
-#include "formats/read_model.hpp"
+#include "formats/read_spec.hpp"
 #include "fuzz/input.hpp"
 
 #include <algorithm>
@@ -71,32 +71,32 @@ private:
 // What the readers promise of a file that is not in memory.
 inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t lost) {
   ShrinkingSource file(bytes, lost);
-  Model model;
-  const Fault fault = read_model(file, model);
-  check(!fault || !fault.message.empty(), "a fault says what is wrong");
+  TokenizerSpec spec;
+  const LoadError error = read_spec(file, spec);
+  check(!error || !error.message.empty(), "an error has a message");
   if (lost != 0)
     return;
-  Model whole;
-  const Fault same = read_model(bytes.data(), bytes.size(), whole);
-  check(fault.kind == same.kind && fault.message == same.message,
-        "a file has the faults that it has in memory");
-  check(fault || (model.vocabulary.bytes == whole.vocabulary.bytes &&
-                  model.vocabulary.ids == whole.vocabulary.ids),
+  TokenizerSpec whole;
+  const LoadError same = read_spec(bytes.data(), bytes.size(), whole);
+  check(error.kind == same.kind && error.message == same.message,
+        "reading a file and reading memory give the same error");
+  check(error || (spec.vocabulary.bytes == whole.vocabulary.bytes &&
+                  spec.vocabulary.ids == whole.vocabulary.ids),
         "a file has the tokens that it has in memory");
 }
 
 // What the readers of formats promise of any file.
-inline void check_model(const std::string &file, const Input &input) {
+inline void check_file(const std::string &file, const Input &input) {
   const std::vector<std::uint8_t> bytes(file.begin(), file.end());
   check_source(bytes, 0);
   check_source(bytes, 1 + bytes.size() % 1000);
-  Model model;
-  const Fault fault = read_model(bytes.data(), bytes.size(), model);
-  if (fault) {
-    check(!fault.message.empty(), "a fault says what is wrong");
+  TokenizerSpec spec;
+  const LoadError error = read_spec(bytes.data(), bytes.size(), spec);
+  if (error) {
+    check(!error.message.empty(), "an error has a message");
     return;
   }
-  const VocabularyData &data = model.vocabulary;
+  const VocabularyData &data = spec.vocabulary;
   check(!data.ids.empty() && data.ids.size() == data.lengths.size(), "tokens have ids");
   std::size_t size = 0;
   for (const std::uint32_t length : data.lengths)
@@ -107,14 +107,14 @@ inline void check_model(const std::string &file, const Input &input) {
   const std::set<std::uint32_t> different(data.ids.begin(), data.ids.end());
   check(different.size() == data.ids.size() && *different.rbegin() < ID_LIMIT,
         "ids differ, and are not too large");
-  check(model.added.size() == model.added_special.size(), "added tokens have flags");
-  for (const AddedToken &token : model.added)
+  check(spec.added.size() == spec.added_special.size(), "added tokens have flags");
+  for (const AddedToken &token : spec.added)
     check(token.id < ID_LIMIT && !token.content.empty(), "added tokens are some text");
   // Building takes room for all ids.
   if (*different.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
   Vocabulary vocabulary;
-  check(vocabulary.build(std::move(model.vocabulary)) == nullptr, "what is read can be built");
+  check(vocabulary.build(std::move(spec.vocabulary)) == nullptr, "what is read can be built");
   static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
   std::uint32_t ids[sizeof TEXT];
   check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,

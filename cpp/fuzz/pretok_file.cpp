@@ -55,6 +55,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   }
   const std::uint32_t sum =
       crc32(reinterpret_cast<const std::uint8_t *>(body.data()), body.size());
-  check_model("\x89PRETOK\n" + little_endian(1, 4) + little_endian(sum, 4) + body, input);
+  check_file("\x89PRETOK\n" + little_endian(1, 4) + little_endian(sum, 4) + body, input);
   return 0;
 }

@@ -163,6 +163,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     file = some_file(input);
     damage(input, file, 0);
   }
-  check_model(file, input);
+  check_file(file, input);
   return 0;
 }

@@ -1,10 +1,10 @@
 // Small files of each format: what they say is read, and cut off or changed anywhere they are
-// a fault, or a tokenizer that works. No reader takes more memory than a file is worth.
+// a error, or a tokenizer that works. No reader takes more memory than a file is worth.
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/crc32.hpp"
-#include "formats/read_model.hpp"
+#include "formats/read_spec.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -52,8 +52,8 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-Fault read(const std::string &file, Model &model) {
-  return read_model(bytes_of(file), file.size(), model);
+LoadError read(const std::string &file, TokenizerSpec &spec) {
+  return read_spec(bytes_of(file), file.size(), spec);
 }
 
 // The ids of text that is one pre-token; none if the vocabulary cannot be built.
@@ -231,57 +231,57 @@ std::string compact_body(std::uint32_t flags, const std::string &preset = "gpt2"
 // -----------------------------------------------------------------------------------
 
 void reads(const std::string &name, const std::string &file, bool has_end) {
-  Model model;
-  const Fault fault = read(file, model);
-  expect(!fault, name + " is read: " + fault.message);
-  expect(encoded(model.vocabulary, TEXT) == IDS, name + " has its ids");
-  expect(model.added.size() == (has_end ? 1U : 0U) &&
-             (!has_end || (model.added[0].content == "<end>" && model.added[0].id == 258 &&
-                           model.added_special[0])),
+  TokenizerSpec spec;
+  const LoadError error = read(file, spec);
+  expect(!error, name + " is read: " + error.message);
+  expect(encoded(spec.vocabulary, TEXT) == IDS, name + " has its ids");
+  expect(spec.added.size() == (has_end ? 1U : 0U) &&
+             (!has_end || (spec.added[0].content == "<end>" && spec.added[0].id == 258 &&
+                           spec.added_special[0])),
          name + " has its added tokens");
-  expect(model.before == (has_end ? Ids{258} : Ids{}) && model.after.empty(),
+  expect(spec.before == (has_end ? Ids{258} : Ids{}) && spec.after.empty(),
          name + " has its template");
 }
 
-void refuses(const std::string &name, const std::string &file, Fault::Kind kind,
+void refuses(const std::string &name, const std::string &file, LoadError::Kind kind,
              const std::string &part) {
-  Model model;
-  const Fault fault = read(file, model);
-  expect(fault.kind == kind && fault.message.find(part) != std::string::npos,
-         name + " is refused: " + fault.message);
+  TokenizerSpec spec;
+  const LoadError error = read(file, spec);
+  expect(error.kind == kind && error.message.find(part) != std::string::npos,
+         name + " is refused: " + error.message);
 }
 
-// Whether a file, whatever it is, is a fault that says what is wrong, or a tokenizer that
+// Whether a file, whatever it is, gives an error with a message, or a tokenizer that
 // works, and took no more memory than it may.
-bool is_safe(const std::string &file, int &faults) {
-  Model model;
+bool is_safe(const std::string &file, int &errors) {
+  TokenizerSpec spec;
   allocated = 0;
-  const Fault fault = read(file, model);
+  const LoadError error = read(file, spec);
   if (allocated > 64 * file.size() + (std::size_t{64} << 20))
     return false;
-  if (fault) {
-    ++faults;
-    return !fault.message.empty() && fault.message.size() < 1000;
+  if (error) {
+    ++errors;
+    return !error.message.empty() && error.message.size() < 1000;
   }
-  const auto &ids = model.vocabulary.ids;
+  const auto &ids = spec.vocabulary.ids;
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
     return true; // its tables are large, and take long to make
-  return !encoded(std::move(model.vocabulary), TEXT).empty();
+  return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
 void survives_damage(const std::string &name, const std::string &file,
                      std::string (*mended)(std::string)) {
-  int faults = 0;
+  int errors = 0;
   bool good = true;
   for (std::size_t size = 0; good && size < file.size(); ++size)
-    good = is_safe(mended(file.substr(0, size)), faults);
+    good = is_safe(mended(file.substr(0, size)), errors);
   expect(good, name + ", cut off");
-  expect(faults > 0, name + ", cut off: some faults");
+  expect(errors > 0, name + ", cut off: some errors");
   for (std::size_t at = 0; good && at < file.size(); ++at)
     for (unsigned bit = 0; good && bit < 8; ++bit) {
       std::string changed = file;
       changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
-      good = is_safe(mended(changed), faults);
+      good = is_safe(mended(changed), errors);
     }
   expect(good, name + ", with a bit changed");
 }
@@ -308,30 +308,30 @@ void test_reading() {
   reads("a tokenizer.json", json_file(), true);
   reads("a tokenizer.json with a mark before it", "\xef\xbb\xbf" + json_file(), true);
 #endif
-  Model model;
-  expect(!read(gguf_file(), model) && model.preset == "llama3" && model.why_no_preset.empty(),
+  TokenizerSpec spec;
+  expect(!read(gguf_file(), spec) && spec.preset == "llama3" && spec.why_no_preset.empty(),
          "a GGUF file says how to split, by the name of a preset");
-  model = {};
-  expect(!read(gguf_file(false, 3, "gpt2", ""), model) && model.preset.empty() &&
-             model.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
+  spec = {};
+  expect(!read(gguf_file(false, 3, "gpt2", ""), spec) && spec.preset.empty() &&
+             spec.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
          "a GGUF file that does not say how to split");
-  model = {};
-  expect(!read(with_sum(compact_body(15)), model) && model.nfc && model.add_prefix_space &&
-             model.vocabulary.from_ranks && model.preset == "gpt2" && model.unicode == "16.0",
+  spec = {};
+  expect(!read(with_sum(compact_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
+             spec.vocabulary.from_ranks && spec.preset == "gpt2" && spec.unicode == "16.0",
          "the flags of a .pretok file");
-  model = {};
-  expect(!read(with_sum(compact_body(0, "new")), model) && model.preset.empty() &&
-             model.why_no_preset.find("preset \"new\"") != std::string::npos,
+  spec = {};
+  expect(!read(with_sum(compact_body(0, "new")), spec) && spec.preset.empty() &&
+             spec.why_no_preset.find("preset \"new\"") != std::string::npos,
          "a .pretok file with a preset that is not there");
-  model = {};
-  expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), model) && model.preset.empty() &&
-             model.program.size() == find_preset("qwen2")->word_count,
+  spec = {};
+  expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
+             spec.program.size() == find_preset("qwen2")->word_count,
          "a .pretok file with a preset of its own");
 }
 
 void test_refusing() {
-  const auto unsupported = Fault::UNSUPPORTED;
-  const auto malformed = Fault::MALFORMED;
+  const auto unsupported = LoadError::UNSUPPORTED;
+  const auto malformed = LoadError::MALFORMED;
   refuses("nothing", "", malformed, "the file is empty");
   refuses("white space", " \r\n\t", malformed, "the file is empty");
   refuses("a zip archive", "PK\3\4abc", unsupported, "a zip archive");
@@ -394,24 +394,24 @@ void test_sources() {
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
        {tiktoken_file(), gguf_file(true), with_sum(compact_body(3)), gguf}) {
-    Model whole;
-    Model model;
+    TokenizerSpec whole;
+    TokenizerSpec spec;
     ShrunkSource all(file, file.size());
-    expect(!read(file, whole) && !read_model(all, model) &&
-               model.vocabulary.bytes == whole.vocabulary.bytes &&
-               model.vocabulary.ids == whole.vocabulary.ids,
+    expect(!read(file, whole) && !read_spec(all, spec) &&
+               spec.vocabulary.bytes == whole.vocabulary.bytes &&
+               spec.vocabulary.ids == whole.vocabulary.ids,
            "a file is read as it is in memory");
   }
   for (std::size_t left = 0; left < gguf.size(); left += 1 + left / 50) {
     ShrunkSource shrunk(gguf, left);
-    Model model;
-    const Fault fault = read_model(shrunk, model);
-    expect(fault.kind == Fault::MALFORMED, "a GGUF file that shrinks");
+    TokenizerSpec spec;
+    const LoadError error = read_spec(shrunk, spec);
+    expect(error.kind == LoadError::MALFORMED, "a GGUF file that shrinks");
   }
   const std::string ranks = tiktoken_file();
   ShrunkSource shrunk(ranks, 100);
-  Model model;
-  expect(read_model(shrunk, model).kind == Fault::MALFORMED, "a rank file that shrinks");
+  TokenizerSpec spec;
+  expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
 }
 
 // GGUF keys take more memory than room in a file.
@@ -419,7 +419,7 @@ void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
     file.add(std::to_string(i), 0, "1");
-  refuses("many keys", file.file(), Fault::MALFORMED, "is 70000, more than 65536");
+  refuses("many keys", file.file(), LoadError::MALFORMED, "is 70000, more than 65536");
 }
 
 // Merges of six bytes each that make tokens of 255 bytes: forty times the size of the file.
@@ -452,7 +452,7 @@ void test_much_made() {
                            varint(0) + merges + varint(1) + varint(0) + varint(256 + count);
   const std::string file = with_sum(body);
   allocated = 0;
-  refuses("much made of little", file, Fault::MALFORMED, "tokens of too many bytes");
+  refuses("much made of little", file, LoadError::MALFORMED, "tokens of too many bytes");
   expect(allocated < 8 * file.size(), "much made of little: nothing is allocated for it");
 }
 
@@ -465,7 +465,7 @@ void test_growth() {
     body += number(part, 2, false) + number(part, 2, false);
   }
   body += varint(1) + varint(0) + varint(256 + COUNT);
-  refuses("tokens that double", with_sum(body), Fault::MALFORMED, "too long");
+  refuses("tokens that double", with_sum(body), LoadError::MALFORMED, "too long");
 }
 
 } // namespace

@@ -35,16 +35,16 @@ def reads_json() -> bool:
     """Return whether C++ reads tokenizer.json: it does where it is built with a JSON library."""
     from pretok import _core
 
-    return "simdjson" not in _core.read_model(b"{}")["fault"]
+    return "simdjson" not in _core.read_spec(b"{}")["error"]
 
 
 def said_to_cpp(data: bytes) -> Said:
     """Return what C++ reads in a file."""
     from pretok import _core
 
-    found = _core.read_model(data)
-    if "fault" in found:
-        assert 10 < len(found["fault"]) < 1000
+    found = _core.read_spec(data)
+    if "error" in found:
+        assert 10 < len(found["error"]) < 1000
         return Said(found["unsupported"])
     assert bool(found["why_no_preset"]) != bool(found["preset"] or found["program"])
     return Said(

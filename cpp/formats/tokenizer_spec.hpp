@@ -1,4 +1,4 @@
-// What a file of a tokenizer says, whatever its format: bpe/formats/contents.py is the twin.
+// The contents of a tokenizer file of any format. bpe/formats/contents.py is the twin.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -11,24 +11,24 @@
 
 namespace pretok {
 
-struct Model {
+struct TokenizerSpec {
   VocabularyData vocabulary;
   std::vector<AddedToken> added;      // content, id, normalized, lstrip, rstrip, single_word
   std::vector<bool> added_special;    // of each of those
-  std::string preset;                 // the name of one built in; "" if the file does not say
-  std::string why_no_preset;          // what to say then
-  std::vector<std::uint32_t> program; // for read_stages, if the preset is not built in
-  std::string unicode;                // the Unicode version; "": the preset's own
-  bool nfc = false;                   // text is normalized
+  std::string preset;                 // the name of a built-in preset, or ""
+  std::string why_no_preset;          // the reason for an error message if `preset` is ""
+  std::vector<std::uint32_t> program; // for read_stages: a custom pre-tokenizer
+  std::string unicode;                // the Unicode version; "" leaves it to the preset
+  bool nfc = false;                   // normalize text
   bool add_prefix_space = false;
   std::vector<std::uint32_t> before; // ids that add_special_tokens puts before a text
   std::vector<std::uint32_t> after;
 };
 
-// What is wrong with a file.
-struct Fault {
+// The error of loading a file, or NONE.
+struct LoadError {
   enum Kind { NONE, MALFORMED, UNSUPPORTED } kind = NONE;
-  std::string message; // what was given, what was expected, what to do
+  std::string message; // what was expected, what the file has, what to do
 
   explicit operator bool() const { return kind != NONE; }
 };

@@ -1,4 +1,4 @@
-#include "formats/faults.hpp"
+#include "formats/load_error.hpp"
 
 #include "core/unicode/utf8.hpp"
 
@@ -6,18 +6,18 @@
 
 namespace pretok {
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t MAX_SHOWN = 40;
+std::string quote(std::string_view text) {
+  constexpr std::size_t MAX_QUOTED = 40;
   constexpr char DIGITS[] = "0123456789abcdef";
   std::string found = "\"";
-  for (const char each : text.substr(0, MAX_SHOWN)) {
+  for (const char each : text.substr(0, MAX_QUOTED)) {
     const auto byte = static_cast<unsigned char>(each);
     if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\')
       found += each;
     else
       found += {'\\', 'x', DIGITS[byte >> 4], DIGITS[byte & 15]};
   }
-  return found + (text.size() > MAX_SHOWN ? "\" ..." : "\"");
+  return found + (text.size() > MAX_QUOTED ? "\" ..." : "\"");
 }
 
 bool is_utf8(std::string_view text) {

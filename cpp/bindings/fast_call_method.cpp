@@ -1,4 +1,4 @@
-#include "bindings/direct_method.hpp"
+#include "bindings/fast_call_method.hpp"
 
 #include <array>
 #include <cstddef>
@@ -8,17 +8,17 @@
 namespace pretok {
 namespace {
 
-struct DirectMethod {
+struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
   PyObject *attribute;
-  PyObject *special; // the names and values of arguments, interned as in Python's code
+  PyObject *special; // the names and values of arguments, interned, like those in Python code
   PyObject *raise;
   PyObject *errors;
   PyObject *replace;
 };
 
-template <typename Use> int for_each_object(DirectMethod &method, Use use) {
+template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
   for (PyObject **object : {&method.function, &method.attribute, &method.special, &method.raise,
                             &method.errors, &method.replace})
     if (const int stop = use(*object))
@@ -26,10 +26,10 @@ template <typename Use> int for_each_object(DirectMethod &method, Use use) {
   return 0;
 }
 
-DirectMethod *method_of(PyObject *self) { return reinterpret_cast<DirectMethod *>(self); }
+FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Fills `plain` and returns true if these are (self, text, special, errors) and no others.
-bool is_plain(const DirectMethod &method, PyObject *const *args, std::size_t count,
+// Fills `plain` and returns true if the arguments are (self, text, special, errors) only.
+bool is_plain(const FastCallMethod &method, PyObject *const *args, std::size_t count,
               PyObject *names, std::array<PyObject *, 3> &plain) {
   if (count != 2 && count != 3)
     return false;
@@ -50,14 +50,14 @@ bool is_plain(const DirectMethod &method, PyObject *const *args, std::size_t cou
 
 PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
                       PyObject *names) {
-  DirectMethod &method = *method_of(self);
+  FastCallMethod &method = *method_of(self);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged));
   std::array<PyObject *, 3> plain;
   if (is_plain(method, args, count, names, plain)) {
-    PyObject *direct = PyObject_GetAttr(args[0], method.attribute);
-    if (direct != nullptr) {
-      PyObject *result = PyObject_Vectorcall(direct, plain.data(), plain.size(), nullptr);
-      Py_DECREF(direct);
+    PyObject *fast_call = PyObject_GetAttr(args[0], method.attribute);
+    if (fast_call != nullptr) {
+      PyObject *result = PyObject_Vectorcall(fast_call, plain.data(), plain.size(), nullptr);
+      Py_DECREF(fast_call);
       return result;
     }
     PyErr_Clear();
@@ -73,7 +73,7 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *self = type->tp_alloc(type, 0);
   if (self == nullptr)
     return nullptr;
-  DirectMethod &method = *method_of(self);
+  FastCallMethod &method = *method_of(self);
   method.call = call_method;
   Py_INCREF(function);
   method.function = function;
@@ -121,7 +121,7 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-// What is asked of the method, the function knows.
+// Attributes that the method itself lacks are those of the function.
 PyObject *attribute_of(PyObject *self, PyObject *name) {
   if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0 &&
       PyUnicode_CompareWithASCIIString(name, "__module__") != 0) {
@@ -137,11 +137,12 @@ PyObject *representation(PyObject *self) { return PyObject_Repr(method_of(self)-
 
 } // namespace
 
-void bind_direct_method(pybind11::module_ &module) {
+void bind_fast_call_method(pybind11::module_ &module) {
   static std::array<PyMemberDef, 3> members{
-      PyMemberDef{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectMethod, call), READONLY,
+      PyMemberDef{"__vectorcalloffset__", T_PYSSIZET, offsetof(FastCallMethod, call), READONLY,
                   nullptr},
-      PyMemberDef{"__wrapped__", T_OBJECT, offsetof(DirectMethod, function), READONLY, nullptr},
+      PyMemberDef{"__wrapped__", T_OBJECT, offsetof(FastCallMethod, function), READONLY,
+                  nullptr},
       PyMemberDef{}};
   const auto slot = [](int id, auto *what) {
     return PyType_Slot{id, reinterpret_cast<void *>(what)};
@@ -156,14 +157,14 @@ void bind_direct_method(pybind11::module_ &module) {
                                     slot(Py_tp_repr, representation),
                                     slot(Py_tp_members, members.data()),
                                     PyType_Slot{0, nullptr}};
-  PyType_Spec spec{"pretok._core.DirectMethod", sizeof(DirectMethod), 0,
+  PyType_Spec spec{"pretok._core.FastCallMethod", sizeof(FastCallMethod), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                        Py_TPFLAGS_METHOD_DESCRIPTOR,
                    slots.data()};
   const auto type = pybind11::reinterpret_steal<pybind11::object>(PyType_FromSpec(&spec));
   if (!type)
     throw pybind11::error_already_set();
-  module.add_object("DirectMethod", type);
+  module.add_object("FastCallMethod", type);
 }
 
 } // namespace pretok

@@ -1,8 +1,8 @@
-#include "formats/read_model.hpp"
+#include "formats/read_spec.hpp"
 
 #include "core/base/ids.hpp"
-#include "formats/faults.hpp"
 #include "formats/gguf.hpp"
+#include "formats/load_error.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/tiktoken.hpp"
 #include "formats/tokenizer_json.hpp"
@@ -16,14 +16,14 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MOST_FILE_BYTES = std::size_t{1} << 29;
+constexpr std::size_t MAX_FILE_BYTES = std::size_t{1} << 29;
 
-struct OtherFormat {
+struct ForeignFormat {
   std::string_view start;
-  const char *what;
+  const char *description;
 };
-// bpe/formats/__init__.py has the same.
-constexpr OtherFormat OTHER_FORMATS[] = {
+// bpe/formats/__init__.py has the same list.
+constexpr ForeignFormat FOREIGN_FORMATS[] = {
     {"PK\x03\x04", "a zip archive, such as a checkpoint of a model"},
     {"\x1f\x8b", "compressed with gzip; unpack it first"},
     {"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"},
@@ -37,7 +37,7 @@ constexpr OtherFormat OTHER_FORMATS[] = {
     {"\x80\x04", "a pickle, which may say anything; nothing of it is run"},
     {"\x80\x05", "a pickle, which may say anything; nothing of it is run"},
 };
-constexpr char WRITE_COMPACT[] =
+constexpr char SAVE_AS_PRETOK[] =
     "; with Python's bpe, bpe.load(path).save(\"name.pretok\") makes a file that is";
 
 bool starts_with(std::string_view text, std::string_view start) {
@@ -53,7 +53,7 @@ bool is_sentencepiece(std::string_view text) {
   return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
 }
 
-// Whether the first lines are two texts each.
+// Returns whether the first lines have two texts each.
 bool looks_like_merges(std::string_view text) {
   int seen = 0;
   bool is_header = false;
@@ -66,7 +66,7 @@ bool looks_like_merges(std::string_view text) {
     if (line.empty())
       continue;
     if (std::any_of(line.begin(), line.end(),
-                    [](char each) { return static_cast<unsigned char>(each) < 0x20; }))
+                    [](char byte) { return static_cast<unsigned char>(byte) < 0x20; }))
       return false;
     is_header = is_header || (seen == 0 && starts_with(line, "#version"));
     if (!is_header && std::count(line.begin(), line.end(), ' ') != 1)
@@ -76,65 +76,65 @@ bool looks_like_merges(std::string_view text) {
   return seen != 0;
 }
 
-Fault read_json(std::string_view text, Model &model) {
+LoadError read_json(std::string_view text, TokenizerSpec &spec) {
 #ifdef PRETOK_JSON
-  return read_tokenizer_json(text, model);
+  return read_tokenizer_json(text, spec);
 #else
   static_cast<void>(text);
-  static_cast<void>(model);
+  static_cast<void>(spec);
   return unsupported(
       std::string("this is JSON, which needs simdjson where pretok is built, and "
                   "-DPRETOK_JSON=ON") +
-      WRITE_COMPACT);
+      SAVE_AS_PRETOK);
 #endif
 }
 
-Fault too_large() {
-  return malformed("the file has more than " + std::to_string(MOST_FILE_BYTES) +
+LoadError too_large() {
+  return malformed("the file has more than " + std::to_string(MAX_FILE_BYTES) +
                    " bytes; no vocabulary file has, so this is something else");
 }
 
-Fault read_any(std::string_view data, Model &model) {
+LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   const auto *bytes = reinterpret_cast<const std::uint8_t *>(data.data());
   if (is_gguf(bytes, data.size())) {
     MemorySource file(bytes, data.size());
-    return read_gguf(file, model);
+    return read_gguf(file, spec);
   }
   if (data.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos)
     return malformed("the file is empty; expected a vocabulary");
-  if (data.size() > MOST_FILE_BYTES)
+  if (data.size() > MAX_FILE_BYTES)
     return too_large();
-  if (is_compact(bytes, data.size()))
-    return read_compact(bytes, data.size(), model);
-  for (const OtherFormat &each : OTHER_FORMATS)
-    if (starts_with(data, each.start))
-      return unsupported(std::string("this is ") + each.what);
+  if (is_pretok_file(bytes, data.size()))
+    return read_pretok_file(bytes, data.size(), spec);
+  for (const ForeignFormat &format : FOREIGN_FORMATS)
+    if (starts_with(data, format.start))
+      return unsupported(std::string("this is ") + format.description);
   if (is_sentencepiece(data))
     return unsupported("this is a SentencePiece model, which is not read; for a byte-level "
                        "vocabulary take its tokenizer.json");
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
-    return read_json(data, model);
+    return read_json(data, spec);
   if (starts_with(text, "minbpe v"))
     return unsupported(std::string("this is a minbpe .model, which is not read") +
-                       WRITE_COMPACT);
+                       SAVE_AS_PRETOK);
   if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
-    return read_tiktoken(bytes, data.size(), model);
+    return read_tiktoken(bytes, data.size(), spec);
   if (looks_like_merges(text))
-    return unsupported(std::string("this is a merges.txt, which is not read") + WRITE_COMPACT);
+    return unsupported(std::string("this is a merges.txt, which is not read") + SAVE_AS_PRETOK);
   return malformed(
-      "the file begins with " + shown(data.substr(0, 24)) +
+      "the file begins with " + quote(data.substr(0, 24)) +
       ", which is no vocabulary that is known: expected a rank file of tiktoken, a "
       "GGUF file or a .pretok file");
 }
 
-// Trainers that see only text may leave out bytes that it never has, where there are merges.
+// Bytes that are rare or invalid in UTF-8. Vocabularies with merges may lack tokens for them.
 bool may_be_missing(std::size_t byte) {
   return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
 }
 
-Fault check_bytes(const VocabularyData &data) {
+LoadError check_bytes(const VocabularyData &data) {
   std::array<bool, 256> has{};
   std::size_t start = 0;
   for (const std::uint32_t length : data.lengths) {
@@ -157,82 +157,82 @@ Fault check_bytes(const VocabularyData &data) {
                    "; expected a byte-level vocabulary, in which each byte is a token");
 }
 
-Fault check_read_model(const Model &model) {
-  Fault fault = check_bytes(model.vocabulary);
-  return fault ? std::move(fault) : check_added(model);
+LoadError check_spec(const TokenizerSpec &spec) {
+  LoadError error = check_bytes(spec.vocabulary);
+  return error ? std::move(error) : check_added(spec);
 }
 
 } // namespace
 
-Fault check_added(const Model &model) {
+LoadError check_added(const TokenizerSpec &spec) {
   struct Entry {
     std::string_view content;
     std::uint32_t id;
     bool operator<(const Entry &other) const { return content < other.content; }
   };
   std::vector<Entry> entries;
-  for (const AddedToken &token : model.added)
+  for (const AddedToken &token : spec.added)
     entries.push_back({token.content, token.id});
   std::sort(entries.begin(), entries.end());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].content.empty() || !is_utf8(entries[i].content))
       return malformed("added token " + std::to_string(entries[i].id) + " is " +
-                       shown(entries[i].content) + "; expected some text");
+                       quote(entries[i].content) + "; expected some text");
     if (entries[i].id >= ID_LIMIT)
-      return malformed("added token " + shown(entries[i].content) + " has id " +
+      return malformed("added token " + quote(entries[i].content) + " has id " +
                        std::to_string(entries[i].id) + "; expected a number from 0 to " +
                        std::to_string(ID_LIMIT - 1));
     if (i != 0 && entries[i].content == entries[i - 1].content)
-      return malformed("added token " + shown(entries[i].content) + " is listed twice");
+      return malformed("added token " + quote(entries[i].content) + " is listed twice");
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry &a, const Entry &b) { return a.id < b.id; });
   std::size_t start = 0;
-  const auto *bytes = reinterpret_cast<const char *>(model.vocabulary.bytes.data());
-  for (std::size_t i = 0; i < model.vocabulary.ids.size(); ++i) {
-    const std::uint32_t id = model.vocabulary.ids[i];
-    const std::string_view token(bytes + start, model.vocabulary.lengths[i]);
+  const auto *bytes = reinterpret_cast<const char *>(spec.vocabulary.bytes.data());
+  for (std::size_t i = 0; i < spec.vocabulary.ids.size(); ++i) {
+    const std::uint32_t id = spec.vocabulary.ids[i];
+    const std::string_view token(bytes + start, spec.vocabulary.lengths[i]);
     start += token.size();
     const auto first =
         std::lower_bound(entries.begin(), entries.end(), id,
                          [](const Entry &entry, std::uint32_t of) { return entry.id < of; });
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
       if (entry->content != token)
-        return malformed("added token " + shown(entry->content) + " has id " +
-                         std::to_string(id) + ", which is that of " + shown(token) +
+        return malformed("added token " + quote(entry->content) + " has id " +
+                         std::to_string(id) + ", which is that of " + quote(token) +
                          "; give each its own");
   }
   return {};
 }
 
-Fault read_model(const std::uint8_t *data, std::size_t size, Model &model) {
-  Fault fault = read_any({reinterpret_cast<const char *>(data), size}, model);
-  return fault ? std::move(fault) : check_read_model(model);
+LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
+  LoadError error = read_any({reinterpret_cast<const char *>(data), size}, spec);
+  return error ? std::move(error) : check_spec(spec);
 }
 
-Fault read_model(ByteSource &file, Model &model) {
+LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   std::vector<std::uint8_t> data(4);
   data.resize(file.read(0, data.data(), data.size()));
   if (is_gguf(data.data(), data.size())) {
-    Fault fault = read_gguf(file, model);
-    return fault ? std::move(fault) : check_read_model(model);
+    LoadError error = read_gguf(file, spec);
+    return error ? std::move(error) : check_spec(spec);
   }
-  if (file.size() > MOST_FILE_BYTES)
+  if (file.size() > MAX_FILE_BYTES)
     return too_large();
-  // One byte more than the file should have shows that it ends.
+  // Reading one byte more than the expected size detects the end of the file.
   std::size_t wanted =
       std::max(static_cast<std::size_t>(file.size()) + 1, std::size_t{1} << 16);
   for (bool is_end = false; !is_end;) {
     const std::size_t had = data.size();
-    if (had > MOST_FILE_BYTES)
+    if (had > MAX_FILE_BYTES)
       return too_large();
     data.resize(wanted);
     const std::size_t got = file.read(had, data.data() + had, wanted - had);
     data.resize(had + got);
     is_end = data.size() < wanted;
-    wanted = std::min(2 * wanted, MOST_FILE_BYTES + 1);
+    wanted = std::min(2 * wanted, MAX_FILE_BYTES + 1);
   }
-  return read_model(data.data(), data.size(), model);
+  return read_spec(data.data(), data.size(), spec);
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-#include "capi/policy.hpp"
+#include "capi/special_policy.hpp"
 
 #include "capi/status.hpp"
 #include "core/unicode/word_characters.hpp"
@@ -14,7 +14,8 @@ AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
                       const std::vector<AddedToken> &wanted) {
   const bool single_words = std::any_of(
       wanted.begin(), wanted.end(), [](const AddedToken &token) { return token.single_word; });
-  return AddedTokens(wanted, single_words ? word_ranges() : CodePointRanges(), tokenizer.nfc);
+  return AddedTokens(wanted, single_words ? word_ranges() : CodePointRanges(),
+                     tokenizer.pipeline->normalizer() == Normalizer::NFC);
 }
 
 } // namespace
@@ -66,7 +67,7 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
         return fail(error, PRETOK_UNKNOWN_NAME,
                     "\"%.*s\" is no special token of this tokenizer",
                     static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
-    *made = new pretok_special_set{tokenizer, Policy(tokens_of(*tokenizer, wanted))};
+    *made = new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, wanted))};
     return PRETOK_OK;
   });
 }

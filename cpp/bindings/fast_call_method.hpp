@@ -1,0 +1,14 @@
+// A method of a Python class whose plain calls skip the interpreter.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace pretok {
+
+// FastCallMethod(function, attribute) replaces the method function(self, text, special="raise",
+// *, errors="replace", ...) of a class. A call with these arguments only becomes
+// self.<attribute>(text, special, errors), which must return the same result. All other calls
+// go to `function`.
+void bind_fast_call_method(pybind11::module_ &module);
+
+} // namespace pretok

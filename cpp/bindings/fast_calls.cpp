@@ -1,0 +1,202 @@
+#include "bindings/fast_calls.hpp"
+
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
+
+#include <pybind11/numpy.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+
+namespace pretok {
+namespace {
+
+// Longer texts may release the interpreter's lock and use threads.
+constexpr std::size_t MAX_FAST_SIZE = WORTH_RELEASING;
+constexpr std::size_t STACK_IDS = 256;
+constexpr std::size_t POLICIES = 3;
+
+// The state that the functions of one tokenizer share. Python calls each function with a tuple
+// as `self`: this struct in a capsule, the slow function, the function that makes AddedTokens,
+// and the owner of the encoder.
+struct FastCalls {
+  FastCalls(const Encoder &encoder, Normalizer normalizer, IdObjects &id_objects)
+      : tokenizer(encoder, normalizer), objects(id_objects) {}
+  FastCalls(const FastCalls &) = delete;
+  FastCalls &operator=(const FastCalls &) = delete;
+  ~FastCalls() {
+    for (const auto &phases : added)
+      delete phases.load();
+  }
+
+  const Tokenizer tokenizer;
+  IdObjects &objects;
+  bool only_str = false;
+  bool only_ascii = false;
+  std::array<py::object, POLICIES> names; // interned, like the strings in Python code
+  py::object replace;
+  std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{}; // made on first use
+};
+
+FastCalls &fast_calls_of(PyObject *self) {
+  return *static_cast<FastCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
+}
+
+const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
+  FastCalls &calls = fast_calls_of(self);
+  const py::handle make(PyTuple_GET_ITEM(self, 2));
+  const py::object tokens = make(calls.names[policy]);
+  auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
+  const AddedTokenPhases *current = nullptr;
+  // Another thread may have stored its own meanwhile, which calls already use.
+  if (calls.added[policy].compare_exchange_strong(current, phases.get()))
+    return phases.release();
+  return current;
+}
+
+// Returns nullptr unless `special` is the interned name of a policy.
+const AddedTokenPhases *find_added(PyObject *self, PyObject *special) {
+  const FastCalls &calls = fast_calls_of(self);
+  for (std::size_t i = 0; i < POLICIES; ++i) {
+    if (special != calls.names[i].ptr())
+      continue;
+    const AddedTokenPhases *phases = calls.added[i].load(std::memory_order_acquire);
+    return phases != nullptr ? phases : make_added(self, i);
+  }
+  return nullptr;
+}
+
+bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t count) {
+  if (count != 3 || args[2] != calls.replace.ptr())
+    return false;
+  if (PyUnicode_CheckExact(args[0]))
+    return PyUnicode_GET_LENGTH(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
+  return PyBytes_CheckExact(args[0]) && !calls.only_str &&
+         PyBytes_GET_SIZE(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
+}
+
+// Calls numpy directly: py::array_t would allocate a shape and strides first.
+PyObject *new_array(const IdBuffer &ids) {
+  const py::detail::npy_api &numpy = py::detail::npy_api::get();
+  const auto size = static_cast<Py_intptr_t>(ids.size());
+  PyObject *array = numpy.PyArray_NewFromDescr_(numpy.PyArray_Type_,
+                                                py::dtype::of<std::uint32_t>().release().ptr(),
+                                                1, &size, nullptr, nullptr, 0, nullptr);
+  if (array == nullptr)
+    throw py::error_already_set();
+  if (size != 0)
+    std::memcpy(py::detail::array_proxy(array)->data, ids.data(),
+                ids.size() * sizeof(std::uint32_t));
+  return array;
+}
+
+struct Utf8View {
+  const std::uint8_t *data;
+  std::size_t size;
+  bool is_below_100; // each code point is below U+0100, so the text is in NFC
+};
+
+// Returns nullptr without an exception if the slow function has to take the call.
+template <typename Work> PyObject *try_call(PyObject *self, PyObject *const *args, Work work) {
+  try {
+    FastCalls &calls = fast_calls_of(self);
+    const AddedTokenPhases *added = find_added(self, args[1]);
+    const TextView view(args[0]);
+    if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
+      return nullptr;
+    const CacheLease cache(calls.tokenizer.encoder().caches());
+    Scratch scratch;
+    return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+      return work(calls, Utf8View{data, size, view.is_below_100()}, *added, *cache);
+    });
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (const std::bad_alloc &) {
+    PyErr_NoMemory();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+template <typename Work>
+PyObject *call_fast(PyObject *self, PyObject *const *args, Py_ssize_t count, Work work) {
+  if (takes_fast_path(fast_calls_of(self), args, count)) {
+    PyObject *result = try_call(self, args, work);
+    if (result != nullptr || PyErr_Occurred() != nullptr)
+      return result;
+  }
+  return PyObject_Vectorcall(PyTuple_GET_ITEM(self, 1), args, static_cast<std::size_t>(count),
+                             nullptr);
+}
+
+template <typename Finish>
+PyObject *call_for_ids(PyObject *self, PyObject *const *args, Py_ssize_t count, Finish finish) {
+  return call_fast(self, args, count,
+                   [&](FastCalls &calls, const Utf8View &text, const AddedTokenPhases &added,
+                       PreTokenCache &cache) -> PyObject * {
+                     std::array<std::uint32_t, STACK_IDS> stack_ids; // not initialized
+                     IdBuffer ids(stack_ids.data(), stack_ids.size());
+                     const Tokenizer &tokenizer = calls.tokenizer;
+                     const Refusal refusal =
+                         text.is_below_100
+                             ? tokenizer.encode_normalized(text.data, text.size, added, cache,
+                                                           ids)
+                             : tokenizer.encode(text.data, text.size, added, cache, ids);
+                     return refusal.token == nullptr ? finish(calls, ids) : nullptr;
+                   });
+}
+
+PyObject *encode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return call_for_ids(self, args, count, [](FastCalls &calls, const IdBuffer &ids) {
+    return calls.objects.new_list(ids.data(), ids.size());
+  });
+}
+
+PyObject *encode_array(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return call_for_ids(self, args, count,
+                      [](FastCalls &, const IdBuffer &ids) { return new_array(ids); });
+}
+
+PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  return call_fast(self, args, count,
+                   [](FastCalls &calls, const Utf8View &text, const AddedTokenPhases &added,
+                      PreTokenCache &cache) -> PyObject * {
+                     std::size_t result = 0;
+                     const Tokenizer &tokenizer = calls.tokenizer;
+                     const Refusal refusal =
+                         text.is_below_100
+                             ? tokenizer.count_normalized(text.data, text.size, added, cache,
+                                                          result)
+                             : tokenizer.count(text.data, text.size, added, cache, result);
+                     return refusal.token == nullptr ? PyLong_FromSize_t(result) : nullptr;
+                   });
+}
+
+} // namespace
+
+py::tuple make_fast_calls(const py::object &owner, const Encoder &encoder, IdObjects &objects,
+                          const py::object &make_added, const py::tuple &slow_calls,
+                          bool only_str, bool only_ascii, Normalizer normalizer) {
+  static std::array<PyMethodDef, 3> methods{fast_method<encode>("encode"),
+                                            fast_method<encode_array>("encode_array"),
+                                            fast_method<count_ids>("count")};
+  auto calls = std::make_unique<FastCalls>(encoder, normalizer, objects);
+  calls->only_str = only_str;
+  calls->only_ascii = only_ascii;
+  calls->names = {interned("raise"), interned("text"), interned("allow")};
+  calls->replace = interned("replace");
+  const py::capsule capsule(calls.release(),
+                            [](void *p) { delete static_cast<FastCalls *>(p); });
+  py::tuple result(methods.size());
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    result[i] =
+        new_function(methods[i], py::make_tuple(capsule, slow_calls[i], make_added, owner));
+  return result;
+}
+
+} // namespace pretok

@@ -1,0 +1,79 @@
+#include "core/encode/tokenizer.hpp"
+
+#include "core/encode/nfc_source.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace pretok {
+namespace {
+
+// Calls on_token(added) for each exact added token, and on_text(data, size), which returns a
+// Refusal, for each normalized part between two of them.
+template <typename OnToken, typename OnText>
+Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
+                             const AddedTokens &exact, OnToken on_token, OnText on_text) {
+  std::vector<std::uint8_t> normalized;
+  Refusal refusal;
+  const Refusal exact_refusal = exact.split(data, size, [&](const Segment &segment) {
+    if (refusal.token != nullptr)
+      return;
+    if (segment.token != nullptr)
+      return on_token(*segment.token);
+    const std::uint8_t *const part = data + segment.start;
+    const std::size_t part_size = segment.end - segment.start;
+    normalized.clear();
+    to_nfc(part, part_size, normalized);
+    refusal = on_text(normalized.data(), normalized.size());
+    if (refusal.token != nullptr)
+      refusal.position =
+          segment.start + find_nfc_source(part, part_size, refusal.position).position;
+  });
+  // A part before the exact token was refused first.
+  return refusal.token != nullptr ? refusal : exact_refusal;
+}
+
+} // namespace
+
+Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
+                                const AddedTokenPhases &added, PreTokenCache &cache,
+                                IdBuffer &ids) const {
+  const auto append_token = [&](const AddedToken &token) {
+    *ids.room(1) = token.id;
+    ids.add(1);
+  };
+  const auto encode_part = [&](const std::uint8_t *part, std::size_t part_size) {
+    return encoder_.encode(part, part_size, added.normalized, cache, ids);
+  };
+  return for_normalized_parts(text, size, added.exact, append_token, encode_part);
+}
+
+Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
+                               const AddedTokenPhases &added, PreTokenCache &cache,
+                               std::size_t &result) const {
+  const auto count_token = [&](const AddedToken &) { ++result; };
+  const auto count_part = [&](const std::uint8_t *part, std::size_t part_size) {
+    return encoder_.count(part, part_size, added.normalized, cache, result);
+  };
+  return for_normalized_parts(text, size, added.exact, count_token, count_part);
+}
+
+std::size_t Tokenizer::max_capacity(std::size_t size) const {
+  // Each id has at least one byte. NFC makes at most three bytes of one byte. add_prefix_space
+  // adds one byte to each text between added tokens, and such a text has at least one byte.
+  const std::size_t factor =
+      (normalizer_ == Normalizer::NFC ? std::size_t{3} : std::size_t{1}) +
+      (encoder_.add_prefix_space() ? 1 : 0);
+  const std::size_t rest = template_.size() + factor + ShortCache::PADDING;
+  constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
+  return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;
+}
+
+void Tokenizer::append(const std::vector<std::uint32_t> &more, IdBuffer &ids) {
+  if (more.empty())
+    return;
+  std::copy(more.begin(), more.end(), ids.room(more.size()));
+  ids.add(more.size());
+}
+
+} // namespace pretok

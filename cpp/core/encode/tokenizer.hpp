@@ -1,0 +1,118 @@
+// Text to ids: all steps, in the order in which a text passes through them.
+//
+//   text            "<s>Cafe\u0301 x2"
+//   1. normalize    "<s>Café x2"                core/unicode/nfc.hpp
+//   2. added tokens <s> | "Café x2"             core/encode/added.hpp
+//   3. split        <s> | "Café" " x" "2"       core/split/pre_tokenizer.hpp
+//   4. cache        ids of known pre-tokens     core/cache/pre_token_cache.hpp
+//   5. merge        ids of the other ones       core/bpe/vocabulary.hpp
+//   6. template     ids before and after them   Template, below
+//
+// Encoder (encoder.hpp) does steps 2 to 5 in one pass over a text that needs no step 1.
+// Tokenizer adds steps 1 and 6. Both front ends call it: capi/encode_call.cpp and
+// bindings/fast_calls.cpp.
+#pragma once
+
+#include "core/base/id_buffer.hpp"
+#include "core/encode/added.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/unicode/nfc.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+// Step 1. Says how Tokenizer normalizes text.
+enum class Normalizer { NONE, NFC };
+
+// Step 2. The added tokens that a call searches for. AddedToken::normalized divides them:
+// `exact` ones are found before step 1, so that normalizing never changes them; all others
+// after it. A text that step 1 does not change is searched for all of them at once.
+struct AddedTokenPhases {
+  explicit AddedTokenPhases(const AddedTokens &tokens)
+      : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
+
+  AddedTokens all;
+  AddedTokens exact;
+  AddedTokens normalized;
+};
+
+// Step 6. Ids that a model expects around a text, such as its BOS and EOS tokens.
+struct Template {
+  std::size_t size() const { return before.size() + after.size(); }
+
+  std::vector<std::uint32_t> before;
+  std::vector<std::uint32_t> after;
+};
+
+// Threads may share a Tokenizer. The Encoder must outlive it.
+class Tokenizer {
+public:
+  Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
+      : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
+
+  // Append the ids of a text. Its bytes are UTF-8; invalid bytes are encoded as they are. Stops
+  // at a special token that `added` refuses, and returns its offset in `text`; `ids` then holds
+  // the ids before it. Throws std::bad_alloc.
+  Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                 PreTokenCache &cache, IdBuffer &ids) const {
+    return is_normalized(text, size) ? encode_normalized(text, size, added, cache, ids)
+                                     : encode_parts(text, size, added, cache, ids);
+  }
+
+  // Adds the number of ids that `encode` appends to `result`.
+  Refusal count(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                PreTokenCache &cache, std::size_t &result) const {
+    return is_normalized(text, size) ? count_normalized(text, size, added, cache, result)
+                                     : count_parts(text, size, added, cache, result);
+  }
+
+  // Like `encode` and `count`, without step 1: the caller knows that the text is normalized.
+  Refusal encode_normalized(const std::uint8_t *text, std::size_t size,
+                            const AddedTokenPhases &added, PreTokenCache &cache,
+                            IdBuffer &ids) const {
+    return encoder_.encode(text, size, added.all, cache, ids);
+  }
+  Refusal count_normalized(const std::uint8_t *text, std::size_t size,
+                           const AddedTokenPhases &added, PreTokenCache &cache,
+                           std::size_t &result) const {
+    return encoder_.count(text, size, added.all, cache, result);
+  }
+
+  // Step 6, for callers that want the template: append its ids before and after those of a
+  // text.
+  void begin(IdBuffer &ids) const { append(template_.before, ids); }
+  void end(IdBuffer &ids) const { append(template_.after, ids); }
+
+  // Returns a capacity that holds all ids of any text of `size` bytes, its template, and the
+  // padding that `encode` writes after the ids; the maximum of std::size_t on overflow.
+  std::size_t max_capacity(std::size_t size) const;
+
+  const Encoder &encoder() const { return encoder_; }
+  Normalizer normalizer() const { return normalizer_; }
+  const Template &ids_around() const { return template_; }
+
+private:
+  bool is_normalized(const std::uint8_t *text, std::size_t size) const {
+    return normalizer_ == Normalizer::NONE || is_nfc(text, size);
+  }
+
+  // Text that step 1 changes. Exact added tokens divide it into parts; each part is normalized
+  // and passes through steps 2 to 5 by itself.
+  Refusal encode_parts(const std::uint8_t *text, std::size_t size,
+                       const AddedTokenPhases &added, PreTokenCache &cache,
+                       IdBuffer &ids) const;
+  Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
+                      PreTokenCache &cache, std::size_t &result) const;
+
+  static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
+
+  const Encoder &encoder_;
+  Normalizer normalizer_;
+  Template template_;
+};
+
+} // namespace pretok

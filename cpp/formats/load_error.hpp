@@ -1,0 +1,25 @@
+// Makes LoadErrors, and quotes the contents of a file in them.
+#pragma once
+
+#include "formats/tokenizer_spec.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pretok {
+
+inline LoadError malformed(std::string message) {
+  return {LoadError::MALFORMED, std::move(message)};
+}
+inline LoadError unsupported(std::string message) {
+  return {LoadError::UNSUPPORTED, std::move(message)};
+}
+
+// Returns a text of a file in quotes. Escapes all but printable ASCII, and truncates long text.
+std::string quote(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+} // namespace pretok

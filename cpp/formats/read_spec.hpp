@@ -1,0 +1,27 @@
+// Reads a tokenizer file of any format.
+#pragma once
+
+#include "core/base/ids.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/tokenizer_spec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pretok {
+
+// Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
+// a GGUF file, a .pretok file, or a tokenizer.json if the build has a JSON library. Linear time
+// and space. `data` is not used after the call. Guarantees: ids are below ID_LIMIT and unique
+// among tokens of the vocabulary; each byte that text can have is a token; added tokens are
+// distinct.
+LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
+
+// Reads a tokenizer from a ByteSource. Of a GGUF file only the metadata is read. Of other files
+// at most one byte more than the limit is read.
+LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
+
+// Checks the added tokens of `spec`, for callers that appended some.
+LoadError check_added(const TokenizerSpec &spec);
+
+} // namespace pretok
