@@ -43,11 +43,11 @@ class Merger:
         try:
             symbols = [self._byte_ids[byte] for byte in pre_token]
         except KeyError as error:
-            raise no_token(error.args[0]) from None
+            raise missing_byte_error(error.args[0]) from None
         return merge(symbols, self._find)
 
 
-def no_token(byte: int) -> UnknownTokenError:
+def missing_byte_error(byte: int) -> UnknownTokenError:
     """Return the error for text with a byte that has no token."""
     if byte in UNASSIGNED:
         what = "with which code points begin that are no characters"

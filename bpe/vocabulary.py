@@ -97,7 +97,7 @@ class Vocabulary:
         self._check_merges()
 
     @classmethod
-    def of_fitting(
+    def from_checked_merges(
         cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
     ) -> Vocabulary:
         """Return the vocabulary of tokens that are to be checked, and merges known to fit them."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Protocol, cast
 
-from bpe.encoding.backends import SupportsOffsets, splitter
-from bpe.encoding.python_backend import ESCAPE, utf8
+from bpe.encoding.backends import utf8_splitter
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, encode_utf8
 from bpe.training import corpus
-from bpe.training.corpus import Text
 from bpe.training.limits import Limits, too_long_pre_token, too_long_text
 from bpe.training.trainer import Words
+from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
@@ -49,11 +49,11 @@ class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens; raises TooLongError for one that is too long."""
 
     @property
-    def gather(self) -> corpus.Gather:
+    def collect_batch(self) -> corpus.CollectBatch:
         """What takes texts from an iterator."""
         ...
 
-    def add(self, texts: list[Text]) -> int:
+    def add(self, texts: list[StrOrBytes]) -> int:
         """Count the pre-tokens of each of `texts`; return how long they are together."""
         ...
 
@@ -90,7 +90,7 @@ class _Counter:
     def __init__(
         self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words, limits: Limits
     ) -> None:
-        self.gather: corpus.Gather = corpus.gather
+        self.collect_batch: corpus.CollectBatch = corpus.collect_batch
         self._words = words
         self._limits = limits
         self._stream = None
@@ -98,16 +98,16 @@ class _Counter:
             self._split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
             self._stream = pre_tokenizer.stream
         else:
-            self._split = splitter(pre_tokenizer)
+            self._split = utf8_splitter(pre_tokenizer)
 
-    def add(self, texts: list[Text]) -> int:
+    def add(self, texts: list[StrOrBytes]) -> int:
         """Count the pre-tokens of texts; return how long they are together."""
         for is_long, some in groupby(texts, lambda text: len(text) > corpus.BLOCK):
             if is_long:
                 for text in some:
                     self.add_blocks(corpus.blocks_of(text))
             else:
-                split = map(self._split, map(utf8, some))
+                split = map(self._split, map(encode_utf8, some))
                 self._add_words(Counter(chain.from_iterable(split)))
         return sum(map(len, texts))
 
@@ -164,7 +164,7 @@ class _NativeCounter:
         from pretok import _core
 
         self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
-        self.gather: corpus.Gather = _core.gather
+        self.collect_batch: corpus.CollectBatch = _core.gather
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
@@ -176,10 +176,10 @@ class _NativeCounter:
         # A text with a pre-token that is too long is counted at once: it is known where it is.
         self._enough = min(BATCH, limits.pre_token // 4)
         self._least = WORTH_A_THREAD if only_if_worth else 1
-        self._batch: list[Text] = []
+        self._batch: list[StrOrBytes] = []
         self._size = 0
 
-    def add(self, texts: list[Text]) -> int:
+    def add(self, texts: list[StrOrBytes]) -> int:
         """Count the pre-tokens of texts; return how long they are together."""
         size = sum(map(len, texts))
         self._batch += texts

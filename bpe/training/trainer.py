@@ -14,6 +14,8 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pretok.byte_characters import BYTE_CHARACTERS
+
 TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
 Pair: TypeAlias = tuple[int, int]
 Entry: TypeAlias = tuple[int, Pair, int]
@@ -22,13 +24,8 @@ BETWEEN, INSIDE = -1, -2
 """What no pair has: the slot between two words, and those inside of a symbol."""
 
 
-def _is_written_as_itself(byte: int) -> bool:
-    return 0x20 < byte < 0x7F or (byte > 0xA0 and byte != 0xAD)
-
-
-BYTE_ORDER = sorted(range(256), key=lambda byte: (not _is_written_as_itself(byte), byte))
-"""The bytes as Hugging Face's trainer compares them: by the characters that GPT-2 writes them as,
-of which the first are those that are written as themselves."""
+BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
+"""The bytes in the order of Hugging Face's trainer, which compares their GPT-2 characters."""
 
 
 class Words(Protocol):

@@ -61,7 +61,10 @@ const AddedTokens *added_of(PyObject *self, PyObject *special) {
 }
 
 bool is_usual(const DirectCalls &calls, PyObject *const *args, Py_ssize_t count) {
-  if (count != 3 || args[2] != calls.replace.ptr())
+  // (text, special, errors), or the same and no number of threads.
+  if (count != 3 && (count != 4 || args[3] != Py_None))
+    return false;
+  if (args[2] != calls.replace.ptr())
     return false;
   if (PyUnicode_CheckExact(args[0]))
     return PyUnicode_GET_LENGTH(args[0]) < static_cast<Py_ssize_t>(SHORT_TEXT);
