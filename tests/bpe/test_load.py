@@ -277,7 +277,7 @@ def test_normalizer_for_files_that_have_none(tmp_path: Path) -> None:
     assert bpe.load(path, "gpt2").normalizer is None
     assert bpe.load(path, "gpt2", normalizer="NFC").normalizer == "NFC"
     wrong: Any = "NFKC"
-    with pytest.raises(ValueError, match="normalizer 'NFKC'"):
+    with pytest.raises(ValueError, match="normalizer='NFKC'"):
         bpe.load(path, "gpt2", normalizer=wrong)
 
 
