@@ -16,21 +16,43 @@ if TYPE_CHECKING:
         UnsupportedError,
         VocabularyError,
     )
+    from bpe.hub.fetch import fetch
     from bpe.loading import load
     from bpe.tokenizer import Tokenizer
     from bpe.training.train import train
-    from bpe.types import Template, Token
+    from bpe.training.trainer import TieBreak
+    from bpe.types import (
+        Errors,
+        Ids,
+        Normalizer,
+        Offsets,
+        Special,
+        SupportsOffsets,
+        Template,
+        Text,
+        Token,
+    )
     from bpe.vocabulary import Vocabulary
 
-# `pretok split` imports bpe.cli, and with it this package, but needs none of this.
-# No module has the name of a function here: its import would hide the function.
+    __version__: str
+
+# Lazy: `pretok split` imports bpe.cli, and so this package, but needs no tokenizer.
+# No submodule of bpe has the name of a function here, because importing it would hide the function.
 _LAZY = {
     "AddedToken": "bpe.encoding.added_tokens",
     "BpeError": "bpe.errors",
     "DecodeStream": "bpe.encoding.decode",
+    "Errors": "bpe.types",
+    "Ids": "bpe.types",
+    "Normalizer": "bpe.types",
+    "Offsets": "bpe.types",
+    "Special": "bpe.types",
     "SpecialTokenError": "bpe.errors",
+    "SupportsOffsets": "bpe.types",
     "Template": "bpe.types",
+    "Text": "bpe.types",
     "TextFileError": "bpe.errors",
+    "TieBreak": "bpe.training.trainer",
     "Token": "bpe.types",
     "Tokenizer": "bpe.tokenizer",
     "UnknownTokenError": "bpe.errors",
@@ -38,6 +60,7 @@ _LAZY = {
     "UnsupportedError": "bpe.errors",
     "Vocabulary": "bpe.vocabulary",
     "VocabularyError": "bpe.errors",
+    "fetch": "bpe.hub.fetch",
     "load": "bpe.loading",
     "train": "bpe.training.train",
 }
@@ -46,9 +69,17 @@ __all__ = [
     "AddedToken",
     "BpeError",
     "DecodeStream",
+    "Errors",
+    "Ids",
+    "Normalizer",
+    "Offsets",
+    "Special",
     "SpecialTokenError",
+    "SupportsOffsets",
     "Template",
+    "Text",
     "TextFileError",
+    "TieBreak",
     "Token",
     "Tokenizer",
     "UnknownTokenError",
@@ -56,19 +87,25 @@ __all__ = [
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
+    "__version__",
+    "fetch",
     "load",
     "train",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'bpe' has no attribute {name!r}")
-    from importlib import import_module
+    if name in _LAZY:
+        from importlib import import_module
 
-    value: object = getattr(import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
+        value: object = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pretok")
+    raise AttributeError(f"module 'bpe' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Every error that bpe raises on purpose; wording says what was given, expected, and to do."""
+"""The errors of bpe. Messages say what was expected, what was passed, and what to do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class VocabularyError(BpeError, ValueError):
 
 
 class UnsupportedError(BpeError, ValueError):
-    """A vocabulary file is well-formed, but asks for something that bpe does not do."""
+    """A vocabulary file is well-formed, but needs a feature that bpe does not have."""
 
 
 class TextFileError(BpeError, ValueError):
-    """A file that should hold texts is damaged, malformed, or of a kind that is not read."""
+    """A file of texts is damaged, malformed, or of an unknown type."""
 
 
 class UnknownVocabularyError(BpeError, LookupError):
@@ -27,14 +27,14 @@ class UnknownVocabularyError(BpeError, LookupError):
 
 
 class UnknownTokenError(BpeError, ValueError):
-    """No token has this id, or these bytes."""
+    """No token has this id or these bytes."""
 
 
 class SpecialTokenError(BpeError, ValueError):
     """A text holds a special token that the call does not allow.
 
-    `token` is its content, `position` its offset in code points of a str, in bytes of bytes, and
-    `text_index` says which text of a batch it is.
+    `token` is the content of the token. `position` is its offset, in code points of a str and in
+    bytes of bytes. `text_index` is the index of the text in a batch.
     """
 
     def __init__(self, token: str, position: int, text_index: int | None = None) -> None:
@@ -42,7 +42,7 @@ class SpecialTokenError(BpeError, ValueError):
         super().__init__(
             f"{which} holds the special token {shortened(token)} at offset {position}; pass "
             'special="text" to encode it as ordinary text, special="allow" to allow every special '
-            "token, or a set of those to allow"
+            "token, or a set of special tokens to allow"
         )
         self.token = token
         self.position = position

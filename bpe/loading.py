@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backends import SupportsOffsets
 from bpe.errors import VocabularyError
 from bpe.formats import Format, detect, gguf, gpt2, huggingface, minbpe, pretok_file, tiktoken
 from bpe.formats.contents import Contents
@@ -18,6 +17,7 @@ from bpe.formats.gguf_metadata import is_gguf
 from bpe.hub import locate, published
 from bpe.hub.published import Known, matches
 from bpe.tokenizer import Tokenizer
+from bpe.types import SupportsOffsets
 from pretok.errors import short_path, shortened
 from pretok.files import naming
 from pretok.machine.backend import BackendName

@@ -1,7 +1,7 @@
-"""Merging the bytes of a pre-token into tokens: the reference. cpp/core/bpe/merge.hpp is its twin.
+"""Merge the bytes of a pre-token into tokens: the reference of cpp/core/bpe/merge.hpp.
 
-Of all neighbours that can merge, those with the lowest rank do, of equal ones the leftmost, until
-none can (Sennrich et al. 2016, with bytes as symbols).
+Repeatedly merge the adjacent pair with the lowest rank, the leftmost of equal ranks, until no pair
+can merge (Sennrich et al. 2016, with bytes as symbols).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from itertools import pairwise
 from bpe.errors import UnknownTokenError
 from bpe.vocabulary import UNASSIGNED, Merge, Vocabulary
 
-Found = tuple[int, int]
-"""(rank, id of the result) of two neighbours that can merge."""
-Find = Callable[[int, int], Found | None]
-"""Says of two ids whether they can merge."""
+RankedMerge = tuple[int, int]
+"""(rank, id of the result) of an adjacent pair that can merge."""
+FindMerge = Callable[[int, int], RankedMerge | None]
+"""Returns the merge of two ids, or None."""
 
-SHORT = 64
-"""Up to so many symbols the lowest rank is found by scanning, else with a heap."""
+MAX_SCANNED = 64
+"""The most symbols for which scanning for the lowest rank is faster than a heap."""
 
 
 class Merger:
@@ -27,7 +27,7 @@ class Merger:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._byte_ids = vocabulary.byte_ids
-        self._find = finder(vocabulary)
+        self._find = merge_finder(vocabulary)
         self._whole = vocabulary.ids if vocabulary.ignore_merges else {}
 
     def merge(self, pre_token: bytes) -> list[int]:
@@ -43,28 +43,28 @@ class Merger:
         try:
             symbols = [self._byte_ids[byte] for byte in pre_token]
         except KeyError as error:
-            raise no_token(error.args[0]) from None
+            raise missing_byte_error(error.args[0]) from None
         return merge(symbols, self._find)
 
 
-def no_token(byte: int) -> UnknownTokenError:
+def missing_byte_error(byte: int) -> UnknownTokenError:
     """Return the error for text with a byte that has no token."""
     if byte in UNASSIGNED:
-        what = "with which code points begin that are no characters"
-        advice = "remove those from U+40000 to U+BFFFF"
+        description = "the first byte of unassigned code points"
+        advice = "remove code points from U+40000 to U+BFFFF"
     else:
-        what = "which is never part of UTF-8"
+        description = "which never occurs in UTF-8"
         advice = "remove it, or decode the text with errors='replace' first"
     return UnknownTokenError(
-        f"the text holds byte 0x{byte:02x}, {what}, and this vocabulary has no token for it; "
+        f"the text holds byte 0x{byte:02x}, {description}; this vocabulary has no token for it; "
         f"{advice}"
     )
 
 
-def finder(vocabulary: Vocabulary) -> Find:
-    """Return the function that says of two ids of `vocabulary` whether and when they merge."""
+def merge_finder(vocabulary: Vocabulary) -> FindMerge:
+    """Return the function that looks up the merge of two ids of `vocabulary`."""
     if vocabulary.merges is not None:
-        # Where a pair is listed twice the later one counts, as in tokenizers.
+        # If a pair is listed twice, the later one counts, as in tokenizers.
         ranks = {
             (left, right): (rank, result)
             for rank, (left, right, result) in enumerate(vocabulary.merges)
@@ -72,23 +72,24 @@ def finder(vocabulary: Vocabulary) -> Find:
         return lambda left, right: ranks.get((left, right))
     ids, tokens = vocabulary.ids, vocabulary.token_bytes
 
-    def find(left: int, right: int) -> Found | None:
+    def find(left: int, right: int) -> RankedMerge | None:
         result = ids.get(tokens[left] + tokens[right])
         return None if result is None else (result, result)
 
     return find
 
 
-def merge(symbols: list[int], find: Find) -> list[int]:
-    """Return `symbols`, the ids of bytes, merged as far as `find` allows; may change the list."""
-    return (_merge_short if len(symbols) <= SHORT else _merge_long)(symbols, find)
+def merge(symbols: list[int], find: FindMerge) -> list[int]:
+    """Return `symbols`, the ids of bytes, after all merges of `find`; may change the list."""
+    return (_merge_short if len(symbols) <= MAX_SCANNED else _merge_long)(symbols, find)
 
 
-def _merge_short(symbols: list[int], find: Find) -> list[int]:
+def _merge_short(symbols: list[int], find: FindMerge) -> list[int]:
     pairs = [find(left, right) for left, right in pairwise(symbols)]
     while True:
         best = min(
-            ((found, at) for at, found in enumerate(pairs) if found is not None), default=None
+            ((candidate, at) for at, candidate in enumerate(pairs) if candidate is not None),
+            default=None,
         )
         if best is None:
             return symbols
@@ -101,24 +102,25 @@ def _merge_short(symbols: list[int], find: Find) -> list[int]:
             pairs[at] = find(result, symbols[at + 1])
 
 
-def _merge_long(symbols: list[int], find: Find) -> list[int]:
-    # A merge keeps its left place and empties its right one; `before` and `after` skip those.
+def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
+    # A merge replaces its left symbol and empties its right one. `before` and `after` link the
+    # symbols that are not empty.
     size = len(symbols)
     empty = -1
     before = list(range(-1, size - 1))
     after = list(range(1, size + 1))
-    # (rank, place, left, right, result); out of date once the places hold something else.
+    # (rank, index, left, right, result); stale if the symbols have changed since.
     heap = [
-        (found[0], at, left, right, found[1])
+        (candidate[0], at, left, right, candidate[1])
         for at, (left, right) in enumerate(pairwise(symbols))
-        if (found := find(left, right)) is not None
+        if (candidate := find(left, right)) is not None
     ]
     heapify(heap)
 
     def consider(at: int, next_: int) -> None:
-        found = find(symbols[at], symbols[next_])
-        if found is not None:
-            heappush(heap, (found[0], at, symbols[at], symbols[next_], found[1]))
+        candidate = find(symbols[at], symbols[next_])
+        if candidate is not None:
+            heappush(heap, (candidate[0], at, symbols[at], symbols[next_], candidate[1]))
 
     while heap:
         _, at, left, right, result = heappop(heap)
@@ -136,26 +138,26 @@ def _merge_long(symbols: list[int], find: Find) -> list[int]:
 
 
 def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
-    """Yield the merges that a vocabulary from ranks stands for, in order of rank.
+    """Yield the merges that the ranks of a vocabulary imply, in order of rank.
 
-    Wherever a token is made, what is around it has not merged with any of it, so its bytes have
-    merged as they do by themselves: one merge makes it, of the two parts that its bytes come to if
-    it is left out. Where they do not come to two, nothing makes the token, and it is found only as
-    a whole. For a vocabulary with merges these are yielded. (The exercise of minbpe; Python takes
-    seconds for 100,000 tokens.)
+    When a merge makes a token, no neighbor has merged with any of its bytes. So its bytes have
+    merged as they do on their own. Merging the bytes of a token without the token itself therefore
+    ends in the two parts of its merge. If it ends in more parts, no merge makes the token, and only
+    a pre-token of these bytes becomes it. (The exercise of minbpe; Python takes seconds for 100,000
+    tokens.) A vocabulary with merges yields those.
     """
     if vocabulary.merges is not None:
         yield from vocabulary.merges
         return
-    find = finder(vocabulary)
+    find = merge_finder(vocabulary)
     for id, token in sorted(vocabulary.token_bytes.items()):
         if len(token) == 1:
             continue
 
-        def other(left: int, right: int, left_out: int = id) -> Found | None:
-            found = find(left, right)
-            return found if found is not None and found[1] != left_out else None
+        def find_other(left: int, right: int, left_out: int = id) -> RankedMerge | None:
+            candidate = find(left, right)
+            return candidate if candidate is not None and candidate[1] != left_out else None
 
-        parts = merge([vocabulary.byte_ids[byte] for byte in token], other)
+        parts = merge([vocabulary.byte_ids[byte] for byte in token], find_other)
         if len(parts) == 2:
             yield (parts[0], parts[1], id)

@@ -1,4 +1,4 @@
-"""Values of an immutable object that are made when they are first asked for."""
+"""once: lazy, cached properties of immutable objects."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Value = TypeVar("Value")
 
 
 class once(Generic[Value]):
-    """A property whose value is made once; unlike functools.cached_property's it cannot be set.
+    """A property that is computed once for each instance, and cannot be set.
 
-    It takes no lock, while in Python 3.10 and 3.11 a cached_property has one for all instances.
+    functools.cached_property can be set, and in Python 3.10 and 3.11 locks all instances together.
 
     >>> class Circle:
     ...     @once
@@ -32,17 +32,17 @@ class once(Generic[Value]):
         if instance is None:
             return self  # type: ignore[return-value]  # as property does
         try:
-            found: Value = instance.__dict__[self._name]
+            value: Value = instance.__dict__[self._name]
         except KeyError:
-            # Two threads may both make it: the values are equal.
-            found = instance.__dict__[self._name] = self._make(instance)
-        return found
+            # Two threads may both compute it: the values are equal.
+            value = instance.__dict__[self._name] = self._make(instance)
+        return value
 
     def __set__(self, instance: object, value: object) -> None:
         raise AttributeError(f"{self._make.__name__} cannot be set")
 
 
 def forget(instance: object, *names: str) -> None:
-    """Drop the values of these `once` properties, which are made again when they are asked for."""
+    """Drop the values of these `once` properties; the next access computes them again."""
     for name in names:
         instance.__dict__.pop(f"_once_{name}", None)

@@ -1,15 +1,32 @@
-"""What Tokenizer gives besides ids: tokens with their spans, and what a template adds."""
+"""Types of Tokenizer's arguments and results."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Text: TypeAlias = str | bytes | bytearray | memoryview
+"""A text: a str, or bytes that hold UTF-8."""
+Ids: TypeAlias = NDArray[np.uint32]
+Offsets: TypeAlias = NDArray[np.int64]
+
+Treatment: TypeAlias = Literal["raise", "text", "allow"]
+"""The policy for all special tokens in a text."""
+Special: TypeAlias = Treatment | Collection[str]
+"""A policy for all special tokens, or the set of special tokens to allow."""
+Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
+"""The error handler for lone surrogates in a str to encode."""
+Normalizer: TypeAlias = Literal["NFC"]
 
 
 class Token(NamedTuple):
-    """A token of a text: its id, its bytes, and the half-open span (start, end) it comes from.
+    """A token of a text: its id, its bytes, and its half-open span (start, end) in the text.
 
-    The span counts code points of a str, bytes of bytes. A token that has only some of the bytes
-    of a code point has all of it in its span.
+    The span counts code points of a str, bytes of bytes. If a token has only some bytes of a code
+    point, its span covers the whole code point.
     """
 
     id: int
@@ -19,7 +36,17 @@ class Token(NamedTuple):
 
 
 class Template(NamedTuple):
-    """The ids that `add_special_tokens` puts before and behind those of a text."""
+    """The ids that `add_special_tokens` puts before and after the ids of a text."""
 
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+
+
+class SupportsOffsets(Protocol):
+    """An object that splits a str, in place of a PreTokenizer."""
+
+    def offsets(self, text: str, /) -> NDArray[np.int64]:
+        """Return the n + 1 boundaries of n pre-tokens, in code points.
+
+        The first is 0, the last is the length of `text`.
+        """

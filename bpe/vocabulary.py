@@ -1,4 +1,4 @@
-"""Vocabulary: the tokens, by id, and what merges them."""
+"""Vocabulary: tokens by id, and the merges between them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Rows: TypeAlias = NDArray[np.uint32]
 """Merges, one a row."""
 
 ID_LIMIT = 1 << 24
-"""Ids are below this: tables have room for each id up to the largest."""
+"""Ids are below this limit, because tables have an entry for each id up to the largest."""
 
 NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
-"""Bytes that no text has as UTF-8; trainers that see only text may leave them out."""
+"""Bytes that never occur in UTF-8; trainers that see only text may omit them."""
 UNASSIGNED = frozenset({0xF1, 0xF2})
-"""Bytes that code points of planes 4 to 11 begin with, where Unicode has no characters."""
+"""First bytes of the code points of planes 4 to 11, which Unicode has not assigned."""
 
 
 class Packed(NamedTuple):
-    """The bytes of tokens, one behind the other, and of each its length and id: uint32."""
+    """The concatenated bytes of tokens, and the length and id of each: uint32."""
 
     data: bytes
     lengths: NDArray[np.uint32]
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
         return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
 
     def and_also(self, tokens: Mapping[int, bytes]) -> Packed:
-        """Return these with `tokens` behind them."""
+        """Return a copy with `tokens` appended."""
         if not tokens:
             return self
         more = Packed.of(tokens)
@@ -51,13 +51,13 @@ class Packed(NamedTuple):
         )
 
     def unpacked(self) -> dict[int, bytes]:
-        """Return the tokens by their ids."""
+        """Return the bytes of each token by its id."""
         ends = np.cumsum(self.lengths, dtype=np.int64).tolist()
         tokens = [self.data[start:end] for start, end in pairwise([0, *ends])]
         return dict(zip(self.ids.tolist(), tokens, strict=True))
 
     def token(self, id: int) -> bytes | None:
-        """Return the bytes of a token, or None if there is none with this id; takes a while."""
+        """Return the bytes of the token with this id, or None; takes linear time."""
         for at in np.flatnonzero(self.ids == id):
             start = int(self.lengths[:at].sum(dtype=np.int64))
             return self.data[start : start + int(self.lengths[at])]
@@ -65,16 +65,16 @@ class Packed(NamedTuple):
 
 
 class Vocabulary:
-    """The tokens of a byte-level BPE by id, and in which order they are merged. Immutable.
+    """The tokens of a byte-level BPE by id, and the ranks of their merges. Immutable.
 
-    With `merges`, each is (left id, right id, id of the result), and its place among them is its
-    rank: tokenizer.json, merges.txt, minbpe. With None the id of a token is the rank of every
-    merge that makes it: tiktoken. The lowest rank merges first, of equal ones the leftmost. A
-    pre-token that is a token as a whole is not merged with `ignore_merges`, nor from ranks.
+    A merge is (left id, right id, id of the result), and its index in `merges` is its rank, as in
+    tokenizer.json, merges.txt and minbpe. Without `merges`, the id of a token is the rank of every
+    merge that makes it, as in tiktoken. The lowest rank merges first; the leftmost of equal ranks.
+    With `ignore_merges` or without `merges`, a pre-token that is a token is not split into bytes.
 
-    Raises VocabularyError if a byte has no token (with merges, one that characters have), an id or
-    a token is no such thing, two tokens are alike where ids come from bytes, or a merge names ids
-    that do not fit each other.
+    Raises VocabularyError if a byte has no token, an id or a token is invalid, or a merge does not
+    concatenate its two tokens. With `merges`, bytes that no character has may have no token.
+    Without `merges`, two tokens must not have the same bytes.
 
     >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
     >>> Vocabulary(tokens, merges=[(97, 98, 256)])
@@ -97,62 +97,63 @@ class Vocabulary:
         self._check_merges()
 
     @classmethod
-    def of_fitting(
+    def from_checked_merges(
         cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
     ) -> Vocabulary:
-        """Return the vocabulary of tokens that are to be checked, and merges known to fit them."""
-        made = cls.__new__(cls)
-        made._token_bytes, made._packed = token_bytes, None
-        made._merges, made._merge_rows, made._from_ranks = merges, None, False
-        made._ignore_merges = ignore_merges
-        made._check_tokens()
-        return made
+        """Return a vocabulary; check its tokens, but trust that `merges` fit them."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._token_bytes, vocabulary._packed = token_bytes, None
+        vocabulary._merges, vocabulary._merge_rows, vocabulary._from_ranks = merges, None, False
+        vocabulary._ignore_merges = ignore_merges
+        vocabulary._check_tokens()
+        return vocabulary
 
     @classmethod
     def of_ranks(cls, packed: Packed) -> Vocabulary:
-        """Return the vocabulary of ranks that are known to fulfil all that __init__ checks."""
+        """Return a vocabulary of ranks that passed all checks of `__init__` before."""
         return cls._of_packed(packed, None, True, True)
 
     @classmethod
     def of_packed(
         cls, packed: Packed, merges: Rows, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
-        """Return the vocabulary of tokens and merges that are known to fit each other.
+        """Return a vocabulary whose `merges` are known to fit its tokens.
 
-        With `from_ranks` no two tokens are alike, and `merges` are what likely follows from the
-        ids: to know them makes an Encoder faster. Raises VocabularyError if a byte has no token.
+        With `from_ranks` all tokens differ, and `merges` are a hint of the merges that follow from
+        the ids, which make the native backend faster. Raises VocabularyError if a byte has no
+        token.
         """
-        made = cls._of_packed(packed, merges, from_ranks, ignore_merges)
-        made._check_bytes()
-        return made
+        vocabulary = cls._of_packed(packed, merges, from_ranks, ignore_merges)
+        vocabulary._check_bytes()
+        return vocabulary
 
     @classmethod
     def _of_packed(
         cls, packed: Packed, merges: Rows | None, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
-        made = cls.__new__(cls)
-        made._token_bytes, made._packed = None, packed
-        made._merges, made._merge_rows, made._from_ranks = None, merges, from_ranks
-        made._ignore_merges = ignore_merges
-        return made
+        vocabulary = cls.__new__(cls)
+        vocabulary._token_bytes, vocabulary._packed = None, packed
+        vocabulary._merges, vocabulary._merge_rows = None, merges
+        vocabulary._from_ranks, vocabulary._ignore_merges = from_ranks, ignore_merges
+        return vocabulary
 
     @property
     def token_bytes(self) -> dict[int, bytes]:
-        """The bytes of each token, by its id; not to be changed."""
+        """The bytes of each token by its id; do not change it."""
         found = self._token_bytes
         if found is None:
             assert self._packed is not None
-            # Two threads may both make it: the values are equal.
+            # Two threads may both compute it: the values are equal.
             found = self._token_bytes = self._packed.unpacked()
         return found
 
     @property
     def packed(self) -> Packed:
-        """The same packed."""
+        """The tokens as arrays."""
         return Packed.of(self.token_bytes) if self._packed is None else self._packed
 
     def bytes_of(self, id: int) -> bytes | None:
-        """Return the bytes of a token, or None if there is none with this id."""
+        """Return the bytes of the token with this id, or None."""
         if self._token_bytes is None and self._packed is not None:
             return self._packed.token(id) if id < self.size else None
         return self.token_bytes.get(id)
@@ -213,7 +214,7 @@ class Vocabulary:
         return 1 + (int(self._packed.ids.max()) if self._packed else max(self.token_bytes))
 
     def trim(self) -> None:
-        """Drop the values that are made again when they are asked for."""
+        """Drop the values that can be computed again."""
         forget(self, "ids")
         if self._packed is not None:
             self._token_bytes = None

@@ -1,7 +1,7 @@
 """The native backend; pretok.pre_tokenizer.Backend says what each method does."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class Machine:
     ) -> tuple[list[int], list[int], int, bool, int, int, int, int]: ...
     def run_length(self, chars: str, mask: int) -> int: ...
 
+_Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
+
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
 
 class AddedTokens:
@@ -43,7 +45,7 @@ class AddedTokens:
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
 class Encoder:
-    """The native backend of bpe; bpe.encoding.python_backend.Backend says what each method does."""
+    """The native backend of bpe; bpe.encoding.backends.Backend documents each method."""
 
     def __init__(
         self,
@@ -89,15 +91,13 @@ class Encoder:
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
     def fast_calls(
         self,
-        make_added: Callable[[str], object],
-        slow_calls: tuple[object, object, object],
+        added: Callable[[str], object],
+        others: _Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
-    ) -> tuple[object, object, object]: ...
-    def decode_calls(
-        self, special: Sequence[int], slow_calls: tuple[object, object]
-    ) -> tuple[object, object]: ...
+    ) -> _Calls: ...
+    def decode_calls(self, special: Sequence[int], others: _Calls) -> _Calls: ...
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:

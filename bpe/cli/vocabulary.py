@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe
-from bpe.encoding.pipeline import Errors
-from bpe.encoding.policies import Special
+from bpe.types import Errors, Special
 from pretok.cli.input import Input, decoded, lines_of
 from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from bpe.compat._specials import Allowed, Disallowed, SpecialTokens, refuse
 from bpe.compat._unstable import OpenEnd
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backends import SupportsOffsets
 from bpe.errors import UnknownTokenError
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
+from bpe.types import SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName

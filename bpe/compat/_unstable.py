@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from bpe.encoding.added_tokens import AddedTokens, word_ranges
-from bpe.merge import finder, merge
+from bpe.merge import merge, merge_finder
 from bpe.tokenizer import Tokenizer
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
@@ -25,7 +25,7 @@ class OpenEnd:
         self._tokens = tokenizer.vocabulary.token_bytes
         self._ids = tokenizer.vocabulary.ids
         self._sorted = sorted_tokens
-        self._find = finder(tokenizer.vocabulary)
+        self._find = merge_finder(tokenizer.vocabulary)
         # Of a pre-token that is a token as a whole, that one.
         self.merge_whole = tokenizer.merge
 

@@ -1,9 +1,9 @@
-"""Added tokens, which are found in a text before it is split.
+"""AddedTokens: a search for added tokens in a text, before the text is split.
 
 cpp/core/encode/added.hpp is the twin.
 
-Matching is leftmost, of those the longest, by comparison of bytes, and takes time linear in the
-text however many tokens there are. The flags of AddedToken mean what they do in tokenizers.
+Matching is leftmost-longest by comparison of bytes. It takes time linear in the text, however many
+tokens there are. The flags of AddedToken have the same meaning as in tokenizers.
 """
 
 from __future__ import annotations
@@ -14,29 +14,43 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from bpe.encoding.matcher import TokenMatcher
 from bpe.encoding.normalize import normalize
 from bpe.errors import SpecialTokenError, shortened
-from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS, Atom
+from bpe.types import Treatment
+from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Ranges = tuple[tuple[int, int], ...]
-Treatment: TypeAlias = Literal["raise", "text", "allow"]
-"""What special tokens become."""
-
 Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
 """(start, end, id or None) of each segment, and (content, position) of a refused token, or None."""
 
 
+class AddedTokenSearch(Protocol):
+    """AddedTokens, or _core.AddedTokens in C++."""
+
+    def treating(self, treatment: Treatment) -> AddedTokenSearch:
+        """Return a search with another policy for special tokens."""
+
+    def exact(self) -> AddedTokenSearch:
+        """Return the search of only the tokens that are found before normalization."""
+
+    def normalized(self) -> AddedTokenSearch:
+        """Return the search of only the tokens that are found after normalization."""
+
+    def segments(self, text: bytes) -> Segments:
+        """Return the segments of UTF-8 up to the first refused token, and that token."""
+
+
 @dataclass(frozen=True)
 class AddedToken:
-    """A token that is found as it is written, before the text is split.
+    """A token that is matched literally, before the text is split.
 
-    What a `special` one becomes is for each call to say; another is always a token. `normalized`
-    ones are searched for behind the others, in normalized text. `lstrip` and `rstrip` take the
-    white space before and behind along, and a `single_word` one counts only where no word
-    character stands beside it.
+    The argument `special` of a call decides what a `special` token becomes; any other added token
+    always becomes its id. A `normalized` token is searched for in the normalized text, after all
+    tokens that are not. `lstrip` and `rstrip` include the white space before and after the token.
+    A `single_word` token is matched only if no word character is next to it.
     """
 
     content: str
@@ -53,7 +67,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text, from byte `start` to `end`: an added token, or text (None)."""
+    """A part of a text, from byte `start` to `end`: an added token, or text between (None)."""
 
     start: int
     end: int
@@ -61,14 +75,14 @@ class Segment(NamedTuple):
 
 
 class AddedTokens:
-    """Finds added tokens in UTF-8. Copies share what is large."""
+    """Searches UTF-8 for added tokens. Copies with another policy share the search structure."""
 
     def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
         """Find `tokens`; allow special ones.
 
-        `words` matter only to tokens that are a single word. With `nfc` the text is normalized, and
-        so are the contents of normalized tokens before they are searched for. Two tokens may then
-        be found as the same bytes: special ones count first, then the first of `tokens`.
+        `words` are the ranges of word characters for `single_word` tokens. With `nfc` the contents
+        of `normalized` tokens are normalized, as the text is. If two contents become equal,
+        special tokens win, then the earlier one of `tokens`.
         """
         self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
@@ -77,50 +91,52 @@ class AddedTokens:
         exact = [token for token in tokens if not token.normalized]
         normalized = [token for token in tokens if token.normalized]
         self._phases = [
-            _Finder(found, nfc and found is normalized) for found in (exact, normalized) if found
+            _Phase(members, nfc and members is normalized)
+            for members in (exact, normalized)
+            if members
         ]
 
     def treating(self, treatment: Treatment) -> AddedTokens:
-        """Return these with another treatment of special tokens."""
+        """Return a search with another policy for special tokens."""
         phases = self._phases
         if treatment == "text" and all(phase.all_special for phase in phases):
-            phases = []  # Special tokens that are text matter only to tokens that they may hide.
+            phases = []  # Special tokens as text only matter if they can hide another token.
         return self._copy(treatment, phases)
 
     def exact(self) -> AddedTokens:
-        """Return only the tokens that are found in text as it is."""
+        """Return the search of only the tokens that are found before normalization."""
         phases = [phase for phase in self._phases if not phase.normalized]
         return self._copy(self._treatment, phases)
 
     def normalized(self) -> AddedTokens:
-        """Return only the tokens that are found once text is normalized."""
+        """Return the search of only the tokens that are found after normalization."""
         return self._copy(self._treatment, [phase for phase in self._phases if phase.normalized])
 
-    def _copy(self, treatment: Treatment, phases: list[_Finder]) -> AddedTokens:
-        made = copy(self)
-        made._treatment = treatment
-        made._phases = phases
-        return made
+    def _copy(self, treatment: Treatment, phases: list[_Phase]) -> AddedTokens:
+        result = copy(self)
+        result._treatment = treatment
+        result._phases = phases
+        return result
 
     def split(self, data: bytes) -> Iterator[Segment]:
-        """Yield the segments of `data`, all of it in order; text between tokens is never empty.
+        """Yield the segments of `data` in order; they cover all of it, and none is empty.
 
-        Raises SpecialTokenError at a special token if those are to "raise".
+        Raises SpecialTokenError at a special token if the policy is "raise".
         """
         return self._search(self._phases, data, 0, len(data))
 
-    def segments(self, data: bytes) -> Segments:
-        """Return (start, end, id or None) of each segment, and the token that is refused after."""
-        found = []
+    def segments(self, text: bytes) -> Segments:
+        """Return the segments of UTF-8 up to the first refused token, and that token."""
+        segments = []
         try:
-            for start, end, token in self.split(data):
-                found.append((start, end, None if token is None else token.id))
+            for start, end, token in self.split(text):
+                segments.append((start, end, None if token is None else token.id))
         except SpecialTokenError as error:
-            return found, (error.token, error.position)
-        return found, None
+            return segments, (error.token, error.position)
+        return segments, None
 
     def _search(
-        self, phases: Sequence[_Finder], data: bytes, start: int, end: int
+        self, phases: Sequence[_Phase], data: bytes, start: int, end: int
     ) -> Iterator[Segment]:
         if not phases:
             if start < end:
@@ -132,29 +148,29 @@ class AddedTokens:
             else:
                 yield from self._search(phases[1:], data, segment.start, segment.end)
 
-    def _split_text(self, finder: _Finder, data: bytes, start: int, end: int) -> Iterator[Segment]:
+    def _split_text(self, phase: _Phase, data: bytes, start: int, end: int) -> Iterator[Segment]:
         done = start
-        spaces = 0, 0  # the last white space that a token took along at its end
-        for pattern, first, last in finder.matcher.matches(data, start, end):
-            token = finder.tokens[pattern]
+        spaces = 0, 0  # span of the last white space that rstrip included
+        for pattern, first, last in phase.matcher.matches(data, start, end):
+            token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in tokenizers, nothing is looked for in it.
+                continue  # As in tokenizers, no token is matched within it.
             if token.single_word and (
-                self._is_word(_before(data, start, first))
-                or self._is_word(_behind(data, last, end))
+                self._is_word(_char_before(data, start, first))
+                or self._is_word(_char_at(data, last, end))
             ):
                 continue
             if token.special and self._treatment == "raise":
-                if done < first:  # where a later phase may find one that comes first
+                if done < first:  # A later phase may find an earlier token there.
                     yield Segment(done, first, None)
                 raise SpecialTokenError(token.content, first)
             if token.lstrip:
-                # What the token before has taken stays with it.
-                first = _skip_back(data, start, done, first)
+                # White space that rstrip of the previous token included stays there.
+                first = _skip_spaces_back(data, start, done, first)
             if token.rstrip:
-                # White space that is known is not looked at again for each token within it.
+                # Reuse the span if the token is within it: keeps the search linear.
                 if not spaces[0] <= last < spaces[1]:
-                    spaces = last, _skip(data, last, end)
+                    spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]
             if first >= last:
                 continue
@@ -170,10 +186,10 @@ class AddedTokens:
         return at >= 0 and ord(char) <= self._word_ranges[at][1]
 
 
-class _Finder:
-    """The tokens of one phase, in the order of the patterns of `matcher`.
+class _Phase:
+    """The tokens that are searched for together, in the order of the patterns of `matcher`.
 
-    Of several that are found as the same bytes the first counts.
+    If several have the same bytes, the first wins.
     """
 
     def __init__(self, tokens: Iterable[AddedToken], nfc: bool) -> None:
@@ -191,8 +207,8 @@ class _Finder:
 _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
-def _before(data: bytes, start: int, at: int) -> str:
-    """Return the code point that ends at `at`; "" at `start`, or where there is no UTF-8."""
+def _char_before(data: bytes, start: int, at: int) -> str:
+    """Return the code point that ends at `at`; "" at `start` or if the bytes are invalid."""
     for size in range(1, min(4, at - start) + 1):
         if data[at - size] & 0xC0 != 0x80:
             char = data[at - size : at].decode("utf-8", "ignore")
@@ -200,8 +216,8 @@ def _before(data: bytes, start: int, at: int) -> str:
     return ""
 
 
-def _behind(data: bytes, at: int, end: int) -> str:
-    """Return the code point at `at`; "" at `end`, or where there is no UTF-8."""
+def _char_at(data: bytes, at: int, end: int) -> str:
+    """Return the code point at `at`; "" at `end` or if the bytes are invalid."""
     if at < end and data[at] < 0x80:
         return chr(data[at])
     for size in range(2, min(4, end - at) + 1):
@@ -211,47 +227,35 @@ def _behind(data: bytes, at: int, end: int) -> str:
     return ""
 
 
-def _skip_back(data: bytes, start: int, done: int, at: int) -> int:
-    """Return where the white space before `at` begins, or `done` if that is later."""
-    while at > done and (char := _before(data, start, at)) in _WHITE_SPACE:
+def _skip_spaces_back(data: bytes, start: int, done: int, at: int) -> int:
+    """Return the start of the white space before `at`, at least `done`."""
+    while at > done and (char := _char_before(data, start, at)) in _WHITE_SPACE:
         at -= len(char.encode())
     return max(at, done)
 
 
-def _skip(data: bytes, at: int, end: int) -> int:
-    while (char := _behind(data, at, end)) in _WHITE_SPACE:
+def _skip_spaces(data: bytes, at: int, end: int) -> int:
+    while (char := _char_at(data, at, end)) in _WHITE_SPACE:
         at += len(char.encode())
     return at
 
 
-# Alphabetic besides letters, marks and Nl (Other_Alphabetic), and the two joiners: the rest of \w.
-_WORD_BESIDES = ((0x200C, 0x200D), (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169),
-                 (0x1F170, 0x1F189))  # fmt: skip
-
-
 @cache
 def word_ranges() -> Ranges:
-    r"""Return the code points of `\w` (UTS #18, Annex C) as ranges, first and last, ascending.
-
-    For tokens that are a single word; takes a second the first time.
-    """
-    from unicodedata2 import category
-
+    r"""Return the code points of `\w` (UTS #18, Annex C) as ranges, first and last, ascending."""
+    # Only `single_word` tokens need the character sets.
+    from pretok.charsets.sets import WORD
     from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, table
 
-    # unicodedata2 may be of a later version than the engines; what is assigned since is no word.
     firsts, atoms = table(DEFAULT_VERSION)
-    widths = [b - a for a, b in pairwise([*firsts.tolist(), CODE_POINTS])]
-    known = [atom for atom, width in zip(atoms, widths, strict=True) for _ in range(width)]
-    besides = {code for first, last in _WORD_BESIDES for code in range(first, last + 1)}
+    cuts = sorted({*firsts.tolist(), *(start for start, _ in WORD.segments)})
     ranges: list[tuple[int, int]] = []
-    for code in range(CODE_POINTS):
-        kind = category(chr(code))
-        is_word = kind[0] in "LM" or kind in ("Nd", "Nl", "Pc")
-        if code not in besides and (not is_word or known[code] == Atom.CONTROL):
+    for first, next_first in pairwise([*cuts, CODE_POINTS]):
+        atom = int(atoms[bisect_right(firsts, first) - 1])
+        if not WORD.mask_at(first) >> atom & 1:
             continue
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1] = (ranges[-1][0], code)
+        if ranges and ranges[-1][1] == first - 1:
+            ranges[-1] = ranges[-1][0], next_first - 1
         else:
-            ranges.append((code, code))
+            ranges.append((first, next_first - 1))
     return tuple(ranges)

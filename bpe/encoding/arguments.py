@@ -1,14 +1,15 @@
-"""What a Tokenizer is given: checked, and made what it works with."""
+"""Validate the arguments of Tokenizer."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backends import SupportsOffsets
-from bpe.encoding.python_backend import Data, check_keeps_all, utf8
-from bpe.errors import VocabularyError
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -18,65 +19,76 @@ from pretok.registry import get
 
 DEFAULT_CACHE_MB = 128
 MAX_CACHE_MB = sys.maxsize >> 20
+MAX_THREADS = 1 << 16
+
+_ERRORS = get_args(Errors)
 
 
-def made_pre_tokenizer(
-    given: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
+def resolve_pre_tokenizer(
+    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
 ) -> PreTokenizer | SupportsOffsets:
-    """Return the pre-tokenizer that was given, or that a preset says, with this backend."""
-    if isinstance(given, (str, Preset)):
-        given = get(given, backend=backend)
-    check_keeps_all(given)
-    if isinstance(given, PreTokenizer):
-        if given.backend == backend:
-            return given
-        return PreTokenizer(given.preset, given.unicode, backend)
-    if callable(getattr(given, "offsets", None)):
-        return given
+    """Return the pre-tokenizer, or that of a preset, with this backend."""
+    if isinstance(pre_tokenizer, (str, Preset)):
+        pre_tokenizer = get(pre_tokenizer, backend=backend)
+    check_keeps_text(pre_tokenizer)
+    if isinstance(pre_tokenizer, PreTokenizer):
+        if pre_tokenizer.backend == backend:
+            return pre_tokenizer
+        return PreTokenizer(pre_tokenizer.preset, pre_tokenizer.unicode, backend)
+    if callable(getattr(pre_tokenizer, "offsets", None)):
+        return pre_tokenizer
     raise TypeError(
-        f"pre_tokenizer is of type {type(given).__name__}; expected a preset, its name, a "
+        f"pre_tokenizer is of type {type(pre_tokenizer).__name__}; expected a preset, its name, a "
         "PreTokenizer, or an object with offsets(text)"
     )
 
 
-def added_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
-    """Return the bytes of added tokens whose ids `vocabulary` does not have.
+def check_keeps_text(pre_tokenizer: object) -> None:
+    """Raise UnsupportedError if `pre_tokenizer` drops text, which ids could not give back."""
+    preset = getattr(pre_tokenizer, "preset", None)
+    if preset is not None and preset.removes:
+        raise UnsupportedError(
+            f"preset {preset.name!r} drops parts of the text, and decoding could not give them "
+            "back; expected a preset that keeps all text"
+        )
 
-    Raises VocabularyError for tokens that cannot be added to it.
+
+def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
+    """Return the bytes of the added tokens whose ids are not in `vocabulary`, by id.
+
+    Raises VocabularyError for invalid added tokens.
     """
-    found: dict[int, bytes] = {}
+    new_tokens: dict[int, bytes] = {}
     contents: set[str] = set()
     for token in added:
-        if not token.content or utf8(token.content).decode() != token.content:
+        if not token.content or encode_utf8(token.content).decode() != token.content:
             raise VocabularyError(
-                f"added token {token.id} is {shortened(token.content)}; expected some text without "
-                "lone "
-                "surrogates"
+                f"added token {token.id} is {shortened(token.content)}; expected text that is not "
+                "empty and has no surrogates"
             )
         data = token.content.encode()
         if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id!r}; expected an int from "
-                "0 to "
-                f"{ID_LIMIT - 1}"
+                f"0 to {ID_LIMIT - 1}"
             )
         known = vocabulary.bytes_of(token.id)
         if known not in (None, data):
             raise VocabularyError(
-                f"added token {shortened(token.content)} has id {token.id}, which is that of "
-                f"{shortened(known)}; give each its own"
+                f"added token {shortened(token.content)} has id {token.id}, which is the id of "
+                f"{shortened(known)}; give each token its own id"
             )
         if token.content in contents:
             raise VocabularyError(f"added token {shortened(token.content)} is listed twice")
         contents.add(token.content)
         if known is None:
-            # Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
-            found.setdefault(token.id, data)
-    return found
+            # Two added tokens may share an id, as in o200k_harmony; it decodes to the first.
+            new_tokens.setdefault(token.id, data)
+    return new_tokens
 
 
 def cache_limit(cache_mb: float | None) -> int:
-    """Return how many bytes `cache_mb` is; raises TypeError and ValueError."""
+    """Return `cache_mb` in bytes; raises TypeError and ValueError."""
     if cache_mb is None:
         return DEFAULT_CACHE_MB << 20
     if isinstance(cache_mb, bool) or not isinstance(cache_mb, (int, float)):
@@ -86,15 +98,41 @@ def cache_limit(cache_mb: float | None) -> int:
         )
     if not 0 <= cache_mb <= MAX_CACHE_MB:
         raise ValueError(
-            f"cache_mb={cache_mb!r:.40}; expected a number of MB from 0, which keeps no cache "
-            f"between calls, to {MAX_CACHE_MB}"
+            f"cache_mb={cache_mb!r:.40}; expected a number of MB from 0 (no cache between calls) "
+            f"to {MAX_CACHE_MB}"
         )
     return int(cache_mb * (1 << 20))
 
 
-def some_texts(texts: Iterable[Data]) -> list[Data]:
+def resolve_threads(threads: int | None) -> int:
+    """Return the number of threads for a backend; 0 lets the backend choose."""
+    if threads is None:
+        return 0
+    if not isinstance(threads, int) or threads < 1:
+        raise ValueError(f"threads={threads!r}; expected None or an int of at least 1")
+    return min(threads, MAX_THREADS)
+
+
+def validate_text(text: Text, errors: Errors) -> StrOrBytes:
+    """Return `text` as a backend takes it; raises TypeError, ValueError, UnicodeEncodeError."""
+    if errors not in _ERRORS:
+        raise ValueError(
+            f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"
+        )
+    if isinstance(text, str):
+        return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, (bytearray, memoryview)):
+        return bytes(text)
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+
+
+def check_batch(texts: Iterable[Text]) -> list[Text]:
     """Return the texts of a batch as a list; raises TypeError for a single text."""
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"expected some texts, got one {type(texts).__name__}")
-    # A copy: what others do to a list meanwhile does not matter.
+    if isinstance(texts, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"
+        )
+    # Copy: another thread may change the caller's list during the call.
     return list(texts)

@@ -1,30 +1,127 @@
-"""Choosing what does the work of a Tokenizer: C++ or Python, and pre-tokenizers of users."""
+"""Backend: the pipeline of one vocabulary from text to ids, in C++ or in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokens, word_ranges
-from bpe.encoding.python_backend import ESCAPE, Backend, Encoder, as_text
-from bpe.merge import Merger
+from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
+from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
+from bpe.merge import Merger, recover_merges
+from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
-
-class SupportsOffsets(Protocol):
-    """What can stand in for a PreTokenizer: it has the n + 1 boundaries of a str in code points."""
-
-    def offsets(self, text: str, /) -> NDArray[np.int64]:
-        """Return the boundaries of `text`: 0, those between pre-tokens, and its length."""
+Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 
 
-def make_encoder(
+class Backend(Protocol):
+    """PythonBackend, or _core.Encoder in C++; both give the same results.
+
+    In a str, a surrogate pair is the character that it stands for, a lone surrogate is U+FFFD.
+    `added` comes from `make_added`. SpecialTokenError has the offset in bytes. `threads` bounds the
+    number of threads; 0 lets the backend choose.
+    """
+
+    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+        """Return the ids of `text`."""
+        ...
+
+    def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
+        """Return the ids of `text` as an array."""
+        ...
+
+    def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
+        """Return how many ids `text` has."""
+        ...
+
+    def encode_batch(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        ...
+
+    def encode_batch_array(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets, as `concatenate_ids` does."""
+        ...
+
+    def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
+        """Return the ids, and the start and end of each in bytes of UTF-8."""
+        ...
+
+    @property
+    def merge(self) -> Callable[[bytes], list[int]]:
+        """Merge the bytes of one pre-token into ids."""
+        ...
+
+    @property
+    def merges(self) -> Callable[[], NDArray[np.uint32]]:
+        """Return the merges, one a row; recover them from ranks if necessary."""
+        ...
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        ...
+
+    def is_normal(self, text: StrOrBytes) -> bool:
+        """Return True only if `text` is in NFC; False leaves it open."""
+        ...
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return UTF-8 in NFC; invalid bytes stay, and no character moves past them."""
+        ...
+
+    def all_take_fast_path(
+        self, texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return True only if `encode_batch` can take `texts` unchecked.
+
+        Then each text is a str or bytes. The flags exclude bytes, text that is not ASCII, and text
+        that is not in NFC.
+        """
+        ...
+
+    def fast_calls(
+        self,
+        added: Callable[[Any], object],
+        others: Calls,
+        only_str: bool,
+        only_ascii: bool,
+        only_normal: bool,
+    ) -> Calls:
+        """Return replacements for `others`: encode, encode_array and count of Pipeline.
+
+        A replacement may encode a short text itself, with what `added` returns for the policy.
+        It passes every other call on to its original. See `all_take_fast_path` for the flags.
+        """
+        ...
+
+    def decode_calls(self, special: Sequence[int], others: Calls) -> Calls:
+        """Return replacements for `others`: decode and decode_bytes of Decoder.
+
+        A replacement passes calls that it does not handle on to its original.
+        """
+        ...
+
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes the caches hold."""
+        ...
+
+    def trim(self) -> None:
+        """Free the caches."""
+        ...
+
+
+def make_backend(
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer | SupportsOffsets,
@@ -32,17 +129,19 @@ def make_encoder(
     backend: BackendName,
     cache_limit: int,
 ) -> Backend:
-    """Return what encodes with `vocabulary`, and decodes that and `added`, other ids to bytes.
+    """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
     Its caches hold at most `cache_limit` bytes.
     """
     if backend == "native":
         from pretok import _core
 
-        known = pre_tokenizer if isinstance(pre_tokenizer, PreTokenizer) else None
+        is_native_split = isinstance(pre_tokenizer, PreTokenizer)
         packed = vocabulary.packed
         native = _core.Encoder(
-            cast(_core.Machine, native_machine(known)) if known is not None else None,
+            cast(_core.Machine, native_machine(pre_tokenizer))
+            if isinstance(pre_tokenizer, PreTokenizer)
+            else None,
             *packed.and_also(added),
             len(packed.ids),
             vocabulary.merge_rows,
@@ -51,22 +150,29 @@ def make_encoder(
             add_prefix_space,
             cache_limit,
         )
-        if known is not None:
-            return cast(Backend, native)
-        merge = native.merge
+        if is_native_split:
+            return native
+        merge, merges = native.merge, native.merges
     else:
         merge = Merger(vocabulary).merge
-    decoder = {**vocabulary.token_bytes, **added}
-    if isinstance(pre_tokenizer, PreTokenizer):
-        return Encoder(pre_tokenizer.split_bytes, merge, decoder, add_prefix_space)
-    return Encoder(splitter(pre_tokenizer), merge, decoder, add_prefix_space)
+
+        def merges() -> NDArray[np.uint32]:
+            return np.array(list(recover_merges(vocabulary)), np.uint32).reshape(-1, 3)
+
+    token_bytes = {**vocabulary.token_bytes, **added}
+    split = (
+        pre_tokenizer.split_bytes
+        if isinstance(pre_tokenizer, PreTokenizer)
+        else utf8_splitter(pre_tokenizer)
+    )
+    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space)
 
 
-def make_added(tokens: Iterable[AddedToken], nfc: bool, encoder: Backend) -> AddedTokens:
-    """Return what finds `tokens`, of the kind that `encoder` takes."""
+def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:
+    """Return the search for `tokens`, of the type that the methods of `backend` take."""
     tokens = list(tokens)
     words = word_ranges() if any(token.single_word for token in tokens) else ()
-    if isinstance(encoder, Encoder):
+    if isinstance(backend, PythonBackend):
         return AddedTokens(tokens, words, nfc)
     from pretok import _core
 
@@ -82,20 +188,20 @@ def make_added(tokens: Iterable[AddedToken], nfc: bool, encoder: Backend) -> Add
         )
         for token in tokens
     ]
-    return cast(AddedTokens, _core.AddedTokens(records, list(words), nfc))
+    return _core.AddedTokens(records, list(words), nfc)
 
 
-def splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
-    """Return a function that splits UTF-8 with a pre-tokenizer that knows only str."""
+def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
+    """Return a function that splits UTF-8 with a pre-tokenizer that takes only str."""
 
     def split(data: bytes) -> list[bytes]:
-        text = as_text(data)
+        text = decode_utf8(data)
         bounds = [int(bound) for bound in pre_tokenizer.offsets(text)]
         if bounds[:1] != [0] or bounds[-1] != len(text) or sorted(bounds) != bounds:
             raise ValueError(
                 f"{type(pre_tokenizer).__name__}.offsets gave boundaries from {bounds[:1]} to "
-                f"{bounds[-1:]} for a text of {len(text)} code points; expected them in order, "
-                "from 0 to its length"
+                f"{bounds[-1:]} for a text of {len(text)} code points; expected ascending "
+                "boundaries from 0 to that length"
             )
         return [
             text[start:end].encode("utf-8", ESCAPE)

@@ -9,58 +9,69 @@ from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 
-from bpe.encoding.python_backend import Backend, unknown_id
+from bpe.encoding.backends import Backend
+from bpe.encoding.python_backend import unknown_id
+from bpe.errors import UnknownTokenError
 
 Decode: TypeAlias = Callable[[Iterable[int], str, bool], str]
 DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 
 
 class Decoder:
-    """What Tokenizer does with ids before and after its backend; the terms are Tokenizer's."""
+    """The decoding half of Tokenizer, around its backend."""
 
     def __init__(
-        self, encoder: Backend, tokens: Callable[[], Mapping[int, bytes]], special: Collection[int]
+        self, backend: Backend, tokens: Callable[[], Mapping[int, bytes]], special: Collection[int]
     ) -> None:
-        self._encoder = encoder
+        self._backend = backend
         self._tokens = tokens
         self._special = frozenset(special)
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
-        """Return `decode` and `decode_bytes`, or what is faster and comes back to them."""
-        own = self.decode, self.decode_bytes
-        direct = getattr(self._encoder, "decode_calls", None)
-        if direct is None:
-            return own
-        found: tuple[Decode, DecodeBytes] = direct(list(self._special), own)
-        return found
+        """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
+        own: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
+        return self._backend.decode_calls(list(self._special), own)
 
-    def decode(self, ids: Iterable[int], errors: str, skip: bool) -> str:
+    def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
-        return self.decode_bytes(ids, skip).decode("utf-8", errors)
+        return self.decode_bytes(ids, skip_special).decode("utf-8", errors)
 
-    def decode_bytes(self, ids: Iterable[int], skip: bool) -> bytes:
-        """Return the bytes of `ids`, without special ones if they are to `skip`."""
+    def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
+        """Return the bytes of `ids`."""
         if isinstance(ids, np.ndarray):
-            given = ids if ids.ndim == 1 and ids.dtype.kind in "iub" else ids.tolist()
+            sequence = ids if ids.ndim == 1 and ids.dtype.kind in "iub" else ids.tolist()
         else:
-            given = ids if isinstance(ids, (list, tuple)) else list(ids)
-        kept = given
-        if skip and self._special:
+            sequence = ids if isinstance(ids, (list, tuple)) else list(ids)
+        kept = sequence
+        if skip_special and self._special:
             try:
-                kept = [id for id in given if id not in self._special]
+                kept = [id for id in sequence if id not in self._special]
             except TypeError:
-                raise unknown_id(given, self._tokens()) from None
-        data = self._encoder.decode(kept)
+                raise unknown_id(sequence, self._tokens()) from None
+        data = self._backend.decode(kept)
         if data is None:
-            raise unknown_id(given, self._tokens())
+            raise unknown_id(sequence, self._tokens())
         return data
 
 
-class DecodeStream:
-    r"""Turns ids into text as they come, holding back only an incomplete UTF-8 sequence.
+def decode_batch(
+    decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
+) -> list[str]:
+    """Return the text of each of `ids_batch`; errors say which item is wrong."""
+    texts = []
+    for position, ids in enumerate(ids_batch):
+        try:
+            texts.append(decode(ids, errors, skip_special))
+        except (TypeError, UnknownTokenError) as error:
+            raise type(error)(f"ids_batch[{position}]: {error}") from None
+    return texts
 
-    All that `feed` and `finish` return, joined, is what decoding all the ids at once gives. Not to
-    be shared between threads. Get one with `Tokenizer.decode_stream`.
+
+class DecodeStream:
+    r"""Decodes ids as they come, and holds back only an incomplete UTF-8 sequence.
+
+    The results of `feed` and `finish`, joined, equal the text of all ids decoded at once. A stream
+    is not safe to share between threads. Get one with `Tokenizer.decode_stream`.
 
     >>> stream = DecodeStream(lambda ids: bytes(ids), "replace")
     >>> stream.feed([0x68, 0xC3]), stream.feed(0xA9), stream.feed(0xE4), stream.finish()
@@ -70,23 +81,23 @@ class DecodeStream:
     def __init__(self, decode_bytes: Callable[[Iterable[int]], bytes], errors: str) -> None:
         self._decode_bytes = decode_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
-        self._finished = False
+        self._is_finished = False
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
-        """Return the text that `ids`, one id or some, complete.
+        """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError, after which the stream is as before; ValueError after `finish`.
+        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
         """
-        self._check()
+        self._check_open()
         data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))
         return self._decoder.decode(data)
 
     def finish(self) -> str:
-        """Return what an incomplete sequence at the end becomes, and close the stream."""
-        self._check()
-        self._finished = True
+        """Return the text of an incomplete sequence at the end, and close the stream."""
+        self._check_open()
+        self._is_finished = True
         return self._decoder.decode(b"", final=True)
 
-    def _check(self) -> None:
-        if self._finished:
+    def _check_open(self) -> None:
+        if self._is_finished:
             raise ValueError("the stream is finished; get another with decode_stream()")

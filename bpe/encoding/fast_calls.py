@@ -1,4 +1,4 @@
-"""direct: methods whose plain calls the native backend takes without going through Python."""
+"""fast_call: let the native backend answer plain calls of a method without running Python code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def direct(attribute: str) -> Callable[[Method], Method]:
+def fast_call(attribute: str) -> Callable[[Method], Method]:
     """Decorate a method (self, text, special="raise", *, errors="replace", ...).
 
-    A call with no arguments but these may become one of self.<attribute>(text, special, errors),
-    which must have the same result. Without the native backend the method stays as it is.
+    A call with no other arguments becomes self.<attribute>(text, special, errors), which must
+    return the same result. Any other call runs the method. Without the native backend the method
+    stays as it is.
     """
 
     def decorate(method: Method) -> Method:

@@ -2,12 +2,12 @@
 
 cpp/core/encode/token_matcher.hpp is the twin.
 
-TokenMatcher keeps the patterns in a trie. The link of a node says how to go on when the next byte
-continues no pattern. A search that is at a node has read the bytes of that node and found no match
-in them yet, and only now knows what the leftmost-longest matches within them are. They depend on
-the node alone, so they are found once, when the trie is built. The link is the node of the bytes
-that remain after them. It is less deep, so that a search follows a link at most once for each byte.
-(Song et al., Fast WordPiece Tokenization, 2021, calls the two "failure pops" and "failure links".)
+TokenMatcher keeps the patterns in a trie with failure links. A search at a node has read the bytes
+of the node and reported no match in them. If the next byte continues no pattern, the search reports
+the leftmost-longest matches within the node and follows its link, to the node of the bytes after
+those matches. The matches and the link depend only on the node, so building the trie computes them.
+A link leads to a node of less depth, so a search follows at most one link for each byte.
+(Song et al., Fast WordPiece Tokenization, 2021: "failure pops" and "failure links".)
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _NONE = 0xFFFFFFFF
 
 
 class TokenMatcher:
-    """Finds the leftmost of some patterns, and of those that start there the longest.
+    """Leftmost-longest search for patterns.
 
-    Building takes linear time and about 20 bytes for each byte of the patterns; a search takes
-    linear time, whatever the patterns are.
+    Building takes linear time and about 20 bytes for each byte of the patterns. A search takes
+    linear time for all patterns.
     """
 
     def __init__(self, patterns: Sequence[bytes]) -> None:
         """Build the trie of `patterns`: distinct, not empty, and sorted."""
         self._sizes = [len(pattern) for pattern in patterns]
-        # By node, in the order of their depth; the children of a node in that of their bytes.
-        self._bytes = bytearray(1)  # by which each node is reached from its parent
+        # Indexed by node, in order of depth; the children of a node in order of their bytes.
+        self._bytes = bytearray(1)  # the last byte of each node
         self._first_child = array("I")
         self._depth = array("I", [0])
         self._link = array("I", [_ROOT])
@@ -39,7 +39,7 @@ class TokenMatcher:
         self._matches: list[tuple[int, int, int]] = []
         self._build(patterns)
         firsts = {pattern[0] for pattern in patterns}
-        # Turns a text into one in which byte 1 stands wherever a pattern may begin.
+        # Translation table: byte 1 marks where a pattern may begin.
         self._is_first = bytes(byte in firsts for byte in range(256))
 
     def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -57,18 +57,18 @@ class TokenMatcher:
                 node = below
                 at += 1
             else:
-                yield from self._found(node, at)
+                yield from self._matches_before(node, at)
                 node = self._link[node]
         while node != _ROOT:
-            yield from self._found(node, end)
+            yield from self._matches_before(node, end)
             node = self._link[node]
 
     def _child(self, node: int, byte: int) -> int:
-        """Return the child by `byte`, or _ROOT, which is no child."""
+        """Return the child for `byte`, or _ROOT if there is none."""
         child = self._bytes.find(byte, self._first_child[node], self._first_child[node + 1])
         return max(child, _ROOT)
 
-    def _found(self, node: int, at: int) -> Iterator[tuple[int, int, int]]:
+    def _matches_before(self, node: int, at: int) -> Iterator[tuple[int, int, int]]:
         """Yield the matches within `node`, whose bytes end at `at`."""
         start = at - self._depth[node]
         for pattern, offset in self._within(node):
@@ -76,16 +76,16 @@ class TokenMatcher:
 
     def _within(self, node: int) -> list[tuple[int, int]]:
         """Return (pattern, offset) of each match within `node`."""
-        found = []
+        matches = []
         match = self._last_match[node]
         while match != _NONE:
             pattern, offset, match = self._matches[match]
-            found.append((pattern, offset))
-        return found[::-1]
+            matches.append((pattern, offset))
+        return matches[::-1]
 
     def _build(self, patterns: Sequence[bytes]) -> None:
-        """Add all nodes, in the order of their depth."""
-        level = [(0, len(patterns))]  # of each node, the patterns that begin with its bytes
+        """Add all nodes in order of depth."""
+        level = [(0, len(patterns))]  # for each node, the patterns that begin with its bytes
         node = _ROOT
         depth = 0
         while level:
@@ -97,14 +97,14 @@ class TokenMatcher:
                     byte = patterns[first][depth]
                     while low < high and patterns[low][depth] == byte:
                         low += 1
-                    # Only the shortest can end here, and it is the first.
+                    # Only the first, which is the shortest, can end here.
                     ends = len(patterns[first]) == depth + 1
                     self._add_child(node, byte, first if ends else None)
                     below.append((first + ends, low))
                 node += 1
             level = below
             depth += 1
-        self._first_child.append(len(self._bytes))  # the sentinel: it ends the last children
+        self._first_child.append(len(self._bytes))  # sentinel: the end of the last children
 
     def _add_child(self, parent: int, byte: int, pattern: int | None) -> None:
         link, match = _ROOT, _NONE
@@ -118,9 +118,9 @@ class TokenMatcher:
         self._last_match.append(match)
 
     def _linked(self, parent: int, byte: int) -> tuple[int, int]:
-        """Return the link and the last match of the child of `parent` by `byte`.
+        """Return the link and the last match of the child of `parent` for `byte`.
 
-        Goes on with `byte` after what a search does that cannot go on from `parent`.
+        Follows links from `parent`, as a search would, until a node has a child for `byte`.
         """
         match = self._last_match[parent]
         node = parent

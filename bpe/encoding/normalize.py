@@ -1,4 +1,4 @@
-"""NFC, as the engine of Hugging Face's tokenizer.json files makes it: that of Unicode 9."""
+"""NFC of Unicode 9, which tokenizers (the engine of tokenizer.json files) implements."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import unicodedata2
 
-# What has come since 9.0 and would be reordered or composed: tokenizers 0.23 leaves it alone, and
-# nothing moves past it. Found by comparing tokenizers with unicodedata2 18.0.
+# Characters newer than Unicode 9 that a later NFC reorders or composes. tokenizers 0.23 keeps them,
+# and no character moves past them. Measured by comparing tokenizers with unicodedata2 18.0.
 _LEFT_ALONE = """
 5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2 105DA
 105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF 10F46-10F50
@@ -24,7 +24,7 @@ _LEFT_ALONE = """
 
 @cache
 def left_alone() -> frozenset[str]:
-    """Return the characters that stay as they are, and that nothing moves past."""
+    """Return the characters that NFC of Unicode 9 keeps, and that no character moves past."""
     ranges = [part.partition("-") for part in _LEFT_ALONE.split()]
     return frozenset(
         chr(code)
@@ -34,12 +34,12 @@ def left_alone() -> frozenset[str]:
 
 
 def is_normal(text: str) -> bool:
-    """Return whether `text` is in NFC already; fast where it is.
+    """Return whether `text` is in NFC; fast if it is.
 
     >>> is_normal("café"), is_normal("cafe\\u0301")
     (True, False)
     """
-    # Whatever Unicode version Python has: what is in NFC by a later one is also by Unicode 9.
+    # Any Unicode version of Python will do: text in NFC by a later one is in NFC by Unicode 9.
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
@@ -57,7 +57,7 @@ def normalize(text: str) -> str:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """Yield `text` in runs, each of _LEFT_ALONE by itself."""
+    """Yield `text` in runs; each character of _LEFT_ALONE is a run of its own."""
     start = 0
     for at in [at for at, char in enumerate(text) if char in left_alone()]:
         if start < at:
@@ -69,18 +69,18 @@ def _runs(text: str) -> Iterator[str]:
 
 
 def alignment(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return `text` in NFC, and for each code point of that the span in `text` it comes from.
+    """Return `text` in NFC, and the span in `text` of each code point of the result.
 
-    What was composed or reordered comes from all of the base character and its marks.
+    The span of a composed or reordered code point covers the base character and all its marks.
     """
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     bounds = [at for at, char in enumerate(text) if at == 0 or not _joins(char)]
     for start, end in pairwise([*bounds, len(text)]):
-        given = text[start:end]
-        normal = normalize(given)
+        part = text[start:end]
+        normal = normalize(part)
         parts.append(normal)
-        if normal == given:
+        if normal == part:
             spans += [(at, at + 1) for at in range(start, end)]
         else:
             spans += [(start, end)] * len(normal)
@@ -88,20 +88,20 @@ def alignment(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _joins(char: str) -> bool:
-    """Return whether `char` may be composed or reordered with what stands before it."""
+    """Return whether NFC may compose or reorder `char` with the character before it."""
     return char >= "\u0300" and (unicodedata2.combining(char) != 0 or char in _joining_starters())
 
 
 @cache
 def _joining_starters() -> frozenset[str]:
-    found = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
+    joining = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
     for code in range(0x110000):
         text = unicodedata2.decomposition(chr(code))
         if not text or text.startswith("<"):
             continue
-        first, *others = (chr(int(part, 16)) for part in text.split())
-        found.update(others)
-        # Three Tibetan vowels are of class 0, and decompose to two that are not.
+        first, *rest = (chr(int(part, 16)) for part in text.split())
+        joining.update(rest)
+        # Three Tibetan vowels have combining class 0, but their decompositions have not.
         if unicodedata2.combining(first) != 0:
-            found.add(chr(code))
-    return frozenset(found)
+            joining.add(chr(code))
+    return frozenset(joining)

@@ -1,4 +1,4 @@
-"""Encoding a text that has to be normalized first: part by part, and back to where it came from."""
+"""NormalizedSegment: a segment of a text that is normalized before it is encoded."""
 
 from __future__ import annotations
 
@@ -7,40 +7,50 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedTokens
+from bpe.encoding.added_tokens import AddedTokenSearch
+from bpe.encoding.backends import Backend
 from bpe.encoding.normalize import alignment
-from bpe.encoding.offsets import Places
-from bpe.encoding.python_backend import ESCAPE, Backend, Data, Ids, Offsets, as_text
+from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
+from bpe.types import Ids, Offsets
 
 Result = TypeVar("Result")
-Work: TypeAlias = Callable[[Data, AddedTokens], Result]
+Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
+"""A method of Backend: takes a text, its added tokens, and the number of threads."""
 Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
 
 
-class NormalPart:
-    """An added token that is found in text as it is, or text between such, which is normalized."""
+class NormalizedSegment:
+    """An added token that is found before normalization, or the text between two of them."""
 
     def __init__(
-        self, data: bytes, start: int, id: int | None, encoder: Backend, added: AddedTokens
+        self,
+        data: bytes,
+        start: int,
+        id: int | None,
+        backend: Backend,
+        added: AddedTokenSearch,
+        threads: int,
     ) -> None:
-        """Take the part that begins at `start` of a text; `id` is that of an added token."""
+        """Take the segment that begins at byte `start` of a text; `id` is that of its token."""
         self._data = data
         self._start = start
         self._id = id
-        self._encoder = encoder
+        self._backend = backend
         self._added = added
+        self._threads = threads
 
-    def encoded(self, encode: Work[Result], of_id: Callable[[int], Result]) -> Result:
-        """Return what `encode` makes of the part in NFC, or `of_id` of an added token's id."""
+    def encode(self, work: Work[Result], from_id: Callable[[int], Result]) -> Result:
+        """Return the result of `work` for the normalized text, or of `from_id` for a token."""
         if self._id is not None:
-            return of_id(self._id)
+            return from_id(self._id)
         try:
-            return encode(self._encoder.normalized(self._data), self._added)
+            return work(self._backend.normalized(self._data), self._added, self._threads)
         except SpecialTokenError as error:
             raise self._located(error) from None
 
-    def spans(self, spans: Work[Spans]) -> Spans:
+    def spans(self, work: Work[Spans]) -> Spans:
         """Return the ids, and the start and end of each in bytes of the whole text."""
         if self._id is not None:
             return (
@@ -49,31 +59,31 @@ class NormalPart:
                 np.array([self._start + len(self._data)], np.int64),
             )
         try:
-            normal, origins, _ = self._aligned()
-            ids, starts, ends = spans(normal.encode("utf-8", ESCAPE), self._added)
+            normal, origins = self._aligned()
+            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self._added, self._threads)
         except SpecialTokenError as error:
             raise self._located(error) from None
-        places = Places(normal, ESCAPE)
-        # A token has at least one byte, so there is a code point at its start and before its end;
-        # but for a space that was put before the text.
-        first = np.minimum(places.starts(starts), len(normal) - 1)
-        last = np.maximum(places.ends(ends) - 1, 0)
-        starts = self._start + self._bytes_before(origins[first, 0])
-        ends = self._start + self._bytes_before(origins[last, 1])
+        offsets = ByteToCharOffsets(normal, ESCAPE)
+        # Every token has at least one byte, and so a first and a last code point. Only the token of
+        # a prefix space may have none: clamp.
+        first = np.minimum(offsets.starts(starts), len(normal) - 1)
+        last = np.maximum(offsets.ends(ends) - 1, 0)
+        starts = self._start + self._byte_offsets(origins[first, 0])
+        ends = self._start + self._byte_offsets(origins[last, 1])
         return ids, starts, np.maximum(starts, ends)
 
     def _located(self, error: SpecialTokenError) -> SpecialTokenError:
-        """Return `error` with the offset in bytes of the whole text, as it was given."""
-        _, origins, widths = self._aligned()
-        place = np.searchsorted(widths, error.position, side="right") - 1
-        at = self._start + int(self._bytes_before(origins[place : place + 1, 0])[0])
-        return SpecialTokenError(error.token, at)
+        """Return `error` with the offset in bytes of the whole text before normalization."""
+        normal, origins = self._aligned()
+        index = np.searchsorted(byte_offsets(normal), error.position, side="right") - 1
+        position = self._start + int(self._byte_offsets(origins[index : index + 1, 0])[0])
+        return SpecialTokenError(error.token, position)
 
-    def _aligned(self) -> tuple[str, Offsets, Offsets]:
-        """Return the normal text, the span of each of its code points, and where its bytes are."""
-        normal, spans = alignment(as_text(self._data))
-        return normal, np.array(spans, np.int64).reshape(-1, 2), Places.bytes_of(normal)
+    def _aligned(self) -> tuple[str, Offsets]:
+        """Return the normalized text, and the span of each of its code points in the segment."""
+        normal, spans = alignment(decode_utf8(self._data))
+        return normal, np.array(spans, np.int64).reshape(-1, 2)
 
-    def _bytes_before(self, chars: Offsets) -> Offsets:
-        """Return the offsets in bytes of those in code points of the part."""
-        return Places.bytes_of(as_text(self._data))[chars]
+    def _byte_offsets(self, chars: Offsets) -> Offsets:
+        """Convert offsets in code points of the segment to offsets in bytes."""
+        return byte_offsets(decode_utf8(self._data))[chars]

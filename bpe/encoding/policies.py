@@ -1,53 +1,52 @@
-"""From the argument `special` of a call to the AddedTokens that the call looks for."""
+"""Policies: from the argument `special` of a call to its search for added tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from heapq import nsmallest
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokens, Treatment
-from bpe.encoding.backends import make_added
-from bpe.encoding.python_backend import Backend
+from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
+from bpe.encoding.backends import Backend, make_added
 from bpe.errors import shortened
+from bpe.types import Special, Treatment
 
-Special: TypeAlias = Treatment | Collection[str]
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
-"""Which added tokens: all, those found in text as it is, or those found once it is normalized."""
+"""All added tokens, or only those that are found before or after normalization."""
 
-_Phases: TypeAlias = dict[Phase, AddedTokens]
-_TREATMENTS: tuple[Treatment, ...] = ("raise", "text", "allow")
+_Phases: TypeAlias = dict[Phase, AddedTokenSearch]
+_TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 MAX_SETS = 64
 MAX_SET_BYTES = 1 << 26
-"""How much all sets that are kept may take together, as `_size` estimates it."""
+"""The most memory that all kept sets take together, as `_size` estimates it."""
 
 _MAX_LISTED = 10
-"""How many special tokens an error lists."""
+"""The most special tokens that an error lists."""
 
 
 class Policies:
-    """The AddedTokens of each policy for special tokens.
+    """The search for added tokens of each policy for special tokens.
 
-    The three named policies share one search structure. Each set of names has its own, since a
-    token that is not in the set does not hide another. A service may let its users choose sets, so
-    only the last MAX_SETS of them are kept, and fewer if they are large.
+    The three named policies share one search structure. Each set of names has its own, because a
+    token outside of the set must not hide another token. A service may let its users choose sets,
+    so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
     """
 
-    def __init__(self, tokens: Sequence[AddedToken], nfc: bool, encoder: Backend) -> None:
+    def __init__(self, tokens: Sequence[AddedToken], nfc: bool, backend: Backend) -> None:
         self._tokens = tuple(tokens)
         self._special = frozenset(token.content for token in tokens if token.special)
         self._nfc = nfc
-        self._encoder = encoder
+        self._backend = backend
         self._named: dict[str, _Phases] = {}
-        # In the order of their last use. Threads need no lock: each step on the dict is atomic, and
-        # a set that another thread has just moved or dropped is only built again.
+        # In the order of last use. Threads need no lock: each operation on the dict is atomic, and
+        # a set that another thread has just moved or dropped is built again.
         self._sets: dict[frozenset[str], tuple[_Phases, int]] = {}
 
-    def added_for(self, special: Special, phase: Phase = "all") -> AddedTokens:
-        """Return what finds the added tokens of a call; raises ValueError or TypeError."""
+    def added_for(self, special: Special, phase: Phase = "all") -> AddedTokenSearch:
+        """Return the search for the added tokens of a call; raises ValueError or TypeError."""
         if isinstance(special, str):
-            return self._of_name(special)[phase]
+            return self._for_treatment(special)[phase]
         try:
             names = frozenset(special)
         except TypeError:
@@ -57,42 +56,42 @@ class Policies:
             ) from None
         for name in names - self._special:
             raise ValueError(
-                f"special names {shortened(name)}, which is no special token of this vocabulary; "
-                f"it has {self._listed()}"
+                f"special names {shortened(name)}, which is not a special token of this "
+                f"vocabulary; it has {self._listed()}"
             )
-        return self._of_set(names)[phase]
+        return self._for_names(names)[phase]
 
     def trim(self) -> None:
-        """Drop the sets that are kept; calls build them again."""
+        """Drop the kept sets; calls build them again."""
         self._sets.clear()
 
-    def _of_name(self, special: str) -> _Phases:
+    def _for_treatment(self, special: str) -> _Phases:
         if special not in _TREATMENTS:
             raise ValueError(
                 f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
                 "of special tokens"
             )
         if not self._named:
-            tokens = make_added(self._tokens, self._nfc, self._encoder)
+            tokens = make_added(self._tokens, self._nfc, self._backend)
             self._named = {name: _by_phase(tokens.treating(name)) for name in _TREATMENTS}
         return self._named[special]
 
-    def _of_set(self, names: frozenset[str]) -> _Phases:
+    def _for_names(self, names: frozenset[str]) -> _Phases:
         if names == self._special:
-            return self._of_name("allow")
-        found = self._sets.pop(names, None)
-        if found is None:
+            return self._for_treatment("allow")
+        entry = self._sets.pop(names, None)
+        if entry is None:
             wanted = [
                 token for token in self._tokens if not token.special or token.content in names
             ]
-            made = make_added(wanted, self._nfc, self._encoder)
-            found = _by_phase(made), _size(wanted)
-        self._sets[names] = found
+            search = make_added(wanted, self._nfc, self._backend)
+            entry = _by_phase(search), _size(wanted)
+        self._sets[names] = entry
         self._drop_old()
-        return found[0]
+        return entry[0]
 
     def _drop_old(self) -> None:
-        """Drop the sets that were not used for longest; never the last one, however large."""
+        """Drop the least recently used sets; keep the last one, however large."""
         kept = list(self._sets.items())
         size = sum(size for _, (_, size) in kept)
         for at, (names, (_, own_size)) in enumerate(kept[:-1]):
@@ -102,16 +101,16 @@ class Policies:
             size -= own_size
 
     def _listed(self) -> str:
-        """Return the special tokens for an error: the first few, and how many more there are."""
+        """Return the special tokens for an error: the first few, and the number of others."""
         listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
         return f"{listed} and {more:,} more" if more > 0 else listed or "none"
 
 
-def _by_phase(tokens: AddedTokens) -> _Phases:
+def _by_phase(tokens: AddedTokenSearch) -> _Phases:
     return {"all": tokens, "exact": tokens.exact(), "normalized": tokens.normalized()}
 
 
 def _size(tokens: Collection[AddedToken]) -> int:
-    """Return about how many bytes the AddedTokens of `tokens` take, and the set of their names."""
+    """Estimate the bytes that the search for `tokens` and the set of their names take."""
     return sum(400 + 50 * len(token.content) for token in tokens)

@@ -85,7 +85,7 @@ def _build(
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
     if "" in ids:  # which a merge might name
         return Vocabulary(tokens, merges, ignore_merges)
-    return Vocabulary.of_fitting(tokens, tuple(merges), ignore_merges)
+    return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:

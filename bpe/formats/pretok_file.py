@@ -195,7 +195,7 @@ def _vocabulary(reader: _Reader, from_ranks: bool, ignore_merges: bool) -> Vocab
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
-    return Vocabulary.of_fitting(tokens, tuple(merges), ignore_merges)
+    return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
 def _read_tokens(reader: _Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:

@@ -1,4 +1,4 @@
-"""Where the texts to train on come from: memory and files, with bounded memory."""
+"""Read the texts to train on from memory and files, with bounded memory."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, cast
 
-from bpe.encoding.python_backend import utf8
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import TextFileError
 from bpe.training.limits import MAX_TEXT
 
-Text: TypeAlias = str | bytes
 Path: TypeAlias = os.PathLike[str]
-Source: TypeAlias = Iterable[Text] | Path | Iterable[Path]
-Gather: TypeAlias = Callable[
+Source: TypeAlias = Iterable[StrOrBytes] | Path | Iterable[Path]
+CollectBatch: TypeAlias = Callable[
     [Iterator[object], int, int, str, Callable[[str], None]],
-    tuple[list[Text], list[object], bool],
+    tuple[list[StrOrBytes], list[object], bool],
 ]
 
 BLOCK = 1 << 20
-"""How much of a long text there is at a time: bytes of a file, code points of a str."""
+"""The size of a block of a long text: bytes of a file, code points of a str."""
 
 FORMATS = (".txt", ".jsonl")
-SUFFIXES = tuple(form + packed for form in FORMATS for packed in ("", ".gz", ".zst"))
-LAST = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
-LONGEST_NAME = 4096
-PER_TEXT = 64
-"""What a text takes besides its characters, about; empty ones do, too."""
+SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in ("", ".gz", ".zst"))
+LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
+MAX_NAME_LENGTH = 4096
+TEXT_OVERHEAD = 64
+"""The estimated memory of a text besides its characters; bounds lists of empty texts."""
 
 
-class FileTexts(list[Text]):
-    """Some texts of a file."""
+class FileTexts(list[StrOrBytes]):
+    """A list of texts from one file."""
 
-    def __init__(self, texts: Iterable[Text], name: str) -> None:
+    def __init__(self, texts: Iterable[StrOrBytes], name: str) -> None:
         super().__init__(texts)
         self.name = name
 
 
 class FileBlocks(Iterator[bytes]):
-    """The blocks of a file that is one text."""
+    """Iterates over the blocks of a file that is one text."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -52,18 +51,18 @@ class FileBlocks(Iterator[bytes]):
 
 
 def read_texts(
-    source: Source, field: str, take: Gather | None = None, max_text: int = MAX_TEXT
-) -> Iterator[list[Text] | Iterator[bytes]]:
-    """Yield the texts of `source`: some in a list, or that of a file as its blocks.
+    source: Source, field: str, take: CollectBatch | None = None, max_text: int = MAX_TEXT
+) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
-    `take` is what does the work of `gather`. Lists and blocks of a file have its `name`. A line of
-    more than `max_text` bytes is a TextFileError.
+    Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
+    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. Read all
+    blocks of a file before the next item. Lists and iterators from a file have its `name`. `take`
+    is `collect_batch` or its twin in C++.
 
-    Blocks are to be read before what follows. An item is a text, or a path: a .txt file is one
-    text, each line of a .jsonl file is an object that has a text under `field`; .gz and .zst are
-    unpacked. Raises TypeError if `source` is a single text, or an item is neither a text nor a
-    path; ValueError if a str is the name of a file that could be read; TextFileError, with the
-    file's name; OSError.
+    Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
+    ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
+    `max_text` bytes; OSError.
     """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         raise TypeError(
@@ -72,34 +71,38 @@ def read_texts(
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
-        # A name that is wrong is better told now than hours later.
+        # Report a wrong name now, not after hours of training.
         for path in items:
             if isinstance(path, os.PathLike):
-                _form_of(_name(path))
-    return _batches(items, field, take or gather, max_text)
+                _suffix_of(_name(path))
+    return _batches(items, field, take or collect_batch, max_text)
 
 
 def _batches(
-    items: Iterable[object], field: str, take: Gather, max_text: int
-) -> Iterator[list[Text] | Iterator[bytes]]:
+    items: Iterable[object], field: str, take: CollectBatch, max_text: int
+) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     iterator = iter(items)
     is_end = False
     while not is_end:
-        batch, others, is_end = take(iterator, BLOCK, PER_TEXT, "".join(LAST), _check_text)
+        batch, others, is_end = take(
+            iterator, BLOCK, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
+        )
         if batch:
             yield batch
         for other in others:
             yield from _long(other, field, take, max_text)
 
 
-def gather(
+def collect_batch(
     iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
-) -> tuple[list[Text], list[object], bool]:
-    """Return texts, until they are `enough`; what came behind them and is none; if that is all.
+) -> tuple[list[StrOrBytes], list[object], bool]:
+    """Return (batch, others, is_end): the next texts of `iterator`, up to a size of `enough`.
 
-    `check` is called with each str that ends with one of `last`. _core.gather is the same.
+    `others` holds the next item if it is not a str or bytes. `is_end` says that the iterator is
+    exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
+    counts `per_text` for each text besides its length. _core.gather is the twin.
     """
-    batch: list[Text] = []
+    batch: list[StrOrBytes] = []
     size = 0
     for item in iterator:
         if not isinstance(item, (str, bytes)):
@@ -122,17 +125,17 @@ def _check_text(text: str) -> None:
 
 
 def _long(
-    item: object, field: str, take: Gather, max_text: int
-) -> Iterator[list[Text] | Iterator[bytes]]:
-    """Yield what is neither str nor bytes."""
+    item: object, field: str, take: CollectBatch, max_text: int
+) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    """Yield the texts of an item that is neither a str nor bytes."""
     if isinstance(item, os.PathLike):
         name = _name(item)
-        if _form_of(name) == ".txt":
+        if _suffix_of(name) == ".txt":
             yield FileBlocks(name)
         else:
             texts = _texts_of_lines(name, field, max_text)
             for batch in _batches(texts, field, take, max_text):
-                yield FileTexts(cast("list[Text]", batch), name)
+                yield FileTexts(cast("list[StrOrBytes]", batch), name)
     elif isinstance(item, (bytearray, memoryview)):
         yield [bytes(item)]
     else:
@@ -148,14 +151,14 @@ def _name(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
 
 def _is_file_name(text: str) -> bool:
     return (
-        len(text) <= LONGEST_NAME
+        len(text) <= MAX_NAME_LENGTH
         and text.lower().endswith(SUFFIXES)
         and "\0" not in text
         and os.path.isfile(text)
     )
 
 
-def blocks_of(text: Text) -> Iterator[bytes]:
+def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
     """Yield the blocks of a text as UTF-8."""
     if isinstance(text, bytes):
         yield from (text[start : start + BLOCK] for start in range(0, len(text), BLOCK))
@@ -165,28 +168,28 @@ def blocks_of(text: Text) -> Iterator[bytes]:
         end = start + BLOCK
         if "\ud800" <= text[end - 1 : end] <= "\udbff":
             end += 1  # the other half of a surrogate pair may follow
-        yield utf8(text[start:end])
+        yield encode_utf8(text[start:end])
         start = end
 
 
-def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[Text]:
+def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
     for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
-            # As bytes, for it may well be the name of a file.
-            yield utf8(_text_of_line(line, field, f"{name}, line {number}"))
+            # As bytes: only a str is checked for being the name of a file.
+            yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
 
 
-def _form_of(name: str) -> str:
-    """Return ".txt" or ".jsonl", whichever `name` has."""
+def _suffix_of(name: str) -> str:
+    """Return the suffix of `name` without compression: ".txt" or ".jsonl"."""
     stem = name.lower()
     for packed in (".gz", ".zst"):
         stem = stem.removesuffix(packed)
-    for form in FORMATS:
-        if stem.endswith(form) and name.lower().endswith(SUFFIXES):
+    for suffix in FORMATS:
+        if stem.endswith(suffix) and name.lower().endswith(SUFFIXES):
             open(name, "rb").close()
-            return form
+            return suffix
     raise TextFileError(
-        f"{name}: unknown kind of file; expected a name that ends in one of {', '.join(SUFFIXES)}"
+        f"{name}: unknown file type; expected a name that ends in one of {', '.join(SUFFIXES)}"
     )
 
 
@@ -226,8 +229,8 @@ def _text_of_line(line: bytes, field: str, where: str) -> str:
         )
     if field not in row:
         raise TextFileError(
-            f"{where}: there is no {field!r} among {sorted(row)!r:.200}; say with field= which "
-            "one has the text"
+            f"{where}: no {field!r} among the keys {sorted(row)!r:.200}; pass field= with the "
+            "key of the text"
         )
     text = row[field]
     if not isinstance(text, str):
@@ -238,7 +241,7 @@ def _text_of_line(line: bytes, field: str, where: str) -> str:
 
 
 def _blocks_of_file(name: str) -> Iterator[bytes]:
-    """Yield what is in a file, unpacked; damage is a TextFileError."""
+    """Yield the unpacked content of a file; raise TextFileError if it is damaged."""
     try:
         if name.lower().endswith(".zst"):
             yield from _blocks_of_zstandard(name)
@@ -253,7 +256,7 @@ def _blocks_of_file(name: str) -> Iterator[bytes]:
 
 def _damaged(name: str, error: object) -> TextFileError:
     return TextFileError(
-        f"{name}: truncated or damaged ({error}); get the file again, or unpack what there is"
+        f"{name}: truncated or damaged ({error}); get the file again, or unpack the intact part"
     )
 
 
@@ -280,21 +283,20 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
             "install it with `pip install zstandard`, or unpack the file"
         ) from None
     unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-    begun = None  # what unpacks the frame at hand
+    frame = None  # decompressor of the current frame
     with open(name, "rb") as stream:
-        # Little at a time: a byte may stand for many, and all that it stands for comes at once.
-        # 128 KB may come of 4 bytes.
+        # Feed little at a time: the output comes all at once, and 4 bytes can expand to 128 KB.
         while packed := stream.read(BLOCK >> 10):
             while packed:
-                begun = begun or unpacker.decompressobj()
+                frame = frame or unpacker.decompressobj()
                 try:
-                    block = begun.decompress(packed)
+                    block = frame.decompress(packed)
                 except zstandard.ZstdError as error:
                     raise _damaged(name, error) from None
                 packed = b""
-                if begun.eof:
-                    packed, begun = begun.unused_data, None
+                if frame.eof:
+                    packed, frame = frame.unused_data, None
                 if block:
                     yield block
-    if begun is not None:
+    if frame is not None:
         raise _damaged(name, "it ends within a frame")

@@ -1,4 +1,4 @@
-"""Counting distinct pre-tokens, in C++ or in Python: all that training needs of its texts."""
+"""Count the distinct pre-tokens of texts, in C++ or in Python."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Protocol, cast
 
-from bpe.encoding.backends import SupportsOffsets, splitter
-from bpe.encoding.python_backend import ESCAPE, utf8
+from bpe.encoding.backends import utf8_splitter
+from bpe.encoding.utf8 import ESCAPE, StrOrBytes, encode_utf8
 from bpe.training import corpus
-from bpe.training.corpus import Text
 from bpe.training.limits import Limits, too_long_pre_token, too_long_text
 from bpe.training.trainer import Words
+from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 BATCH = 1 << 22
-"""How many bytes are counted in one go: what takes some ten milliseconds."""
+"""Bytes of a batch; counting one takes some ten milliseconds."""
 WORTH_A_THREAD = 1 << 19
 
 
@@ -40,7 +40,7 @@ class WordCounts:
         return self._longest
 
     def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, and start anew."""
+        """Return each word with its count, and reset."""
         counts, self._counts = self._counts, Counter()
         return list(counts.items())
 
@@ -49,19 +49,19 @@ class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens; raises TooLongError for one that is too long."""
 
     @property
-    def gather(self) -> corpus.Gather:
-        """What takes texts from an iterator."""
+    def collect_batch(self) -> corpus.CollectBatch:
+        """The function that collects a batch of texts from an iterator."""
         ...
 
-    def add(self, texts: list[Text]) -> int:
-        """Count the pre-tokens of each of `texts`; return how long they are together."""
+    def add(self, texts: list[StrOrBytes]) -> int:
+        """Count the pre-tokens of each of `texts`; return their total length."""
         ...
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count those of a text that comes in blocks."""
+        """Count the pre-tokens of one text that comes in blocks."""
 
     def finish(self) -> Words:
-        """Return all that was counted."""
+        """Return the counts."""
         ...
 
 
@@ -71,7 +71,7 @@ def text_counter(
     threads: int | None,
     limits: Limits | None = None,
 ) -> TextCounter:
-    """Return what counts the pre-tokens of texts; the result does not depend on `threads`."""
+    """Return a counter of pre-tokens; its result does not depend on `threads`."""
     bounds = limits or Limits()
     if backend == "python":
         return _Counter(pre_tokenizer, WordCounts(), bounds)
@@ -85,12 +85,12 @@ def text_counter(
 
 
 class _Counter:
-    """Counts with anything that splits, one text after the other."""
+    """Counts with any pre-tokenizer, one text after the other."""
 
     def __init__(
         self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words, limits: Limits
     ) -> None:
-        self.gather: corpus.Gather = corpus.gather
+        self.collect_batch: corpus.CollectBatch = corpus.collect_batch
         self._words = words
         self._limits = limits
         self._stream = None
@@ -98,23 +98,23 @@ class _Counter:
             self._split: Callable[[bytes], list[bytes]] = pre_tokenizer.split_bytes
             self._stream = pre_tokenizer.stream
         else:
-            self._split = splitter(pre_tokenizer)
+            self._split = utf8_splitter(pre_tokenizer)
 
-    def add(self, texts: list[Text]) -> int:
-        """Count the pre-tokens of texts; return how long they are together."""
+    def add(self, texts: list[StrOrBytes]) -> int:
+        """Count the pre-tokens of `texts`; return their total length."""
         for is_long, some in groupby(texts, lambda text: len(text) > corpus.BLOCK):
             if is_long:
                 for text in some:
                     self.add_blocks(corpus.blocks_of(text))
             else:
-                split = map(self._split, map(utf8, some))
+                split = map(self._split, map(encode_utf8, some))
                 self._add_words(Counter(chain.from_iterable(split)))
         return sum(map(len, texts))
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count those of a text that comes in blocks.
+        """Count the pre-tokens of one text that comes in blocks.
 
-        Only a pre-tokenizer that knows no streams gets it as a whole.
+        A pre-tokenizer without `stream` gets the text as a whole.
         """
         if self._stream is None:
             self._add_words(Counter(self._split(self._joined(blocks))))
@@ -123,7 +123,7 @@ class _Counter:
         held = 0
         for block in blocks:
             held += len(block) - self._add_str(stream.feed(block))
-            # Some of what is held may follow the pre-token that is not done.
+            # The stream may also hold text after its incomplete pre-token, hence the 2.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
         self._add_str(stream.finish())
@@ -139,7 +139,7 @@ class _Counter:
         return b"".join(held)
 
     def _add_str(self, pre_tokens: list[str]) -> int:
-        """Count pre-tokens; return how many bytes they are."""
+        """Count pre-tokens; return their size in bytes."""
         counts = Counter(pre_tokens)
         words = {text.encode("utf-8", ESCAPE): counts[text] for text in counts}
         self._add_words(words)
@@ -151,7 +151,7 @@ class _Counter:
             raise too_long_pre_token(self._limits)
 
     def finish(self) -> Words:
-        """Return all that was counted."""
+        """Return the counts."""
         return self._words
 
 
@@ -164,23 +164,23 @@ class _NativeCounter:
         from pretok import _core
 
         self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
-        self.gather: corpus.Gather = _core.gather
+        self.collect_batch: corpus.CollectBatch = _core.gather
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If a later stage may join what the first one cuts, no cut is safe.
+        # If a later stage may join pieces of the first stage, no cut is safe.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A text with a pre-token that is too long is counted at once: it is known where it is.
+        # Count a text with a too long pre-token at once, so that the error can name its file.
         self._enough = min(BATCH, limits.pre_token // 4)
         self._least = WORTH_A_THREAD if only_if_worth else 1
-        self._batch: list[Text] = []
+        self._batch: list[StrOrBytes] = []
         self._size = 0
 
-    def add(self, texts: list[Text]) -> int:
-        """Count the pre-tokens of texts; return how long they are together."""
+    def add(self, texts: list[StrOrBytes]) -> int:
+        """Count the pre-tokens of `texts`; return their total length."""
         size = sum(map(len, texts))
         self._batch += texts
         self._size += size
@@ -189,7 +189,7 @@ class _NativeCounter:
         return size
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count those of a text that comes in blocks."""
+        """Count the pre-tokens of one text that comes in blocks."""
         if self._stream_counter is not None:
             self._count_batch()
             self._stream_counter.add_blocks(blocks)
@@ -198,7 +198,7 @@ class _NativeCounter:
             self.add([part])
 
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the text of `blocks` in parts that are split by themselves as in the whole."""
+        """Yield the text of `blocks` in parts; the boundaries between parts are safe cuts."""
         held: list[bytes] = []
         size = enough = 0
         for block in blocks:
@@ -211,10 +211,10 @@ class _NativeCounter:
             if cut:
                 yield text[:cut]
             held, size = [text[cut:]], size - cut
-            # Some pre-tokens may be held whose ends are no safe cuts.
+            # The ends of some pre-tokens are not safe cuts, hence the 2.
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
-            # A pre-token longer than that: twice as much next time, so that the whole is linear.
+            # No safe cut: double the size before the next try, so that the total time is linear.
             enough = 0 if cut else 2 * size
         yield b"".join(held)
 
@@ -226,6 +226,6 @@ class _NativeCounter:
             raise too_long_pre_token(self._limits)
 
     def finish(self) -> Words:
-        """Return all that was counted."""
+        """Return the counts."""
         self._count_batch()
         return self._words

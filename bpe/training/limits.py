@@ -1,4 +1,4 @@
-"""Limits on what training holds in memory at a time."""
+"""Limits of the memory that training uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_TEXT = 64 << 20
 
 
 class Limits(NamedTuple):
-    """The most bytes of a pre-token, and of a text that is held whole."""
+    """The most bytes of a pre-token, and of a text that has to be in memory as a whole."""
 
     pre_token: int = MAX_PRE_TOKEN
     text: int = MAX_TEXT
@@ -19,18 +19,18 @@ class Limits(NamedTuple):
     @classmethod
     def of(cls, max_pre_token: int | None, max_text: int | None) -> Limits:
         """Return the limits with these values, None for the default; raises ValueError."""
-        given = {"max_pre_token": max_pre_token, "max_text": max_text}
-        for name, value in given.items():
+        values = {"max_pre_token": max_pre_token, "max_text": max_text}
+        for name, value in values.items():
             if value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{name}={value!r:.40}; expected None or an int of at least 1")
         return cls(max_pre_token or MAX_PRE_TOKEN, max_text or MAX_TEXT)
 
 
 class TooLongError(ValueError):
-    """A pre-token or a text is longer than its limit; says nothing of where."""
+    """A pre-token or a text is longer than its limit."""
 
     def at(self, name: str | None) -> ValueError:
-        """Return the error with the name of the file; None for texts that are no file's."""
+        """Return the error with the name of its file; None for a text that is not from a file."""
         return TextFileError(f"{name}: {self}") if name is not None else ValueError(str(self))
 
 
@@ -45,6 +45,6 @@ def too_long_pre_token(limits: Limits) -> TooLongError:
 def too_long_text(limits: Limits) -> TooLongError:
     """Return the error for a text that is too long."""
     return TooLongError(
-        f"the pre-tokenizer must have this text whole, and it has more than {limits.text} bytes; "
+        f"the pre-tokenizer needs the whole text, which has more than {limits.text} bytes; "
         "cut it, or pass a larger max_text="
     )

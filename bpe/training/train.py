@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backends import SupportsOffsets
-from bpe.encoding.python_backend import check_keeps_all
+from bpe.encoding.arguments import check_keeps_text, resolve_threads
+from bpe.encoding.utf8 import StrOrBytes
 from bpe.tokenizer import Tokenizer
-from bpe.training.corpus import Source, Text, read_texts
+from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import TextCounter, text_counter
 from bpe.training.limits import Limits, TooLongError
 from bpe.training.trainer import TieBreak, Trainer, Words
+from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.pre_tokenizer import PreTokenizer
@@ -95,12 +96,12 @@ def train(
     specials = _Specials.of(special_tokens, vocab_size)
     chosen = choose_backend(backend)
     pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
-    check_keeps_all(pre_tokenizer)
+    check_keeps_text(pre_tokenizer)
     wanted = vocab_size - BYTES - len(specials.names)
 
     counter = text_counter(pre_tokenizer, chosen, threads, limits)
     with _progress("counting", "B", progress) as advance:
-        _count(read_texts(source, field, counter.gather, limits.text), counter, advance)
+        _count(read_texts(source, field, counter.collect_batch, limits.text), counter, advance)
     with _progress("merging", "token", progress, wanted) as advance:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < wanted:
@@ -201,12 +202,11 @@ def _check_numbers(
         raise ValueError(
             f"max_token_length={max_token_length!r}; expected None or an int of at least 2"
         )
-    if threads is not None and (type(threads) is not int or threads < 1):
-        raise ValueError(f"threads={threads!r}; expected None or an int of at least 1")
+    resolve_threads(threads)
 
 
 def _count(
-    texts: Iterable[list[Text] | Iterator[bytes]],
+    texts: Iterable[list[StrOrBytes] | Iterator[bytes]],
     counter: TextCounter,
     advance: Callable[[int], object],
 ) -> None:

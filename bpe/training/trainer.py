@@ -1,6 +1,6 @@
-"""Finding the merges in Python: the most frequent pair becomes a symbol, again and again.
+"""Trainer: merge the most frequent pair of symbols, again and again.
 
-cpp/core/train/trainer.hpp is the same in C++, with the same results.
+cpp/core/train/trainer.hpp is the twin, with the same results.
 """
 
 from __future__ import annotations
@@ -14,21 +14,18 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pretok.byte_characters import BYTE_CHARACTERS
+
 TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
 Pair: TypeAlias = tuple[int, int]
 Entry: TypeAlias = tuple[int, Pair, int]
 
 BETWEEN, INSIDE = -1, -2
-"""What no pair has: the slot between two words, and those inside of a symbol."""
+"""Values of slots without a symbol: between two words, and inside of a symbol."""
 
 
-def _is_written_as_itself(byte: int) -> bool:
-    return 0x20 < byte < 0x7F or (byte > 0xA0 and byte != 0xAD)
-
-
-BYTE_ORDER = sorted(range(256), key=lambda byte: (not _is_written_as_itself(byte), byte))
-"""The bytes as Hugging Face's trainer compares them: by the characters that GPT-2 writes them as,
-of which the first are those that are written as themselves."""
+BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
+"""The bytes in the order of Hugging Face's trainer, which compares their GPT-2 characters."""
 
 
 class Words(Protocol):
@@ -43,13 +40,13 @@ class Words(Protocol):
         ...
 
     def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, in the order of first appearance, and start anew."""
+        """Return each word with its count, in order of first appearance, and reset."""
         ...
 
 
 @dataclass
 class _Bucket:
-    """A pair, and the places where it was, in order; up to `first` it is no more."""
+    """A pair and its places in order; those before `first` are stale."""
 
     pair: Pair
     places: list[int]
@@ -101,18 +98,18 @@ class Trainer:
         self._word_of = [0]  # each slot
         self._counts: list[int] = []  # of the words
         self._pairs: dict[Pair, _PairCount] = {}
-        self._found: dict[Pair, list[int]] = {}  # what the merge at hand brings
+        self._new_places: dict[Pair, list[int]] = {}  # of the current merge
         self._buckets: list[_Bucket] = []
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
         self._origins: list[Pair] = []
         for word, count in words.take():
             self._load(word, count)
-        self._push_found()
+        self._push_new_pairs()
 
     @property
     def tokens(self) -> int:
-        """How many tokens have been made."""
+        """The number of tokens made so far."""
         return len(self._tokens) - 256
 
     def merges(self) -> NDArray[np.uint32]:
@@ -161,31 +158,31 @@ class Trainer:
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:
         self._pairs.setdefault(pair, _PairCount()).count += count
-        self._found.setdefault(pair, []).append(place)
+        self._new_places.setdefault(pair, []).append(place)
 
     def _lose(self, pair: Pair, count: int) -> None:
         # A pair that is too long for a token was never counted.
         if pair in self._pairs:
             self._pairs[pair].count -= count
 
-    def _push_found(self) -> None:
-        """Put the pairs that were found into the heap, each with its places, which are in order."""
-        for pair, places in self._found.items():
+    def _push_new_pairs(self) -> None:
+        """Push the pairs of the current merge, each with its places in order, onto the heap."""
+        for pair, places in self._new_places.items():
             if self._pairs[pair].count > 0:
                 bucket = _Bucket(pair, places)
                 self._pairs[pair].buckets.append(bucket)
                 self._buckets.append(bucket)
                 heapq.heappush(self._heap, self._entry(len(self._buckets) - 1))
-        self._found = {}
+        self._new_places = {}
 
     def _entry(self, index: int) -> Entry:
-        """Return what stands for a bucket in the heap, of which the least is merged first."""
+        """Return the heap entry of a bucket; the least entry is merged first."""
         bucket = self._buckets[index]
         order = (self._first_place(bucket), 0) if self._is_first_seen else bucket.pair
         return -self._pairs[bucket.pair].count, order, index
 
     def _first_place(self, bucket: _Bucket) -> int:
-        # Where the pair is no more it will not be again.
+        # A pair that has left a place does not come back to it.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
             bucket.first += 1
@@ -199,15 +196,15 @@ class Trainer:
     def _places_of(self, bucket: _Bucket) -> list[int]:
         """Return the places to merge at.
 
-        BpeTrainer notes the words that a pair is in, and merges it in all of such a word. A pair
-        has two buckets if a token of it was made in two ways; then each stands for what both have
-        in the words that it has.
+        BpeTrainer records the words that contain a pair, and merges all its places in these words.
+        A pair has two buckets if one of its tokens was made in two ways. Then a bucket covers the
+        places of both buckets in its own words.
         """
         buckets = self._pairs[bucket.pair].buckets
         if len(buckets) == 1:
             return bucket.places[bucket.first :]
         words = {self._word_of[place] for place in bucket.places}
-        places = {place for each in buckets for place in each.places}
+        places = {place for other in buckets for place in other.places}
         return sorted(place for place in places if self._word_of[place] in words)
 
     def _merge(self, bucket: _Bucket) -> None:
@@ -219,12 +216,12 @@ class Trainer:
         if result == len(self._tokens):
             self._tokens.append(token)
             self._origins.append(pair)
-        self._merges.pop(pair, None)  # where a pair is merged again, the last time counts
+        self._merges.pop(pair, None)  # if a pair is merged again, the last merge counts
         self._merges[pair] = result
         for place in self._places_of(bucket):
             if self._is_at(pair, place):
                 self._replace(pair, place, result)
-        self._push_found()
+        self._push_new_pairs()
 
     def _replace(self, pair: Pair, place: int, result: int) -> None:
         symbols, tokens = self._symbols, self._tokens

@@ -71,7 +71,10 @@ const AddedTokenPhases *find_added(PyObject *self, PyObject *special) {
 }
 
 bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t count) {
-  if (count != 3 || args[2] != calls.replace.ptr())
+  // (text, special, errors), or the same with None for the number of threads.
+  if (count != 3 && (count != 4 || args[3] != Py_None))
+    return false;
+  if (args[2] != calls.replace.ptr())
     return false;
   if (PyUnicode_CheckExact(args[0]))
     return PyUnicode_GET_LENGTH(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);

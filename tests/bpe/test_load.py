@@ -98,7 +98,7 @@ def test_never_guesses(tmp_path: Path) -> None:
         ({"a": "b"}, TypeError, "special token 'a' with id 'b'; expected a str and an int"),
         ({1: 2}, TypeError, "special token 1 with id 2"),
         ({"x": 300, "y": 300}, ValueError, "'x' and 'y' both have id 300; give each its own"),
-        ({"x": 97}, VocabularyError, "has id 97, which is that of b'a'"),
+        ({"x": 97}, VocabularyError, "has id 97, which is the id of b'a'"),
         ({"": 300}, VocabularyError, "added token 300 is ''; expected some text"),
         ({"x": -1}, VocabularyError, "has id -1"),
         ({"x": 1 << 30}, VocabularyError, "has id 1073741824"),
@@ -277,7 +277,7 @@ def test_normalizer_for_files_that_have_none(tmp_path: Path) -> None:
     assert bpe.load(path, "gpt2").normalizer is None
     assert bpe.load(path, "gpt2", normalizer="NFC").normalizer == "NFC"
     wrong: Any = "NFKC"
-    with pytest.raises(ValueError, match="normalizer 'NFKC'"):
+    with pytest.raises(ValueError, match="normalizer='NFKC'"):
         bpe.load(path, "gpt2", normalizer=wrong)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pretok
 from bpe import Tokenizer, Vocabulary
-from bpe.merge import SHORT, Merger, finder, merge, recover_merges
+from bpe.merge import MAX_SCANNED, Merger, merge, merge_finder, recover_merges
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 from vocabularies import (
@@ -69,8 +69,8 @@ def test_merging_is_by_its_definition(
 def test_scan_and_heap_are_by_the_definition(
     backend: BackendName, made: Vocabulary, text: list[int]
 ) -> None:
-    # Lengths on both sides of SHORT.
-    assert 50 < SHORT < 80
+    # Lengths on both sides of MAX_SCANNED.
+    assert 50 < MAX_SCANNED < 80
     assert make(made, backend).encode(bytes(text)) == naive(made, bytes(text))
 
 
@@ -102,8 +102,8 @@ def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
 def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed: int) -> None:
     rng = seeded(seed)
     # A long one is merged in windows, of which some have to grow.
-    lengths = [1, 2, *range(SHORT - 6, SHORT + 4), 127, 128, 129, 1000, 4000]
-    lengths += rng.sample(range(SHORT, 700), 40)
+    lengths = [1, 2, *range(MAX_SCANNED - 6, MAX_SCANNED + 4), 127, 128, 129, 1000, 4000]
+    lengths += rng.sample(range(MAX_SCANNED, 700), 40)
     for made in random_vocabularies(rng, 12):
         ours, theirs = make(made, native), make(made, "python")
         letters = b"abcd"[: rng.choice((1, 2, 4))]
@@ -124,8 +124,8 @@ def test_the_scan_and_the_heap_of_python_are_alike(seed: int) -> None:
 
     rng = seeded(seed)
     for made in random_vocabularies(rng, 12):
-        find = finder(made)
-        for length in (1, 2, 3, 10, SHORT, SHORT + 1, 300):
+        find = merge_finder(made)
+        for length in (1, 2, 3, 10, MAX_SCANNED, MAX_SCANNED + 1, 300):
             symbols = [made.byte_ids[byte] for byte in rng.choices(b"abcd", k=length)]
             found = _merge_short(list(symbols), find)
             assert found == _merge_long(list(symbols), find) == merge(list(symbols), find)

@@ -268,7 +268,9 @@ def test_a_text_of_another_type(backend: BackendName, wrong: Any) -> None:
 def test_a_batch_is_no_single_text(backend: BackendName, wrong: Any) -> None:
     tok = make(backend)
     for call in (tok.encode_batch, tok.encode_batch_array):
-        with pytest.raises(TypeError, match=f"expected some texts, got one {type(wrong).__name__}"):
+        with pytest.raises(
+            TypeError, match=f"expected an iterable of texts, got one {type(wrong).__name__}"
+        ):
             call(wrong)
 
 

@@ -61,7 +61,9 @@ def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
         def offsets(self, text: str) -> Any:
             return np.array(bounds, np.int64)
 
-    with pytest.raises(ValueError, match=r"Wrong\.offsets gave boundaries from .*; expected them"):
+    with pytest.raises(
+        ValueError, match=r"Wrong\.offsets gave boundaries from .*; expected ascending"
+    ):
         make(backend, Wrong()).encode("hello")
 
 
@@ -92,7 +94,7 @@ def test_ways_to_name_a_pre_tokenizer(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("wrong", ["NFD", "nfc", "", 5, True])
 def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"normalizer .*; expected None or 'NFC'"):
+    with pytest.raises(ValueError, match=r"normalizer=.*; expected None or 'NFC'"):
         make(backend, normalizer=wrong)
 
 

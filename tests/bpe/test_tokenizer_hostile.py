@@ -336,7 +336,7 @@ def test_nul_and_controls(backend: BackendName) -> None:
 
 
 def test_a_split_that_removes_text_is_refused(backend: BackendName) -> None:
-    message = "preset 'clip' removes parts of the text, so that decoding could not give it back"
+    message = "preset 'clip' drops parts of the text, and decoding could not give them back"
     vocabulary = Vocabulary(BYTES)
     with pytest.raises(UnsupportedError, match=message):
         Tokenizer(vocabulary, "clip", backend=backend)

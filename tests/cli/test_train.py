@@ -172,8 +172,8 @@ def test_what_is_wrong_is_said_before_the_work(
     ("name", "content", "expected"),
     [
         ("missing.txt", None, "missing.txt"),
-        ("text.csv", b"x", "text.csv: unknown kind of file; expected a name that ends in"),
-        ("a.jsonl", b'{"text": "x"}\n{"body": "x"}\n', "line 2: there is no 'text' among ['body']"),
+        ("text.csv", b"x", "text.csv: unknown file type; expected a name that ends in"),
+        ("a.jsonl", b'{"text": "x"}\n{"body": "x"}\n', "line 2: no 'text' among the keys ['body']"),
         ("a.jsonl", b"{", "line 1: not JSON"),
         ("a.txt.gz", b"no gzip", "a.txt.gz: "),
     ],

@@ -132,7 +132,7 @@ def test_special_token_in_the_vocabulary_is_no_token_of_text(tmp_path: Path) -> 
     ours = bpe.load(vocab, "gpt2", {"<|end|>": 300})
     assert ours.vocabulary == made_vocabulary()
     assert ours.encode("<|end|>", "allow") == [300]
-    with pytest.raises(VocabularyError, match="has id 300, which is that of"):
+    with pytest.raises(VocabularyError, match="has id 300, which is the id of"):
         bpe.load(vocab, "gpt2", {"<|other|>": 300})
 
 

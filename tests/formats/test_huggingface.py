@@ -208,7 +208,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("added_tokens.0.id", None, VocabularyError, r"added_tokens\[0\].id is missing"),
         _bad("added_tokens.0.content", "a", VocabularyError, r"the id 97, which it has in model."),
         _bad("added_tokens.0.content", "", VocabularyError, r"added_tokens\[0\].content is \"\""),
-        _bad("added_tokens.0.content", "\ud800", VocabularyError, "text without lone surrogates"),
+        _bad("added_tokens.0.content", "\ud800", VocabularyError, "has no surrogates"),
         _bad("added_tokens.0.special", None, VocabularyError, r"added_tokens\[0\].special is mi"),
         _bad("added_tokens.0.surprise", 1, UnsupportedError, r"added_tokens\[0\].surprise is 1"),
         _bad("normalizer", {"type": "NFKC"}, UnsupportedError, 'normalizer is {"type": "NFKC"}'),
@@ -341,7 +341,7 @@ def test_special_tokens_given_besides(tmp_path: Path) -> None:
     assert bpe.load(path, special_tokens=given, backend="python").special_tokens == given
     for wrong, message in (
         ({"<|end|>": 300}, "the file says 264"),
-        ({"<|more|>": 97}, "has id 97, which is that of b'a'"),
+        ({"<|more|>": 97}, "has id 97, which is the id of b'a'"),
     ):
         with pytest.raises(VocabularyError, match=message):
             bpe.load(path, special_tokens=wrong, backend="python")

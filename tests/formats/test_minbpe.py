@@ -98,7 +98,7 @@ def test_byte_ids_of_its_own(tmp_path: Path, backend: BackendName) -> None:
             VocabularyError,
             "line 20 makes a token of 131072 bytes",
         ),
-        ("minbpe v1\n\n1\n<a> 97\n", VocabularyError, "has id 97, which is that of b'a'"),
+        ("minbpe v1\n\n1\n<a> 97\n", VocabularyError, "has id 97, which is the id of b'a'"),
     ],
 )
 def test_malformed(tmp_path: Path, text: str, error: type[Exception], message: str) -> None:

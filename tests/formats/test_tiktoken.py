@@ -225,7 +225,7 @@ def test_added_tokens_beside_a_native_file(tmp_path: Path, backend: BackendName)
     assert tok.encode("abc<|end|>", "allow") == [256, 99, 300]
     assert tok.vocab_size == 301
     assert tok.decode([256, 300]) == "ab<|end|>"
-    with pytest.raises(VocabularyError, match=r"'x' has id 256, which is that of b'ab'"):
+    with pytest.raises(VocabularyError, match=r"'x' has id 256, which is the id of b'ab'"):
         bpe.load(path, "cl100k", {"x": 256}, backend=backend)
 
 

@@ -46,17 +46,15 @@ LAYERS = (
     ("pretok.formats.huggingface",),
     ("pretok",),
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
-    ("bpe.encoding", "bpe.encoding.fast_calls", "bpe.errors", "bpe.hub", "bpe.once",
-     "bpe.training", "bpe.types"),
+    ("bpe.encoding", "bpe.encoding.fast_calls", "bpe.encoding.utf8", "bpe.errors",
+     "bpe.hub", "bpe.once", "bpe.training", "bpe.types"),
     ("bpe.training.limits", "bpe.vocabulary"),
     ("bpe.encoding.matcher", "bpe.merge", "bpe.encoding.normalize"),
     ("bpe.encoding.added_tokens",),
-    ("bpe.encoding.python_backend",),
-    ("bpe.encoding.decode", "bpe.encoding.offsets"),
-    ("bpe.encoding.normalized_segments",),
-    ("bpe.encoding.backends",),
-    ("bpe.encoding.policies",),
-    ("bpe.encoding.pipeline", "bpe.encoding.arguments"),
+    ("bpe.encoding.python_backend", "bpe.encoding.offsets"),
+    ("bpe.encoding.backends", "bpe.encoding.arguments"),
+    ("bpe.encoding.decode", "bpe.encoding.normalized_segments", "bpe.encoding.policies"),
+    ("bpe.encoding.pipeline",),
     ("bpe.tokenizer",),
     ("bpe.formats*",),
     ("bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
@@ -196,8 +194,10 @@ def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
     }  # fmt: skip
     assert known == {
         ("bpe.errors", "pretok.errors"),
+        ("bpe.training.trainer", "pretok.byte_characters"),
         ("bpe.encoding.added_tokens", "pretok.unicode.atoms"),
         ("bpe.encoding.added_tokens", "pretok.unicode"),
+        ("bpe.encoding.added_tokens", "pretok.charsets.sets"),
     }
 
 

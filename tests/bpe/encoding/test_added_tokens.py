@@ -281,14 +281,23 @@ def test_word_characters_are_those_of_tokenizers() -> None:
 @pytest.mark.parametrize(
     ("added", "message"),
     [
-        ([AddedToken("", 300)], r"added token 300 is ''; expected some text"),
-        ([AddedToken("\ud800", 300)], r"added token 300 is '\\ud800'; expected some text without"),
-        ([AddedToken("\ud83d\ude00", 300)], r"expected some text without lone surrogates"),
+        ([AddedToken("", 300)], r"added token 300 is ''; expected text that is not empty"),
+        (
+            [AddedToken("\ud800", 300)],
+            r"added token 300 is '\\ud800'; expected text that is not empty",
+        ),
+        (
+            [AddedToken("\ud83d\ude00", 300)],
+            r"expected text that is not empty and has no surrogates",
+        ),
         ([AddedToken("<a>", -1)], r"'<a>' has id -1; expected an int from 0 to 16777215"),
         ([AddedToken("<a>", 1 << 24)], r"'<a>' has id 16777216; expected an int"),
         ([AddedToken("<a>", True)], r"'<a>' has id True; expected an int"),
         ([AddedToken("<a>", "5")], r"'<a>' has id '5'; expected an int"),  # type: ignore[arg-type]
-        ([AddedToken("<a>", 97)], r"'<a>' has id 97, which is that of b'a'; give each its own"),
+        (
+            [AddedToken("<a>", 97)],
+            r"'<a>' has id 97, which is the id of b'a'; give each token its own",
+        ),
         ([AddedToken("<a>", 300), AddedToken("<a>", 301)], r"'<a>' is listed twice"),
     ],
 )
@@ -301,7 +310,7 @@ def test_added_tokens_that_are_refused(
 
 @pytest.mark.parametrize("wrong", [5, None, b"<a>"])
 def test_an_added_token_whose_content_is_no_str(backend: BackendName, wrong: Any) -> None:
-    with pytest.raises((TypeError, VocabularyError), match=r"expected some text|expected str"):
+    with pytest.raises((TypeError, VocabularyError), match=r"expected text|expected str"):
         make(backend, AddedToken(wrong, 300))
 
 

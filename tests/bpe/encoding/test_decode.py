@@ -103,7 +103,7 @@ def test_an_empty_array_of_no_type(backend: BackendName) -> None:
 def test_an_id_that_no_token_has(
     backend: BackendName, decode: Decode, ids: Any, at: int, id: int
 ) -> None:
-    message = rf"ids\[{at}\] is {id}, which is no token's id; expected .* largest of which is 301"
+    message = rf"ids\[{at}\] is {id}, which is not the id of a token; the largest id is 301"
     with pytest.raises(UnknownTokenError, match=message) as caught:
         decode(make(backend), ids)
     assert isinstance(caught.value, ValueError)
@@ -244,7 +244,7 @@ def test_token_bytes_and_token_id(backend: BackendName) -> None:
     assert tok.token_id("ab") == 256
     assert tok.token_id(" \u00e9") == 260
     for missing in ("abc", b"abc", "<S>", "", b"", "\u4e2d", "\ud800"):
-        with pytest.raises(UnknownTokenError, match=r"no token is .*; encode"):
+        with pytest.raises(UnknownTokenError, match=r"is not a token; encode"):
             tok.token_id(missing)
     with pytest.raises(UnknownTokenError):
         tok.token_bytes(259)
@@ -323,7 +323,7 @@ def test_containers_of_thousands_of_ids(backend: BackendName, kind: Any) -> None
 def test_the_position_of_a_wrong_id_in_every_container(backend: BackendName, wrong: int) -> None:
     ours = made(backend)
     for ids in ([97, wrong], (97, wrong), iter([97, wrong]), [97] * 5000 + [wrong]):
-        with pytest.raises(UnknownTokenError, match=f"is {wrong}, which is no token's id"):
+        with pytest.raises(UnknownTokenError, match=f"is {wrong}, which is not the id of a token"):
             ours.decode(ids)
     if -(2**63) <= wrong < 2**63:
         with pytest.raises(UnknownTokenError, match=r"ids\[1\] is"):

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe.encoding.normalize import left_alone, normalize
-from bpe.encoding.python_backend import Encoder
+from bpe.encoding.python_backend import PythonBackend
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 
@@ -123,10 +123,10 @@ pieces = st.sampled_from([
 @example(b"\xcc\x81\xe2\x84e\xcc\x81")
 @settings(max_examples=max_examples(2000))
 def test_bytes_that_are_no_utf8_stay(core: Any, data: bytes) -> None:
-    wanted = Encoder.normalized(data)
+    wanted = PythonBackend.normalized(data)
     assert core.normalized(data) == wanted
     assert core.is_normal(data) == (data == wanted)
-    assert Encoder.is_normal(data) <= (data == wanted)
+    assert PythonBackend.is_normal(data) <= (data == wanted)
 
 
 @pytest.mark.parametrize("joined", ["\U00011099\U000110ba", "\U0001109a", "\U0001f600"], ids=ascii)

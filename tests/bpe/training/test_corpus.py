@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import pretok
-from bpe.encoding.python_backend import utf8
+from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.training import corpus, counting
 from bpe.training.corpus import read_texts
@@ -39,7 +39,7 @@ def words_of(
     texts: list[bytes | str], name: str, backend: BackendName, threads: int | None = None
 ) -> list[tuple[bytes, int]]:
     counter = text_counter(pretok.get(name, backend=backend), backend, threads)
-    for item in read_texts(texts, "text", counter.gather):
+    for item in read_texts(texts, "text", counter.collect_batch):
         if isinstance(item, list):
             counter.add(item)
         else:
@@ -204,7 +204,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
 def read(source: Any, field: str = "text") -> list[bytes]:
     found: list[bytes] = []
     for item in read_texts(source, field):
-        found += map(utf8, item) if isinstance(item, list) else [b"".join(item)]
+        found += map(encode_utf8, item) if isinstance(item, list) else [b"".join(item)]
     return found
 
 
@@ -243,7 +243,7 @@ def test_long_lines_and_long_texts(tmp_path: Path) -> None:
         (b'{"text": ', r"line 2: not JSON in UTF-8 \(Expecting value"),
         (b'{"text": "\xff"}', r"line 2: not JSON in UTF-8 \('utf-8' codec"),
         (b'["text"]', r"line 2: a JSON list; expected an object with a text under 'text'"),
-        (b'{"body": "x"}', r"line 2: there is no 'text' among \['body'\]; say with field="),
+        (b'{"body": "x"}', r"line 2: no 'text' among the keys \['body'\]; pass field="),
         (b'{"text": null}', r"line 2: 'text' is of type NoneType; expected a string"),
         (b"[" * 100_000, r"line 2: not JSON in UTF-8 \(.*recursion"),
     ],
@@ -280,7 +280,7 @@ def test_damaged_files_are_named(
 def test_other_kinds_of_files_are_refused_at_once(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, "fine.txt", b"x")
     (tmp_path / name).write_bytes(b"x")
-    said = r"unknown kind of file; expected a name that ends in one of \.txt, \.txt\.gz, \.txt\.zst"
+    said = r"unknown file type; expected a name that ends in one of \.txt, \.txt\.gz, \.txt\.zst"
     with pytest.raises(TextFileError, match=said):
         read_texts([path, tmp_path / name], "text")
 
@@ -349,7 +349,7 @@ def test_texts_are_read_little_by_little(backend: BackendName) -> None:
     tracemalloc.start()
     try:
         counter = text_counter(pretok.get("gpt2", backend=backend), backend, 1)
-        for item in read_texts(endless(), "text", counter.gather):
+        for item in read_texts(endless(), "text", counter.collect_batch):
             if isinstance(item, list):
                 counter.add(item)
             else:

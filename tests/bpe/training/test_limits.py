@@ -112,7 +112,7 @@ class Words:
 def test_a_text_that_must_be_whole(backend: BackendName, tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "few words " * 600)
     how = SMALL | {"preset": Words(), "backend": backend}
-    with pytest.raises(TextFileError, match=r"a\.txt: .*must have this text whole.*4000 bytes"):
+    with pytest.raises(TextFileError, match=r"a\.txt: .*needs the whole text.*4000 bytes"):
         bpe.train(path, **how)
     bpe.train(path, **how | {"max_text": 6000})
 
