@@ -1,8 +1,8 @@
 // Where memory ends while threads start, the threads that run do all the work.
 #include "tests/failing_memory.hpp"
 
-#include "core/threads/run_all.hpp"
 #include "core/threads/parallel.hpp"
+#include "core/threads/run_all.hpp"
 
 #include <atomic>
 #include <cstdio>

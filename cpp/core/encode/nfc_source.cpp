@@ -15,7 +15,7 @@ NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_
     std::size_t end = start + decode_utf8(data + start, size - start).width;
     while (end < size) {
       const Decoded next = decode_utf8(data + end, size - end);
-      if (begins_anew(next.code_point))
+      if (has_nfc_boundary_before(next.code_point))
         break;
       end += next.width;
     }

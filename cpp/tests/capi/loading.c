@@ -123,7 +123,7 @@ void test_struct_sizes(void) {
   made = NULL;
   newer.more[7] = 1;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, &made, &fault),
-        PRETOK_INVALID_ARGUMENT, "does not know");
+        PRETOK_INVALID_ARGUMENT, "does not have");
   /* An older header, which had only the preset. */
   newer.options.struct_size = offsetof(pretok_load_options, unicode);
   newer.options.unicode = "no such";
