@@ -26,7 +26,7 @@ PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token"
 ASKS_FOR_PRESET = "; pass preset= with the name"
 ESCAPE: Errors = "surrogateescape"
 """How texts hold bytes that are not UTF-8."""
-SHOWN = 8
+MAX_SHOWN = 8
 """How many special tokens a message lists."""
 
 vocabulary_option = click.option(
@@ -73,10 +73,10 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
     except UnknownPresetError:
         raise
     except (bpe.BpeError, ValueError) as error:
-        raise click.ClickException(in_options(error)) from None
+        raise click.ClickException(as_cli_message(error)) from None
 
 
-def in_options(message: object) -> str:
+def as_cli_message(message: object) -> str:
     """Return `message` with options instead of parameters of bpe."""
     text = str(message)
     before, ask, _ = text.partition(ASKS_FOR_PRESET)
@@ -152,8 +152,8 @@ def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
     known = tokenizer.special_tokens
     for token in allow:
         if token not in known:
-            shown = ", ".join(map(repr, [*known][:SHOWN])) or "none"
-            more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+            shown = ", ".join(map(repr, [*known][:MAX_SHOWN])) or "none"
+            more = f" and {len(known) - MAX_SHOWN} more" if len(known) > MAX_SHOWN else ""
             raise click.ClickException(
                 f"--allow {token!r}: no special token of this vocabulary; it has {shown}{more}"
             )

@@ -32,8 +32,8 @@ from pretok.stage import MOST_STAGES, Stage
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
-DEEPEST = 100
-MOST_PARTS = 256
+MAX_DEPTH = 100
+MAX_PARTS = 256
 """The number of parts of a pre_tokenizer, Sequences among them; published ones have ten at most."""
 
 
@@ -57,32 +57,33 @@ def from_huggingface(
     """
     value, path = pre_tokenizer_in(source)
     found = read(value, path)
-    if found.space_at:
+    if found.prefix_space_path:
         raise UnsupportedPreTokenizerError(
-            found.space_at,
+            found.prefix_space_path,
             "it puts a space before a text that does not begin with one; put it there yourself, "
             "and read the file with add_prefix_space set to false",
         )
     return PreTokenizer(preset_of(found), unicode, backend)
 
 
-class Read(NamedTuple):
-    """What a pre_tokenizer does: it may put a space before the text, as `space_at` in the JSON
-    says, and cuts it by `stages`. `kinds` are the types of its parts.
+class ParsedPreTokenizer(NamedTuple):
+    """The stages of a pre_tokenizer, and the types of its parts.
+
+    `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
     """
 
     stages: tuple[Stage, ...]
-    space_at: str
+    prefix_space_path: str
     kinds: tuple[str, ...]
 
 
-def read(value: object, path: str) -> Read:
+def read(value: object, path: str) -> ParsedPreTokenizer:
     """Return what the pre_tokenizer `value` does, which is at `path` in its file.
 
     Raises UnsupportedPreTokenizerError.
     """
     stages: list[Stage] = []
-    space_at = ""
+    prefix_space_path = ""
     parts = _parts(value, path)
     number = -1
     while (number := number + 1) < len(parts):
@@ -101,17 +102,20 @@ def read(value: object, path: str) -> Read:
                 at, f"it changes the text that {parts[number + 1][1]} then cuts"
             )
         if isinstance(block, ByteLevel) and block.add_prefix_space:
-            space_at = f"{at}.add_prefix_space"
+            prefix_space_path = f"{at}.add_prefix_space"
             if number:
                 raise UnsupportedPreTokenizerError(
-                    space_at, "behind another it puts a space before every part of the text"
+                    prefix_space_path,
+                    "behind another it puts a space before every part of the text",
                 )
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
-    return Read(tuple(stages), space_at, tuple(str(part["type"]) for part, _ in parts))
+    return ParsedPreTokenizer(
+        tuple(stages), prefix_space_path, tuple(str(part["type"]) for part, _ in parts)
+    )
 
 
-def preset_of(found: Read) -> Preset:
+def preset_of(found: ParsedPreTokenizer) -> Preset:
     """Return the known preset that has these stages, or else one that is made of them."""
     stages = found.stages or WHOLE.stages
     if len(stages) > MOST_STAGES:
@@ -127,7 +131,7 @@ def preset_of(found: Read) -> Preset:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
 
-def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
+def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
     Raises InvalidRuleError if a stage has no pattern that Hugging Face's engine is known to read
@@ -145,20 +149,20 @@ def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     byte_level = ByteLevel(add_prefix_space, use_regex=use_regex).to_dict()
     if not stages:
         return byte_level
-    parts = [_written(preset, stage) for stage in stages]
+    parts = [_stage_json(preset, stage) for stage in stages]
     return {"type": "Sequence", "pretokenizers": [*parts, byte_level]}
 
 
-def written(preset: Preset) -> dict[str, Any]:
+def to_json(preset: Preset) -> dict[str, Any]:
     """Return a pre_tokenizer that cuts as `preset` does and leaves the bytes alone.
 
-    Raises InvalidRuleError as `write` does.
+    Raises InvalidRuleError as `to_byte_level_json` does.
     """
-    parts = [_written(preset, stage) for stage in preset.stages]
+    parts = [_stage_json(preset, stage) for stage in preset.stages]
     return {"type": "Sequence", "pretokenizers": parts}
 
 
-def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
+def _stage_json(preset: Preset, stage: Stage) -> dict[str, Any]:
     pattern = stage_pattern_for(stage, preset.engine, "hf")
     if pattern is None and not stage.huggingface:
         raise InvalidRuleError(
@@ -230,13 +234,13 @@ def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
             raise UnsupportedPreTokenizerError(
                 path, 'expected a Sequence with a list "pretokenizers"'
             )
-        if depth == DEEPEST:
+        if depth == MAX_DEPTH:
             raise UnsupportedPreTokenizerError(
-                path, f"expected a Sequence in {DEEPEST} others at most"
+                path, f"expected a Sequence in {MAX_DEPTH} others at most"
             )
-        if len(found) + len(pending) + len(inner) > MOST_PARTS:
+        if len(found) + len(pending) + len(inner) > MAX_PARTS:
             raise UnsupportedPreTokenizerError(
-                path, f"expected {MOST_PARTS} parts at most, got {len(inner):,} here"
+                path, f"expected {MAX_PARTS} parts at most, got {len(inner):,} here"
             )
         places = ((each, f"{path}.pretokenizers[{n}]", depth + 1) for n, each in enumerate(inner))
         pending += reversed(list(places))
@@ -248,7 +252,7 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Return the stage of a preset that is written as these parts, and how many of them it is."""
+    """Return the stage of a preset that is to_json as these parts, and how many of them it is."""
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)
         if known == [part for part, _ in parts[at : at + len(known)]]:
@@ -257,8 +261,8 @@ def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, 
 
 
 @lru_cache(maxsize=256)
-def _parts_of(written: str) -> list[dict[str, Any]]:
-    return [part for part, _ in _parts(json.loads(written), "")]
+def _parts_of(to_json: str) -> list[dict[str, Any]]:
+    return [part for part, _ in _parts(json.loads(to_json), "")]
 
 
 def _block(part: dict[str, Any], path: str) -> Block:

@@ -44,7 +44,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class Lookahead:
     """`(?=...)`; with `negative` `(?!...)`."""
 
     alternatives: Alternatives
@@ -52,27 +52,27 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndAnchor:
     """`$`: before the end of the `text`, or of each "line" of it."""
 
     of: Literal["text", "line"]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LiteralSet:
     """The first of `texts` that stands here; a frozenset where at most one of them can."""
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class EngineSpecific:
     """`text` as `engine` reads it, which another engine may not."""
 
     engine: Engine
     text: str
 
 
-Node = Chars | Repeat | Group | Ahead | End | Words | Only
+Node = Chars | Repeat | Group | Lookahead | EndAnchor | LiteralSet | EngineSpecific
 Sequence = tuple[Node, ...]
 Alternatives = tuple[Sequence, ...]

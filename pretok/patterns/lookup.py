@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from pretok.behaviors import Behavior
 from pretok.charsets.sets import ANY
-from pretok.patterns.ast import Alternatives, Only
-from pretok.patterns.canonical import canonical, covers
+from pretok.patterns.ast import Alternatives, EngineSpecific
+from pretok.patterns.canonical import canonical, matches_everywhere
 from pretok.patterns.parser import texts_of
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
@@ -135,7 +135,7 @@ def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str 
     """Return a pattern that matches in `engine` what that of `stage` does in `written_for`."""
     if written_for == engine or not stage.pattern:
         return stage.pattern or None
-    written = "|".join(map(_unlocked, texts_of(stage.pattern)))
+    written = "|".join(map(_drop_possessive, texts_of(stage.pattern)))
     same = _of_stage(stage, written_for) == _alternatives(written, engine)
     return written if same else None
 
@@ -166,7 +166,7 @@ def _first(found: Iterator[_Found]) -> _Found | None:
 def _alternatives(pattern: str, engine: Engine) -> Alternatives:
     """Return what `pattern` matches, in one form; one not understood is only itself."""
     found = canonical(pattern, engine)
-    return ((Only(engine, pattern),),) if found is None else found
+    return ((EngineSpecific(engine, pattern),),) if found is None else found
 
 
 @lru_cache(maxsize=1024)
@@ -186,7 +186,7 @@ def _simplest(
     if behavior == "isolated":
         return behavior, False
     # Where all of a text is matched, nothing is between; a pattern not understood is trusted.
-    trusted = isinstance(alternatives[0][0], Only) or covers(alternatives)
+    trusted = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
     if (behavior, invert) == ("removed", True) and trusted:
         return "isolated", False
     return behavior, invert
@@ -196,7 +196,7 @@ def _stage_behavior(stage: Stage, alternatives: Alternatives) -> tuple[Behavior,
     return _simplest(alternatives, stage.behavior, stage.invert)
 
 
-def _unlocked(alternative: str) -> str:
+def _drop_possessive(alternative: str) -> str:
     """Return `alternative` with a counted quantifier at its end not possessive, if it was.
 
     What stands behind an alternative is nothing, so there it need not be.

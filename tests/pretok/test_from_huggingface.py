@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pretok
 from pre_tokenizer_json import BYTES, literal, sequence, split
 from pretok import InvalidRuleError, Preset, UnsupportedPreTokenizerError, from_huggingface
-from pretok.formats.huggingface import preset_of, read, write, written
+from pretok.formats.huggingface import preset_of, read, to_byte_level_json, to_json
 from pretok.fuzz.oracle import of_huggingface
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE, pattern_for
@@ -60,7 +60,7 @@ def test_any_stack_cuts_where_tokenizers_does(
 
 @pytest.mark.parametrize("preset", [*BUILT_IN, WHOLE], ids=lambda preset: preset.name)
 def test_every_preset_is_found_in_what_is_written_of_it(preset: Preset) -> None:
-    for value in (write(preset), written(preset)):
+    for value in (to_byte_level_json(preset), to_json(preset)):
         found = from_huggingface(value).preset
         assert found.stages == preset.stages
         assert found in (*BUILT_IN, WHOLE)
@@ -163,6 +163,6 @@ def test_deep_sequences() -> None:
 def test_what_cannot_be_written() -> None:
     own = Preset("own", (pretok.Run(pretok.LETTER),))
     with pytest.raises(InvalidRuleError, match="'own' has no pattern that Hugging Face's engine"):
-        write(own)
+        to_byte_level_json(own)
     with pytest.raises(InvalidRuleError, match="put a space before the text only where it splits"):
-        write(QWEN2, add_prefix_space=True)
+        to_byte_level_json(QWEN2, add_prefix_space=True)
