@@ -121,9 +121,7 @@ def count_command(
 
 def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
     if output_format not in SEPARATORS and lines:
-        raise click.UsageError(
-            "--lines goes with --format ids or json", click.get_current_context()
-        )
+        raise click.UsageError("--lines needs --format ids or json", click.get_current_context())
     if output_format == "tokens" and add_special_tokens:
         raise click.UsageError(
             "--add-special-tokens does not go with --format tokens", click.get_current_context()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import bpe
 from bpe.encoding.pipeline import Errors
 from bpe.encoding.policies import Special
+from bpe.errors import MissingPresetError, PublishedMismatchError
 from pretok.cli.input import Input, decoded, lines_of
 from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError
@@ -23,7 +24,6 @@ Ids = NDArray[np.uint32]
 
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
-ASKS_FOR_PRESET = "; pass preset= with the name"
 ESCAPE: Errors = "surrogateescape"
 """How texts hold bytes that are not UTF-8."""
 MAX_SHOWN = 8
@@ -77,12 +77,14 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
 
 
 def as_cli_message(message: object) -> str:
-    """Return `message` with options instead of parameters of bpe."""
+    """Return an error or warning of bpe as text that names options instead of parameters."""
+    if isinstance(message, MissingPresetError):
+        return (
+            f"{message.path}: {message.reason}; pass --preset NAME; 'pretok presets' lists them all"
+        )
+    if isinstance(message, PublishedMismatchError):
+        return f"{message.problem}, or pass --preset to load it as it is"
     text = str(message)
-    before, ask, _ = text.partition(ASKS_FOR_PRESET)
-    if ask:
-        return f"{before}; pass --preset NAME; 'pretok presets' lists them all"
-    text = text.replace("preset= and special_tokens=", "--preset")
     for name in PARAMETERS:
         text = text.replace(f"{name}=", f"--{name.replace('_', '-')} ")
     return text.rstrip()

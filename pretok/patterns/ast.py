@@ -38,14 +38,14 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`(?:...|...)`, or `(...)`, which splits alike: no alternative refers to what it took."""
+    """`(?:...|...)` or `(...)`: captures do not matter, because back-references are not read."""
 
     alternatives: Alternatives
 
 
 @dataclass(frozen=True, slots=True)
 class Lookahead:
-    """`(?=...)`; with `negative` `(?!...)`."""
+    """`(?=...)`, or `(?!...)` if `negative`."""
 
     alternatives: Alternatives
     negative: bool
@@ -53,21 +53,21 @@ class Lookahead:
 
 @dataclass(frozen=True, slots=True)
 class EndAnchor:
-    """`$`: before the end of the `text`, or of each "line" of it."""
+    """`$`: at the end of the "text", or of each "line"."""
 
     of: Literal["text", "line"]
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralSet:
-    """The first of `texts` that stands here; a frozenset where at most one of them can."""
+    """The first of `texts` that matches; a frozenset if at most one of them can match."""
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpecific:
-    """`text` as `engine` reads it, which another engine may not."""
+    """The construct `text`, which only `engine` is known to read in its way."""
 
     engine: Engine
     text: str
