@@ -127,10 +127,12 @@ def test_where_it_may_be(tmp_path: Path) -> None:
         ({**BYTES, "add_prefix_space": True},
          "pre_tokenizer.add_prefix_space: it puts a space before a text"),
         (sequence(split(LLAMA3.pattern), {**BYTES, "add_prefix_space": True}),
-         r"pretokenizers\[1\].add_prefix_space: after another part it puts a space before every piece"),
+         r"pretokenizers\[1\].add_prefix_space: after another part it puts a space before every"),
         (sequence(BYTES, {"type": "Digits", "individual_digits": True}),
-         r"pretokenizers\[0\]: it changes the text before pre_tokenizer.pretokenizers\[1\] splits it"),
-        (sequence(*[{"type": "FixedLength", "length": 2}] * 17), "expected at most 16 stages, got 17"),
+         r"pretokenizers\[0\]: it changes the text before "
+         r"pre_tokenizer.pretokenizers\[1\] splits it"),
+        (sequence(*[{"type": "FixedLength", "length": 2}] * 17),
+         "expected at most 16 stages, got 17"),
     ],
 )  # fmt: skip
 def test_what_is_refused_says_where(value: dict[str, Any], message: str) -> None:
@@ -164,5 +166,7 @@ def test_what_cannot_be_written() -> None:
     own = Preset("own", (pretok.Run(pretok.LETTER),))
     with pytest.raises(InvalidRuleError, match="cannot hold preset 'own': no known pattern"):
         to_byte_level_json(own)
-    with pytest.raises(InvalidRuleError, match="put a space before the text only where it splits"):
+    with pytest.raises(
+        InvalidRuleError, match="only the splits of 'gpt2' and 'whole' allow add_prefix_space"
+    ):
         to_byte_level_json(QWEN2, add_prefix_space=True)
