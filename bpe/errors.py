@@ -14,6 +14,40 @@ class VocabularyError(BpeError, ValueError):
     """A vocabulary, or a file that should hold one, is malformed or incomplete."""
 
 
+class MissingPresetError(VocabularyError):
+    """Neither the vocabulary file `path` nor the caller names a preset; `reason` says why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path}: {reason}; pass preset= with the name of the split that the model was trained "
+            'with, such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists them), or '
+            "any object that has offsets(text)"
+        )
+        self.path = path
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.reason)
+
+
+class PublishedMismatchError(VocabularyError):
+    """The file `path` has the name of a published vocabulary, but none of its `digests`."""
+
+    def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
+        self.problem = (
+            f"{path}: the name says {name}, but this is not what was published by that name "
+            f"(sha256 {' or '.join(digests)}): it is damaged, or another vocabulary; get the real "
+            f"one with `pretok fetch {name}`"
+        )
+        super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load it as it is")
+        self.path = path
+        self.name = name
+        self.digests = digests
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.name, self.digests)
+
+
 class UnsupportedError(BpeError, ValueError):
     """A vocabulary file is well-formed, but needs a feature that bpe does not have."""
 

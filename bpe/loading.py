@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.errors import VocabularyError
+from bpe.errors import MissingPresetError, PublishedMismatchError, VocabularyError
 from bpe.formats import Format, detect, gguf, gpt2, huggingface, minbpe, pretok_file, tiktoken
 from bpe.formats.contents import Contents
 from bpe.formats.files import named, read
@@ -173,13 +173,8 @@ def _published(
             return known
     if not needed:
         return None
-    raise VocabularyError(
-        f"{short_path(paths[0])}: the name says {known.name}, but this is not what was published "
-        "by that name "
-        f"(sha256 {' or '.join(files[0].sha256 for files in forms)}): it is damaged, or another "
-        f"vocabulary; get the real one with `pretok fetch {known.name}`, or pass preset= and "
-        "special_tokens= to load it as it is"
-    )
+    digests = tuple(files[0].sha256 for files in forms)
+    raise PublishedMismatchError(short_path(paths[0]), known.name, digests)
 
 
 def _split(
@@ -197,12 +192,7 @@ def _split(
         return contents.preset
     if known is not None:
         return known.preset
-    raise VocabularyError(
-        f"{short_path(path)}: {contents.why_no_preset}; pass preset= with the name of the split "
-        "that the model "
-        'was trained with, such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists '
-        "them), or any object that has offsets(text)"
-    )
+    raise MissingPresetError(short_path(path), contents.why_no_preset)
 
 
 def _checked(special_tokens: Mapping[str, int] | None) -> None:

@@ -81,7 +81,7 @@ def _each(splitter: _Splitter, text: str) -> list[float]:
 def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
     if peer == "regex":
         engine = RegexEngine()
-        refusal = engine.refuses(preset)
+        refusal = engine.unsupported_reason(preset)
         if refusal:
             raise CannotError(f"preset {preset.name!r}: {refusal}")
         import regex
@@ -98,7 +98,7 @@ def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None)
 
 def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
     engine = HuggingFaceEngine()
-    refusal = engine.refuses(preset)
+    refusal = engine.unsupported_reason(preset)
     if refusal:
         raise CannotError(f"preset {preset.name!r}: {refusal}")
     from tokenizers import Regex, pre_tokenizers

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 import click
 
 from pretok.cli import COMMANDS as COMMANDS_OF_PRETOK
-from pretok.cli.run import HELP_OPTIONS, Later, run, version_option
+from pretok.cli.run import HELP_OPTIONS, LazyCommand, run, version_option
 
 COMMANDS: tuple[click.Command, ...] = (
     *COMMANDS_OF_PRETOK,
-    Later("encode", "bpe.cli.encode:encode_command", "Encode a text as the ids of tokens."),
-    Later("decode", "bpe.cli.decode:decode_command", "Decode ids to text."),
-    Later("count", "bpe.cli.encode:count_command", "Count the tokens of texts."),
-    Later("train", "bpe.cli.train:train_command", "Train a vocabulary on texts."),
-    Later("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
-    Later("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
-    Later("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
-    Later("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
+    LazyCommand("encode", "bpe.cli.encode:encode_command", "Encode a text as the ids of tokens."),
+    LazyCommand("decode", "bpe.cli.decode:decode_command", "Decode ids to text."),
+    LazyCommand("count", "bpe.cli.encode:count_command", "Count the tokens of texts."),
+    LazyCommand("train", "bpe.cli.train:train_command", "Train a vocabulary on texts."),
+    LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
+    LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
+    LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
+    LazyCommand("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
 )
 
 

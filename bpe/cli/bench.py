@@ -15,7 +15,7 @@ from bpe.bench.load import bench_load
 from bpe.bench.peers import PEERS
 from bpe.bench.subject import Subject, subjects
 from bpe.cli.bench_session import MILLION, Group, Session
-from bpe.cli.vocabulary import in_options
+from bpe.cli.vocabulary import as_cli_message
 from bpe.errors import BpeError
 from pretok.cli.options import backend_option, options
 from pretok.registry import find, presets
@@ -253,4 +253,4 @@ def _with_vocabularies(
         with subjects(vocabs, preset, session.backend) as chosen:
             session.run(groups(session, chosen))
     except BpeError as error:
-        raise click.ClickException(in_options(error)) from None
+        raise click.ClickException(as_cli_message(error)) from None

@@ -14,7 +14,7 @@ import bpe
 from bpe.cli.ids import Part, binary_ids, decimal_ids
 from bpe.cli.vocabulary import load, split_option, vocabulary_option
 from pretok.cli.input import open_bytes
-from pretok.cli.options import backend_option, file_argument, form_option
+from pretok.cli.options import backend_option, file_argument, format_option
 from pretok.cli.output import write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -36,7 +36,7 @@ NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dty
 @click.option("--lines", is_flag=True, help="Take each line as the ids of a line of text.")
 @file_argument
 @click.option("--ids", metavar="IDS", help="The ids themselves, instead of FILE.")
-@form_option("ids", *NUMBERS)
+@format_option("ids", *NUMBERS)
 @backend_option
 def decode_command(
     vocab: str,
@@ -46,7 +46,7 @@ def decode_command(
     lines: bool,
     file: str | None,
     ids: str | None,
-    form: str,
+    output_format: str,
     backend: BackendName | None,
 ) -> None:
     """Decode the ids in FILE, or in standard input, as they come.
@@ -57,13 +57,15 @@ def decode_command(
     The output is exactly the bytes of the tokens, with nothing behind them; only on a terminal a
     line break ends it. With --lines, LF stands behind the text of each line of ids.
     """
-    if lines and form != "ids":
-        raise click.UsageError("--lines goes with --format ids", click.get_current_context())
+    if lines and output_format != "ids":
+        raise click.UsageError("--lines needs --format ids", click.get_current_context())
     tokenizer = load(vocab, preset, backend)
     special = frozenset(tokenizer.special_tokens.values()) if skip_special else frozenset()
     with open_bytes(file, ids, "--ids") as given:
-        is_binary = form in NUMBERS
-        blocks = binary_ids(given, NUMBERS[form]) if is_binary else decimal_ids(given, lines)
+        is_binary = output_format in NUMBERS
+        blocks = (
+            binary_ids(given, NUMBERS[output_format]) if is_binary else decimal_ids(given, lines)
+        )
         decoder = _Decoder(tokenizer, special, errors, given.name)
         write(_ended(decoder.texts(blocks)))
 

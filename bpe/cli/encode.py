@@ -20,7 +20,7 @@ from bpe.cli.vocabulary import (
     vocabulary_option,
 )
 from pretok.cli.input import Input, open_bytes
-from pretok.cli.options import TOKEN_ESCAPES, file_argument, form_option, text_options
+from pretok.cli.options import TOKEN_ESCAPES, file_argument, format_option, text_options
 from pretok.cli.output import QUOTE, Escaper, one_line, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -38,7 +38,7 @@ SEPARATORS = {"ids": ("", " ", "\n"), "json": ("[", ", ", "]\n")}
 @lines_option
 @file_argument
 @text_options
-@form_option("ids", "json", "tokens", "uint16", "uint32")
+@format_option("ids", "json", "tokens", "uint16", "uint32")
 def encode_command(
     vocab: str,
     preset: Preset | None,
@@ -50,7 +50,7 @@ def encode_command(
     text: str | None,
     binary: bool,
     backend: BackendName | None,
-    form: str,
+    output_format: str,
 ) -> None:
     """Encode FILE, or standard input, as the ids of tokens.
 
@@ -62,9 +62,9 @@ def encode_command(
     of output for each line of input, as it comes. A text that is empty has no ids: an empty line,
     or [].
     """
-    _check_form(form, lines, add_special_tokens)
+    _check_form(output_format, lines, add_special_tokens)
     tokenizer = load(vocab, preset, backend)
-    if form == "uint16" and tokenizer.vocab_size > 1 << 16:
+    if output_format == "uint16" and tokenizer.vocab_size > 1 << 16:
         raise click.ClickException(
             f"--format uint16 is for ids below 65536, and this vocabulary has ids up to "
             f"{tokenizer.vocab_size - 1}; use --format uint32"
@@ -72,13 +72,13 @@ def encode_command(
     encoder = InputEncoder(tokenizer, special, allow, add_special_tokens, binary)
     with open_bytes(file, text) as given:
         if lines:
-            write(_rows(encoder, given, form))
-        elif form == "tokens":
+            write(_rows(encoder, given, output_format))
+        elif output_format == "tokens":
             write(_table(encoder.tokens(given)))
-        elif form in SEPARATORS:
-            write(_as_text(encoder.ids(given), form))
+        elif output_format in SEPARATORS:
+            write(_as_text(encoder.ids(given), output_format))
         else:
-            write(_as_bytes(encoder.ids(given), form))
+            write(_as_bytes(encoder.ids(given), output_format))
 
 
 @click.command("count")
@@ -119,32 +119,30 @@ def count_command(
             write([f"{encoder.count(given)}\n"])
 
 
-def _check_form(form: str, lines: bool, add_special_tokens: bool) -> None:
-    if form not in SEPARATORS and lines:
-        raise click.UsageError(
-            "--lines goes with --format ids or json", click.get_current_context()
-        )
-    if form == "tokens" and add_special_tokens:
+def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
+    if output_format not in SEPARATORS and lines:
+        raise click.UsageError("--lines needs --format ids or json", click.get_current_context())
+    if output_format == "tokens" and add_special_tokens:
         raise click.UsageError(
             "--add-special-tokens does not go with --format tokens", click.get_current_context()
         )
 
 
-def _as_text(ids: Ids, form: str) -> Iterator[str]:
-    before, between, behind = SEPARATORS[form]
+def _as_text(ids: Ids, output_format: str) -> Iterator[str]:
+    before, between, behind = SEPARATORS[output_format]
     for start in range(0, len(ids), BLOCK):
         yield before + between.join(map(str, ids[start : start + BLOCK].tolist()))
         before = between
-    yield behind if len(ids) else SEPARATORS[form][0] + behind
+    yield behind if len(ids) else SEPARATORS[output_format][0] + behind
 
 
-def _as_bytes(ids: Ids, form: str) -> Iterator[bytes]:
+def _as_bytes(ids: Ids, output_format: str) -> Iterator[bytes]:
     for start in range(0, len(ids), BLOCK):
-        yield ids[start : start + BLOCK].astype(np.dtype(form).newbyteorder("<")).tobytes()
+        yield ids[start : start + BLOCK].astype(np.dtype(output_format).newbyteorder("<")).tobytes()
 
 
-def _rows(encoder: InputEncoder, given: Input, form: str) -> Iterator[str]:
-    before, between, behind = SEPARATORS[form]
+def _rows(encoder: InputEncoder, given: Input, output_format: str) -> Iterator[str]:
+    before, between, behind = SEPARATORS[output_format]
     for ids, offsets in encoder.rows(given):
         shown = list(map(str, ids.tolist()))
         yield "".join(

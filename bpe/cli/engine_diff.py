@@ -12,7 +12,7 @@ from pretok.cli.output import Escaper, columns, rule_text
 from pretok.fuzz.oracle import Ask, Span
 from pretok.pre_tokenizer import PreTokenizer, Step
 
-CONTEXT, MOST_SHOWN = 2, 20
+CONTEXT, MAX_SHOWN = 2, 20
 
 
 class Comparison(NamedTuple):
@@ -32,11 +32,11 @@ class Comparison(NamedTuple):
         """Whether there is no difference."""
         return not self.ours and not self.theirs
 
-    def lines(self, tokenizer: PreTokenizer, coloured: bool) -> Iterator[str]:
+    def lines(self, tokenizer: PreTokenizer, colored: bool) -> Iterator[str]:
         """Yield the lines that show the difference, as `pretok diff` does."""
 
-        def styled(line: str, colour: str | None = None) -> str:
-            return f"{click.style(line, colour) if coloured and colour else line}\n"
+        def styled(line: str, color: str | None = None) -> str:
+            return f"{click.style(line, color) if colored and color else line}\n"
 
         escaper = Escaper(tokenizer.unicode)
         bounds = [step[:2] for step in self.ours] + [part[:2] for part in self.theirs]
@@ -44,17 +44,17 @@ class Comparison(NamedTuple):
         yield styled(f"+++ {self.engine}")
         yield styled(f"@@ {min(bounds)[0]}:{max(end for _, end in bounds)} @@", "cyan")
         theirs = [(text, None) for _, _, text in self.theirs]
-        for sign, colour, parts in (
+        for sign, color, parts in (
             (" ", None, [(step.text, rule_text(step.rule)) for step in self.before]),
             ("-", "red", [(step.text, rule_text(step.rule)) for step in self.ours]),
             ("+", "green", theirs),
         ):
-            escaped = escaper.each(text for text, _ in parts[:MOST_SHOWN])
+            escaped = escaper.each(text for text, _ in parts[:MAX_SHOWN])
             for (_, rule), shown in zip(parts, escaped, strict=False):
                 line = f"{sign} {columns(shown, rule or '')}"
-                yield styled(line.rstrip(), colour)
-            if len(parts) > MOST_SHOWN:
-                yield styled(f"{sign} and {len(parts) - MOST_SHOWN} more", colour)
+                yield styled(line.rstrip(), color)
+            if len(parts) > MAX_SHOWN:
+                yield styled(f"{sign} and {len(parts) - MAX_SHOWN} more", color)
 
     def record(self) -> dict[str, Any]:
         """Return the comparison as JSON has it."""

@@ -12,15 +12,15 @@ import click
 
 from bpe.cli.engine_diff import Comparison, compare
 from pretok.cli.input import open_text, shown_path
-from pretok.cli.options import ESCAPES, colour_option, form_option
-from pretok.cli.output import EXACTNESS, is_coloured, one_line, stage_text, write
+from pretok.cli.options import ESCAPES, color_option, format_option
+from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
 from pretok.errors import (
     UnknownPatternError,
     UnsupportedPreTokenizerError,
     short_path,
     shortened,
 )
-from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, written
+from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, to_json
 from pretok.fuzz.oracle import Ask, of_huggingface, of_pattern
 from pretok.patterns.lookup import same_split
 from pretok.patterns.recognize import ENGINE_NAMES, from_pattern
@@ -53,13 +53,13 @@ class Given(NamedTuple):
     help="WHAT is a pattern, as this engine reads it.  [default for a pattern: hf]",
 )
 @click.option("--against", metavar="FILE", help="Compare with the real engine on this text.")
-@form_option("text", "json")
-@colour_option
+@format_option("text", "json")
+@color_option
 def identify_command(
     what: str,
     engine: Engine | None,
     against: str | None,
-    form: str,
+    output_format: str,
     color: bool | None,
 ) -> int:
     """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
@@ -79,10 +79,10 @@ def identify_command(
             text = "".join(chunks)
         tokenizer = PreTokenizer(given.preset)
         found = compare(tokenizer, text, *_engine_for(given, tokenizer), given.space)
-    if form == "json":
+    if output_format == "json":
         write([json.dumps(_record(given, found), indent=2) + "\n"])
     else:
-        write(_lines(given, found, is_coloured(color)))
+        write(_lines(given, found, is_colored(color)))
     return SAME if given.preset is not None and (found is None or found.same) else DIFFERENT
 
 
@@ -119,7 +119,9 @@ def _of_file(path: Path) -> Given:
         named = error.path.startswith(short_path(path))
         raise click.ClickException(str(error) if named else f"{shown}: {error}") from None
     was = f"the pre_tokenizer of {shown}"
-    return Given(was, preset_of(found), is_json=True, json=value, space=bool(found.space_at))
+    return Given(
+        was, preset_of(found), is_json=True, json=value, space=bool(found.prefix_space_path)
+    )
 
 
 def _of_gguf(path: Path, shown: str) -> Given:
@@ -139,10 +141,10 @@ def _of_gguf(path: Path, shown: str) -> Given:
 def _engine_for(given: Given, tokenizer: PreTokenizer) -> tuple[str, Ask]:
     if given.pattern:
         return of_pattern(given.pattern, given.engine, tokenizer)
-    return of_huggingface(given.json if given.is_json else written(tokenizer.preset))
+    return of_huggingface(given.json if given.is_json else to_json(tokenizer.preset))
 
 
-def _lines(given: Given, found: Comparison | None, coloured: bool) -> Iterator[str]:
+def _lines(given: Given, found: Comparison | None, colored: bool) -> Iterator[str]:
     if given.preset is None:
         yield f"{given.unknown}\n"
         return
@@ -165,7 +167,7 @@ def _lines(given: Given, found: Comparison | None, coloured: bool) -> Iterator[s
     if found.same:
         yield f"{found.engine} makes the same {found.pre_tokens} pre-tokens of the text\n"
         return
-    yield from found.lines(PreTokenizer(preset), coloured)
+    yield from found.lines(PreTokenizer(preset), colored)
 
 
 def _is_known(preset: Preset) -> bool:

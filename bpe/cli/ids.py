@@ -1,4 +1,4 @@
-"""Reading the ids of tokens, as numbers in decimal or as so many bits each."""
+"""Read token ids from decimal numbers or from arrays of 16-bit or 32-bit integers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from pretok.cli.input import Input
 
 SEPARATORS = (string.whitespace + ",[]").encode()
-KNOWN = string.digits.encode() + SEPARATORS
+ALLOWED = string.digits.encode() + SEPARATORS
 TO_SPACES = bytes.maketrans(SEPARATORS, b" " * len(SEPARATORS))
-LONGEST = 20
-"""A number of more digits is no id, and is not read to its end."""
+MAX_DIGITS = 20
+"""A number with more digits is not an id; reading stops there."""
 
 
 class Part(NamedTuple):
-    """Some ids of the input, which byte of it each of them is at, and whether a line ends here."""
+    """Consecutive ids; `place` maps an index to a byte offset of the input."""
 
     ids: list[int]
     place: Callable[[int], int]
@@ -28,15 +28,15 @@ class Part(NamedTuple):
 
 
 def decimal_ids(given: Input, lines: bool) -> Iterator[list[Part]]:
-    """Yield the ids in each block of `given`; with `lines`, those of each line by themselves."""
+    """Yield the ids of each block; with `lines`, one Part for each line."""
     start, rest, is_line_open = 0, b"", False
     for block in given.blocks:
         data = rest + block
-        unknown = data.translate(None, KNOWN)
+        unknown = data.translate(None, ALLOWED)
         if unknown:
-            raise _no_id(given.name, start, data, data.index(unknown[:1]))
+            raise _invalid_id(given.name, start, data, data.index(unknown[:1]))
         spaced = data.translate(TO_SPACES)
-        # The last number may go on in the next block.
+        # The last number may continue in the next block.
         end = spaced.rfind(b" ") + 1 if block else len(data)
         parts, at = [], 0
         while lines and (line_end := data.find(b"\n", at, end) + 1):
@@ -46,20 +46,20 @@ def decimal_ids(given: Input, lines: bool) -> Iterator[list[Part]]:
         ends_line = lines and not block and is_line_open
         yield [*parts, _part(given.name, start + at, spaced[at:end], ends_line)]
         start, rest = start + end, data[end:]
-        if len(rest) > LONGEST:
-            raise _no_id(given.name, start, rest, 0)
+        if len(rest) > MAX_DIGITS:
+            raise _invalid_id(given.name, start, rest, 0)
 
 
 def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
     numbers = spaced.split()
     for index, number in enumerate(numbers):
-        if len(number) > LONGEST:
-            raise _no_id(name, start, spaced, _place(0, spaced, index))
+        if len(number) > MAX_DIGITS:
+            raise _invalid_id(name, start, spaced, _place(0, spaced, index))
     return Part(list(map(int, numbers)), partial(_place, start, spaced), ends_line)
 
 
 def _place(start: int, spaced: bytes, index: int) -> int:
-    """Return where the number at `index` in `spaced` is, which itself is at `start`."""
+    """Return the byte offset of number `index` of `spaced`, which starts at `start`."""
     end = at = 0
     for number in spaced.split(maxsplit=index + 1)[: index + 1]:
         at = spaced.index(number, end)
@@ -67,20 +67,21 @@ def _place(start: int, spaced: bytes, index: int) -> int:
     return start + at
 
 
-def _no_id(name: str, start: int, data: bytes, at: int) -> click.ClickException:
-    """Return the error for what is around data[at]; data[0] is at byte `start` of the input."""
+def _invalid_id(name: str, start: int, data: bytes, at: int) -> click.ClickException:
+    """Return the error for the number around data[at]; data[0] is byte `start` of the input."""
     spaced = data.translate(TO_SPACES)
     first = spaced.rfind(b" ", 0, at) + 1
-    found = spaced[first:].split(maxsplit=1)[0]
-    shown = found[: LONGEST + 1].decode("utf-8", "backslashreplace")
+    number = spaced[first:].split(maxsplit=1)[0]
+    shown = number[: MAX_DIGITS + 1].decode("utf-8", "backslashreplace")
+    cut = " …" if len(number) > MAX_DIGITS + 1 else ""
     return click.ClickException(
-        f"{name}, byte {start + first}: {shown!r}{' …' if len(found) > LONGEST + 1 else ''} is no "
-        "id; expected decimal numbers with white space, commas or brackets between them"
+        f"{name}, byte {start + first}: {shown!r}{cut} is not an id; expected decimal numbers "
+        "separated by white space, commas or brackets"
     )
 
 
 def binary_ids(given: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
-    """Yield the ids in each block of `given`, all of which is numbers like `number`."""
+    """Yield the ids of each block; the input is an array of `number`."""
     start, rest, width = 0, b"", number.itemsize
     for block in given.blocks:
         data = rest + block
@@ -90,6 +91,6 @@ def binary_ids(given: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
         start, rest = start + count * width, data[count * width :]
     if rest:
         raise click.ClickException(
-            f"{given.name}, byte {start}: it ends within an id; expected {width} bytes for each, "
-            "or another --format"
+            f"{given.name}, byte {start}: the input ends within an id; expected {width} bytes "
+            "per id; check --format"
         )

@@ -19,7 +19,7 @@ from bpe.cli.vocabulary import ESCAPE, load, split_option
 from bpe.formats.files import opened
 from bpe.hub.locate import find
 from pretok.cli.input import decoded, open_bytes
-from pretok.cli.options import TOKEN_ESCAPES, backend_option, form_option
+from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
@@ -28,7 +28,7 @@ from pretok.unicode import DEFAULT_VERSION
 
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
-MOST_LISTED = 10
+MAX_LISTED = 10
 DIGEST_BLOCK = 1 << 20
 
 
@@ -51,7 +51,7 @@ DIGEST_BLOCK = 1 << 20
     metavar="N",
     help="How many of the longest tokens to show.",
 )
-@form_option("text", "json")
+@format_option("text", "json")
 @backend_option
 def inspect_command(
     vocab: str,
@@ -59,7 +59,7 @@ def inspect_command(
     files: tuple[str, ...],
     binary: bool,
     longest: int,
-    form: str,
+    output_format: str,
     backend: BackendName | None,
 ) -> None:
     """Show what is in the vocabulary VOCAB, a file or the name of one on this machine.
@@ -73,7 +73,7 @@ def inspect_command(
     if files:
         record["on"] = _measured(tokenizer, files, binary)
     record["caches"] = {"limit_mb": tokenizer.cache_mb, "bytes": tokenizer.cache_bytes}
-    write([f"{json.dumps(record, indent=2)}\n"] if form == "json" else _as_text(record))
+    write([f"{json.dumps(record, indent=2)}\n"] if output_format == "json" else _as_text(record))
 
 
 def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest: int) -> Record:
@@ -217,6 +217,6 @@ def _order(byte_ids: list[int | None]) -> str:
 def _listed(tokens: dict[str, int]) -> str:
     """Return tokens with their ids, the first and last of them if they are many."""
     shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
-    if len(shown) > MOST_LISTED:
-        shown[MOST_LISTED // 2 : -MOST_LISTED // 2] = ["…"]
+    if len(shown) > MAX_LISTED:
+        shown[MAX_LISTED // 2 : -MAX_LISTED // 2] = ["…"]
     return f"{len(tokens)}: {', '.join(shown)}" if tokens else "none"

@@ -13,7 +13,7 @@ from typing import Any, cast
 import click
 
 import bpe
-from bpe.cli.vocabulary import in_options
+from bpe.cli.vocabulary import as_cli_message
 from bpe.training.corpus import Source
 from pretok.cli.input import open_bytes, shown_path
 from pretok.cli.options import PRESET, backend_option
@@ -122,7 +122,7 @@ def train_command(
     except UnknownPresetError:
         raise
     except (ValueError, ImportError) as error:
-        raise click.ClickException(in_options(error)) from None
+        raise click.ClickException(as_cli_message(error)) from None
     _save(tokenizer, output)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
@@ -220,7 +220,7 @@ class _Lines(logging.Handler):
     """Prints what bpe warns of as the command line does."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"pretok: {one_line(in_options(record.getMessage()))}", err=True)
+        click.echo(f"pretok: {one_line(as_cli_message(record.getMessage()))}", err=True)
 
 
 @contextmanager

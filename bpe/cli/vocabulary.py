@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe
+from bpe.errors import MissingPresetError, PublishedMismatchError
 from bpe.types import Errors, Special
 from pretok.cli.input import Input, decoded, lines_of
 from pretok.cli.options import PRESET, options
@@ -22,10 +23,9 @@ Ids = NDArray[np.uint32]
 
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
-ASKS_FOR_PRESET = "; pass preset= with the name"
 ESCAPE: Errors = "surrogateescape"
 """How texts hold bytes that are not UTF-8."""
-SHOWN = 8
+MAX_SHOWN = 8
 """How many special tokens a message lists."""
 
 vocabulary_option = click.option(
@@ -72,16 +72,18 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
     except UnknownPresetError:
         raise
     except (bpe.BpeError, ValueError) as error:
-        raise click.ClickException(in_options(error)) from None
+        raise click.ClickException(as_cli_message(error)) from None
 
 
-def in_options(message: object) -> str:
-    """Return `message` with options instead of parameters of bpe."""
+def as_cli_message(message: object) -> str:
+    """Return an error or warning of bpe as text that names options instead of parameters."""
+    if isinstance(message, MissingPresetError):
+        return (
+            f"{message.path}: {message.reason}; pass --preset NAME; 'pretok presets' lists them all"
+        )
+    if isinstance(message, PublishedMismatchError):
+        return f"{message.problem}, or pass --preset to load it as it is"
     text = str(message)
-    before, ask, _ = text.partition(ASKS_FOR_PRESET)
-    if ask:
-        return f"{before}; pass --preset NAME; 'pretok presets' lists them all"
-    text = text.replace("preset= and special_tokens=", "--preset")
     for name in PARAMETERS:
         text = text.replace(f"{name}=", f"--{name.replace('_', '-')} ")
     return text.rstrip()
@@ -151,8 +153,8 @@ def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
     known = tokenizer.special_tokens
     for token in allow:
         if token not in known:
-            shown = ", ".join(map(repr, [*known][:SHOWN])) or "none"
-            more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+            shown = ", ".join(map(repr, [*known][:MAX_SHOWN])) or "none"
+            more = f" and {len(known) - MAX_SHOWN} more" if len(known) > MAX_SHOWN else ""
             raise click.ClickException(
                 f"--allow {token!r}: no special token of this vocabulary; it has {shown}{more}"
             )

@@ -31,7 +31,7 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
             "it drops parts of the text, and bpe gives ids for all of it; pass preset= to say how "
             "to split instead"
         )
-    return preset, bool(found.space_at)
+    return preset, bool(found.prefix_space_path)
 
 
 def puts_space(pre_tokenizer: Value) -> bool:
@@ -43,7 +43,7 @@ def puts_space(pre_tokenizer: Value) -> bool:
     if len(parts) > 1:  # Only a ByteLevel that stands alone puts a space before the text.
         return False
     try:
-        return bool(huggingface.read(parts[0].value, parts[0].path).space_at)
+        return bool(huggingface.read(parts[0].value, parts[0].path).prefix_space_path)
     except UnsupportedPreTokenizerError as error:
         raise UnsupportedError(str(error)) from None
 
@@ -68,6 +68,6 @@ def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
             "preset with a pattern, or pickle the tokenizer"
         )
     try:
-        return huggingface.write(preset, add_prefix_space)
+        return huggingface.to_byte_level_json(preset, add_prefix_space)
     except InvalidRuleError as error:
         raise VocabularyError(f"{error}, or pickle the tokenizer") from None

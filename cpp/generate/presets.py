@@ -64,7 +64,7 @@ constexpr KnownSplit KNOWN_SPLITS[] = {{
 
 def _ways_to_write(preset: Preset) -> Iterator[dict[str, Any]]:
     with suppress(InvalidRuleError):
-        written = huggingface.write(preset)
+        written = huggingface.to_byte_level_json(preset)
         yield written
         # As files made of tiktoken's have it.
         first, *others = written.get("pretokenizers", [written])

@@ -11,7 +11,7 @@ import click
 
 from pretok.cli.diff import diff_command
 from pretok.cli.presets import presets_command
-from pretok.cli.run import HELP_OPTIONS, Later, run, version_option
+from pretok.cli.run import HELP_OPTIONS, LazyCommand, run, version_option
 from pretok.cli.split import explain_command, split_command
 
 COMMANDS: tuple[click.Command, ...] = (
@@ -19,8 +19,12 @@ COMMANDS: tuple[click.Command, ...] = (
     explain_command,
     presets_command,
     diff_command,
-    Later("program", "pretok.cli.program:program_command", "Write a preset for the C library."),
-    Later("fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."),
+    LazyCommand(
+        "program", "pretok.cli.program:program_command", "Write a preset for the C library."
+    ),
+    LazyCommand(
+        "fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."
+    ),
 )
 
 

@@ -11,15 +11,15 @@ from pretok.cli.input import open_text
 from pretok.cli.options import (
     ESCAPES,
     PRESET,
-    colour_option,
-    form_option,
+    color_option,
+    format_option,
     input_options,
     unicode_option,
 )
 from pretok.cli.output import (
     Escaper,
     columns,
-    is_coloured,
+    is_colored,
     json_array,
     rule_json,
     rule_text,
@@ -49,8 +49,8 @@ SAME, DIFFERENT = 0, 1
     show_default=True,
     help="How many regions to show; the others are only counted.",
 )
-@form_option("text", "json")
-@colour_option
+@format_option("text", "json")
+@color_option
 def diff_command(
     a: Preset,
     b: Preset,
@@ -62,7 +62,7 @@ def diff_command(
     unicode_a: str | None,
     unicode_b: str | None,
     limit: int,
-    form: str,
+    output_format: str,
     color: bool | None,
 ) -> int:
     """Show where presets A and B split FILE, or standard input, differently.
@@ -79,32 +79,32 @@ def diff_command(
             found = Diff(first, second, chunks)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-        if form == "json":
+        if output_format == "json":
             write(_as_json(first, second, found, limit))
         else:
-            write(_as_text(first, second, found, limit, is_coloured(color)))
+            write(_as_text(first, second, found, limit, is_colored(color)))
     return DIFFERENT if found.region_count else SAME
 
 
 def _as_text(
-    first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int, coloured: bool
+    first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int, colored: bool
 ) -> Iterator[str]:
     escaper = Escaper(first.unicode)
 
     def styled(line: str, fg: str | None = None, bold: bool | None = None) -> str:
-        return f"{click.style(line, fg, bold=bold) if coloured else line}\n"
+        return f"{click.style(line, fg, bold=bold) if colored else line}\n"
 
     def lines(region: Region) -> Iterator[str]:
         yield styled(f"@@ {region.start}:{region.end} @@", fg="cyan")
-        for sign, colour, steps, count in (
+        for sign, color, steps, count in (
             ("-", "red", region.first, region.first_count),
             ("+", "green", region.second, region.second_count),
         ):
             escaped = escaper.each(step.text for step in steps)
             for step, shown in zip(steps, escaped, strict=True):
-                yield styled(f"{sign} {columns(shown, rule_text(step.rule))}", fg=colour)
+                yield styled(f"{sign} {columns(shown, rule_text(step.rule))}", fg=color)
             if count > len(steps):
-                yield styled(f"{sign} and {count - len(steps)} more", fg=colour)
+                yield styled(f"{sign} and {count - len(steps)} more", fg=color)
 
     for region in found:
         if found.region_count <= limit:

@@ -15,7 +15,7 @@ from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
 from pretok.registry import presets
 
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 
 
 @click.command("fuzz")
@@ -76,14 +76,14 @@ def fuzz_command(
     chosen = _chosen(names)
     oracle = engine(against)
     tested = choose_backend(backend)
-    refusals = {preset.name: oracle.refuses(preset) for preset in chosen}
-    status = _fuzz_all(chosen, refusals, oracle, tested, seconds, cases, seed)
+    unsupported = {preset.name: oracle.unsupported_reason(preset) for preset in chosen}
+    status = _fuzz_all(chosen, unsupported, oracle, tested, seconds, cases, seed)
     click.get_current_context().exit(status)
 
 
 def _fuzz_all(
     chosen: list[Preset],
-    refusals: dict[str, str],
+    unsupported: dict[str, str],
     oracle: Engine,
     tested: BackendName,
     seconds: float,
@@ -92,13 +92,13 @@ def _fuzz_all(
 ) -> int:
     seed = random.randrange(1 << 32) if seed is None else seed
     width = max(len(preset.name) for preset in chosen)
-    able = [preset for preset in chosen if not refusals[preset.name]]
+    able = [preset for preset in chosen if not unsupported[preset.name]]
     total, mismatches = 0, 0
     try:
         click.echo(f"pretok ({tested}) against {oracle.version}, seed {seed}")
         for preset in chosen:
-            if refusals[preset.name]:
-                click.echo(f"{preset.name:{width}}  left out: {refusals[preset.name]}")
+            if unsupported[preset.name]:
+                click.echo(f"{preset.name:{width}}  left out: {unsupported[preset.name]}")
         for preset in able:
             with tqdm(desc=preset.name, unit=" cases", leave=False, delay=1, disable=None) as bar:
 
@@ -120,7 +120,7 @@ def _fuzz_all(
             _report(result, width)
     except KeyboardInterrupt:
         click.echo(f"interrupted: {_count(mismatches)} in {total} cases so far")
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     if not able:
         raise EngineError(f"{oracle.name} can express none of these presets; choose another engine")
     click.echo(f"{_count(mismatches)} in {total} cases")
@@ -142,7 +142,7 @@ def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
             result = fuzz_patterns(seed=seed, seconds=seconds, cases=cases, on_batch=on_batch)
         except KeyboardInterrupt:
             click.echo(f"interrupted: no failure in {done} cases so far")
-            return INTERRUPTED
+            return EXIT_INTERRUPTED
     failure = result.failure
     if failure is not None:
         click.echo(f"  failure   {failure.what}")

@@ -35,10 +35,15 @@ def options(*given: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
-def form_option(*names: str) -> Callable[[Any], Any]:
+def format_option(*names: str) -> Callable[[Any], Any]:
     """Return the option --format, one of `names`, by default the first."""
     return click.option(
-        "--format", "-f", "form", type=click.Choice(names), default=names[0], show_default=True
+        "--format",
+        "-f",
+        "output_format",
+        type=click.Choice(names),
+        default=names[0],
+        show_default=True,
     )
 
 
@@ -96,7 +101,7 @@ unicode_option = click.option(
     metavar="VERSION",
     help=f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
 )
-colour_option = click.option(
+color_option = click.option(
     "--color/--no-color", "color", default=None, help="[default: on a terminal, not if $NO_COLOR]"
 )
 backend_option = click.option(

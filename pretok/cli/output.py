@@ -33,7 +33,7 @@ NAMED = {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"}
 ESCAPED = np.array(
     [((CONTROL | WHITE_SPACE) - SPACE).mask_at(0) >> atom & 1 for atom in Atom], dtype=bool
 )
-FEW = 32
+MAX_REPLACEMENTS = 32
 """Up to so many different characters are escaped one after the other, which is faster for few."""
 
 
@@ -65,7 +65,7 @@ class Escaper:
         escapes = {ord("\\"): "\\\\"}
         escapes |= {code: escape(code) for code in codes[ESCAPED[of_codes]].tolist()}
         escapes[ord(BREAK)] = "\n"
-        if len(escapes) > FEW:
+        if len(escapes) > MAX_REPLACEMENTS:
             return text.translate(escapes)
         for code, escaped in escapes.items():
             text = text.replace(chr(code), escaped)
@@ -157,8 +157,8 @@ def abandon_output() -> None:
     os.close(null)
 
 
-def is_coloured(asked: bool | None) -> bool:
-    """Return whether to colour: as asked, else on a terminal unless $NO_COLOR is set."""
+def is_colored(asked: bool | None) -> bool:
+    """Return whether to color: as asked, else on a terminal unless $NO_COLOR is set."""
     if asked is not None:
         return asked
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")

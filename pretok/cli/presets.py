@@ -10,31 +10,35 @@ from textwrap import wrap
 
 import click
 
-from pretok.cli.options import PRESET, form_option
+from pretok.cli.options import PRESET, format_option
 from pretok.cli.output import EXACTNESS, json_array, stage_text, write
 from pretok.preset import Preset
 from pretok.registry import presets
 
 HEADINGS = ("NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE")
-NARROWEST = 16
+BRIEF_COLUMNS = 3
+"""Without --verbose the table has the first columns only."""
+MIN_SOURCE_WIDTH = 16
 
 
 @click.command("presets")
 @click.argument("preset", required=False, type=PRESET, metavar="[NAME]")
-@form_option("text", "json")
-def presets_command(preset: Preset | None, form: str) -> None:
-    """List the presets, or show the one called NAME in full.
+@click.option("--verbose", "-v", is_flag=True, help="List aliases and sources too.")
+@format_option("text", "json")
+def presets_command(preset: Preset | None, verbose: bool, output_format: str) -> None:
+    """List the presets, or show all details of the preset NAME.
 
-    In full means the published pattern, and each rule with the alternative that it stands for; the
-    JSON has them always. ENGINE is the engine whose reading of the pattern the preset follows: hf
-    is Hugging Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
+    The details are aliases, source, published pattern, and each rule with its regex alternative.
+    JSON output always has them. ENGINE is the engine that the preset reproduces: hf is Hugging
+    Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
     """
     if preset is not None:
-        write([f"{json.dumps(_record(preset), indent=2)}\n" if form == "json" else _full(preset)])
-    elif form == "json":
+        record = f"{json.dumps(_record(preset), indent=2)}\n"
+        write([record if output_format == "json" else _details(preset)])
+    elif output_format == "json":
         write(json_array((json.dumps(_record(one)) for one in presets()), ",\n"))
     else:
-        write([_table(presets())])
+        write([_table(presets(), len(HEADINGS) if verbose else BRIEF_COLUMNS)])
 
 
 def _record(preset: Preset) -> dict[str, object]:
@@ -59,7 +63,7 @@ def _record(preset: Preset) -> dict[str, object]:
     }
 
 
-def _full(preset: Preset) -> str:
+def _details(preset: Preset) -> str:
     lines = [
         f"name     {preset.name}",
         f"aliases  {', '.join(preset.aliases)}",
@@ -70,31 +74,28 @@ def _full(preset: Preset) -> str:
     ]
     several = len(preset.stages) > 1
     if several:
-        lines += ["", f"{len(preset.stages)} stages, each cutting every piece of the one before."]
+        lines += ["", f"{len(preset.stages)} stages; each splits the pieces of the stage before."]
     before = 0
     for number, stage in enumerate(preset.stages, 1):
         lines += ["", f"stage    {number}"] * several
         lines.append(f"pattern  {stage_text(stage)}")
-        lines += ["", "At each position the first rule that matches makes the pre-token:"]
+        lines += ["", "The first rule that matches at a position makes the pre-token:"]
         for index, rule in enumerate(stage.rules, before + 1):
             lines += ["", f"{index:>2}  {rule}", f"    {rule!r}"]
         before += len(stage.rules)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _table(shown: tuple[Preset, ...]) -> str:
+def _table(shown: tuple[Preset, ...], column_count: int) -> str:
     rows = [
         (preset.name, preset.engine, preset.unicode, ", ".join(preset.aliases), preset.source)
         for preset in shown
     ]
-    columns = list(zip(HEADINGS, *rows, strict=True))
+    columns = list(zip(HEADINGS, *rows, strict=True))[:column_count]
     widths = [max(map(len, column)) for column in columns]
-    # A terminal gets its width, a pipe one line for each preset, as grep wants it.
+    # Wrap cells on a terminal only: grep expects one line for each preset.
     if sys.stdout.isatty():
-        free = shutil.get_terminal_size().columns - sum(width + 2 for width in widths[:3])
-        longest = max(len(word) for cell in columns[3] for word in cell.split())
-        widths[3] = max(longest, min(widths[3], free // 2 - 1))
-        widths[4] = max(NARROWEST, min(widths[4], free - widths[3] - 2))
+        _narrow(widths, columns)
     lines = []
     for row in zip(*columns, strict=True):
         cells = [
@@ -105,3 +106,13 @@ def _table(shown: tuple[Preset, ...]) -> str:
             padded = (part.ljust(width) for part, width in zip(parts, widths, strict=True))
             lines.append("  ".join(padded).rstrip() + "\n")
     return "".join(lines)
+
+
+def _narrow(widths: list[int], columns: list[tuple[str, ...]]) -> None:
+    """Reduce the widths of aliases and sources to the width of the terminal."""
+    if len(widths) <= BRIEF_COLUMNS:
+        return
+    free = shutil.get_terminal_size().columns - sum(width + 2 for width in widths[:BRIEF_COLUMNS])
+    longest = max(len(word) for cell in columns[3] for word in cell.split())
+    widths[3] = max(longest, min(widths[3], free // 2 - 1))
+    widths[4] = max(MIN_SOURCE_WIDTH, min(widths[4], free - widths[3] - 2))

@@ -20,9 +20,9 @@ from pretok.cli.output import abandon_output, one_line
 from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
 from pretok.machine.backend import choose_backend
 
-TROUBLE = 2
-INTERRUPTED = 130
-BROKEN_PIPE = 141
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
 """128 and the number of the signal, as a shell has it."""
 OUT_OF_MEMORY = "there is not enough memory; give smaller inputs, or fewer threads"
 
@@ -55,21 +55,21 @@ def _run(commands: click.Group, given: list[str]) -> int:
         return end.exit_code
     except KeyboardInterrupt:
         abandon_output()
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         abandon_output()
-        return BROKEN_PIPE
+        return EXIT_BROKEN_PIPE
     except MemoryError:
         abandon_output()
         if sys.stderr is not None:
             click.echo(f"pretok: error: {OUT_OF_MEMORY}", err=True)
-        return TROUBLE
+        return EXIT_ERROR
     except (click.ClickException, PretokError, OSError, UnicodeError) as error:
         if isinstance(error, OSError):
             abandon_output()
         if sys.stderr is not None:
             click.echo(f"pretok: error: {one_line(_message(error))}", err=True)
-        return TROUBLE
+        return EXIT_ERROR
 
 
 def _message(error: Exception) -> str:
@@ -90,7 +90,7 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-class Later(click.Command):
+class LazyCommand(click.Command):
     """A command that is imported when it is run, so that the others start faster."""
 
     def __init__(self, name: str, where: str, short_help: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate, cycle, pairwise
 from typing import TypeVar
 
 import click
@@ -12,8 +12,8 @@ import click
 from pretok.cli.input import open_text
 from pretok.cli.options import (
     ESCAPES,
-    colour_option,
-    form_option,
+    color_option,
+    format_option,
     input_options,
     preset_option,
     unicode_option,
@@ -21,7 +21,7 @@ from pretok.cli.options import (
 from pretok.cli.output import (
     Escaper,
     columns,
-    is_coloured,
+    is_colored,
     json_array,
     rule_json,
     rule_text,
@@ -35,9 +35,11 @@ from pretok.preset import Preset
 from pretok.registry import get
 from pretok.rules import Rule
 
-COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_cyan",
+COLORS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_cyan",
            "bright_green", "bright_yellow", "bright_magenta", "bright_blue")  # fmt: skip
-NO_RULE_COLOUR = "red"
+NO_RULE_COLOR = "red"
+BACKGROUNDS = ("cyan", "green", "yellow", "magenta")
+"""Backgrounds of `split`, in turn: a background shows the spaces at both ends of a pre-token."""
 
 Item = TypeVar("Item")
 
@@ -46,12 +48,13 @@ Item = TypeVar("Item")
 @preset_option
 @unicode_option
 @input_options
-@form_option("text", "json", "offsets")
+@format_option("text", "json", "offsets")
 @click.option(
     "--unit",
     type=click.Choice(["char", "byte", "utf16"]),
-    help="What offsets count: code points, bytes of UTF-8, or UTF-16 code units.  [default: char]",
+    help="Unit of offsets: code points, UTF-8 bytes, or UTF-16 code units.  [default: char]",
 )
+@color_option
 def split_command(
     preset: Preset,
     unicode: str | None,
@@ -59,31 +62,44 @@ def split_command(
     text: str | None,
     binary: bool,
     backend: BackendName | None,
-    form: str,
+    output_format: str,
     unit: str | None,
+    color: bool | None,
 ) -> None:
     """Split FILE, or standard input, into pre-tokens.
 
-    As text, there is one pre-token a line, escaped; as json, one array of strings; as offsets, one
-    line for each pre-token with its start and end (half-open), and a tab between them.
+    The text format prints one escaped pre-token per line, and colors them on a terminal. The json
+    format prints one array of strings. The offsets format prints the start and end (half-open) of
+    one pre-token per line, separated by a tab.
     """
-    if unit is not None and form != "offsets":
-        raise click.UsageError("--unit goes with --format offsets", click.get_current_context())
+    if unit is not None and output_format != "offsets":
+        raise click.UsageError("--unit needs --format offsets", click.get_current_context())
     tokenizer = get(preset, unicode, backend)
-    if form == "offsets" and tokenizer.preset.removes:
+    if output_format == "offsets" and tokenizer.preset.removes:
         raise click.ClickException(
-            f"preset {tokenizer.preset.name!r} drops parts of the text, so that offsets would not "
-            "follow each other; 'pretok explain' shows the start and end of each pre-token"
+            f"preset {tokenizer.preset.name!r} drops parts of the text, so its offsets have gaps; "
+            "use 'pretok explain', which shows the start and end of each pre-token"
         )
     with open_text(file, text, binary) as chunks:
         stream = tokenizer.stream()
         blocks = _blocks(stream.feed, stream.finish, chunks)
-        if form == "json":
+        if output_format == "json":
             write(json_array((json.dumps(block)[1:-1] for block in blocks), ", "))
-        elif form == "offsets":
+        elif output_format == "offsets":
             write(_offsets(blocks, unit or "char"))
+        elif is_colored(color):
+            write(_colored_lines(Escaper(tokenizer.unicode), blocks))
         else:
             write(map(Escaper(tokenizer.unicode).lines, blocks))
+
+
+def _colored_lines(escaper: Escaper, blocks: Iterator[list[str]]) -> Iterator[str]:
+    backgrounds = cycle(BACKGROUNDS)
+    for block in blocks:
+        yield "".join(
+            f"{click.style(shown, fg='black', bg=next(backgrounds))}\n"
+            for shown in escaper.each(block)
+        )
 
 
 def _blocks(
@@ -95,7 +111,7 @@ def _blocks(
 
 
 def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
-    # U+DC80 on is a byte that is not UTF-8: one byte, and one code unit.
+    # The surrogates from U+DC80 stand for bytes that are not UTF-8: one byte, one code unit.
     encoding, errors, width = ("utf-8", ESCAPE, 1)
     if unit == "utf16":
         encoding, errors, width = ("utf-16-le", "surrogatepass", 2)
@@ -114,8 +130,8 @@ def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
 @preset_option
 @unicode_option
 @input_options
-@form_option("text", "json")
-@colour_option
+@format_option("text", "json")
+@color_option
 def explain_command(
     preset: Preset,
     unicode: str | None,
@@ -123,22 +139,22 @@ def explain_command(
     text: str | None,
     binary: bool,
     backend: BackendName | None,
-    form: str,
+    output_format: str,
     color: bool | None,
 ) -> None:
     """Show which rule made each pre-token of FILE, or of standard input.
 
-    The columns are start and end in code points (half-open), the pre-token, escaped and in quotes,
-    and the alternative of the pattern that the rule stands for. Colours tell the rules apart.
+    The columns are the start and end in code points (half-open), the escaped pre-token in quotes,
+    and the regex alternative of the rule. On a terminal, each rule has its own color.
     """
     tokenizer = get(preset, unicode, backend)
     with open_text(file, text, binary) as chunks:
         stream = tokenizer.stream()
         blocks = _blocks(stream.feed_spans, stream.finish_spans, chunks)
-        if form == "json":
+        if output_format == "json":
             write(json_array(_json_blocks(tokenizer, blocks), ",\n"))
         else:
-            write(_text_blocks(tokenizer, blocks, is_coloured(color)))
+            write(_text_blocks(tokenizer, blocks, is_colored(color)))
 
 
 def _json_blocks(
@@ -153,7 +169,7 @@ def _json_blocks(
 
 
 def _text_blocks(
-    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]], coloured: bool
+    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]], colored: bool
 ) -> Iterator[str]:
     escaper = Escaper(tokenizer.unicode)
     rules = _by_index(tokenizer, rule_text)
@@ -162,13 +178,13 @@ def _text_blocks(
         escaped = escaper.each(text for _, text, _ in block)
         for (start, text, index), shown in zip(block, escaped, strict=True):
             line = columns(shown, rules[index])
-            if coloured:
-                colour = NO_RULE_COLOUR if index == GAP else COLOURS[index % len(COLOURS)]
-                line = click.style(line, colour)
+            if colored:
+                color = NO_RULE_COLOR if index == GAP else COLORS[index % len(COLORS)]
+                line = click.style(line, color)
             lines.append(f"{start:>7} {start + len(text):>7}  {line}\n")
         yield "".join(lines)
 
 
 def _by_index(tokenizer: PreTokenizer, write_rule: Callable[[Rule | None], str]) -> list[str]:
-    """Return every rule written, with what stands for no rule at index -1 (GAP)."""
+    """Return all rules as text; index -1 (GAP) has the text for no rule."""
     return [write_rule(rule) for rule in (*tokenizer.preset.rules, None)]

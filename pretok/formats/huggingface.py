@@ -32,9 +32,9 @@ from pretok.stage import MOST_STAGES, Stage
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
-DEEPEST = 100
-MOST_PARTS = 256
-"""The number of parts of a pre_tokenizer, Sequences among them; published ones have ten at most."""
+MAX_DEPTH = 100
+MAX_PARTS = 256
+"""Limit of the parts of a pre_tokenizer, nested parts included; published ones have up to ten."""
 
 
 def from_huggingface(
@@ -56,33 +56,34 @@ def from_huggingface(
     ['a', ' ', '1', '2']
     """
     value, path = pre_tokenizer_in(source)
-    found = read(value, path)
-    if found.space_at:
+    parsed = read(value, path)
+    if parsed.prefix_space_path:
         raise UnsupportedPreTokenizerError(
-            found.space_at,
-            "it puts a space before a text that does not begin with one; put it there yourself, "
-            "and read the file with add_prefix_space set to false",
+            parsed.prefix_space_path,
+            "it puts a space before a text that does not begin with one; add the space yourself, "
+            "and set add_prefix_space to false",
         )
-    return PreTokenizer(preset_of(found), unicode, backend)
+    return PreTokenizer(preset_of(parsed), unicode, backend)
 
 
-class Read(NamedTuple):
-    """What a pre_tokenizer does: it may put a space before the text, as `space_at` in the JSON
-    says, and cuts it by `stages`. `kinds` are the types of its parts.
+class ParsedPreTokenizer(NamedTuple):
+    """The stages of a pre_tokenizer, and the types of its parts.
+
+    `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
     """
 
     stages: tuple[Stage, ...]
-    space_at: str
+    prefix_space_path: str
     kinds: tuple[str, ...]
 
 
-def read(value: object, path: str) -> Read:
-    """Return what the pre_tokenizer `value` does, which is at `path` in its file.
+def read(value: object, path: str) -> ParsedPreTokenizer:
+    """Parse the pre_tokenizer `value`; `path` is its JSON path, for errors.
 
     Raises UnsupportedPreTokenizerError.
     """
     stages: list[Stage] = []
-    space_at = ""
+    prefix_space_path = ""
     parts = _parts(value, path)
     number = -1
     while (number := number + 1) < len(parts):
@@ -98,40 +99,43 @@ def read(value: object, path: str) -> Read:
         block = _block(part, at)
         if block.changes_text and number + 1 < len(parts):
             raise UnsupportedPreTokenizerError(
-                at, f"it changes the text that {parts[number + 1][1]} then cuts"
+                at, f"it changes the text before {parts[number + 1][1]} splits it"
             )
         if isinstance(block, ByteLevel) and block.add_prefix_space:
-            space_at = f"{at}.add_prefix_space"
+            prefix_space_path = f"{at}.add_prefix_space"
             if number:
                 raise UnsupportedPreTokenizerError(
-                    space_at, "behind another it puts a space before every part of the text"
+                    prefix_space_path,
+                    "after another part it puts a space before every piece of the text",
                 )
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
-    return Read(tuple(stages), space_at, tuple(str(part["type"]) for part, _ in parts))
+    return ParsedPreTokenizer(
+        tuple(stages), prefix_space_path, tuple(str(part["type"]) for part, _ in parts)
+    )
 
 
-def preset_of(found: Read) -> Preset:
-    """Return the known preset that has these stages, or else one that is made of them."""
-    stages = found.stages or WHOLE.stages
+def preset_of(parsed: ParsedPreTokenizer) -> Preset:
+    """Return the known preset with the same split, or else a new preset of the stages."""
+    stages = parsed.stages or WHOLE.stages
     if len(stages) > MOST_STAGES:
         raise UnsupportedPreTokenizerError(
-            "pre_tokenizer", f"there are {len(stages)} stages; expected {MOST_STAGES} at most"
+            "pre_tokenizer", f"expected at most {MOST_STAGES} stages, got {len(stages)}"
         )
     known = same_split(stages)
     if known is not None:
         return known
     try:
-        return Preset("+".join(found.kinds), stages=stages, source="a tokenizer.json")
+        return Preset("+".join(parsed.kinds), stages=stages, source="a tokenizer.json")
     except InvalidRuleError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
 
-def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
+def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
-    Raises InvalidRuleError if a stage has no pattern that Hugging Face's engine is known to read
-    so, and is no block.
+    Raises InvalidRuleError if a stage is not a block and no known pattern gives the same split in
+    Hugging Face's engine.
     """
     stages = list(preset.stages)
     use_regex = stages[-1] == GPT2.stages[0]
@@ -139,37 +143,37 @@ def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
         stages.pop()
     if add_prefix_space and stages:
         raise InvalidRuleError(
-            "a tokenizer.json can put a space before the text only where it splits as 'gpt2' or "
-            f"'whole' do, not as {preset.name!r}"
+            "in a tokenizer.json, only the splits of 'gpt2' and 'whole' allow add_prefix_space; "
+            f"the preset is {preset.name!r}"
         )
     byte_level = ByteLevel(add_prefix_space, use_regex=use_regex).to_dict()
     if not stages:
         return byte_level
-    parts = [_written(preset, stage) for stage in stages]
+    parts = [_stage_json(preset, stage) for stage in stages]
     return {"type": "Sequence", "pretokenizers": [*parts, byte_level]}
 
 
-def written(preset: Preset) -> dict[str, Any]:
-    """Return a pre_tokenizer that cuts as `preset` does and leaves the bytes alone.
+def to_json(preset: Preset) -> dict[str, Any]:
+    """Return a pre_tokenizer that splits as `preset` does, without a ByteLevel part.
 
-    Raises InvalidRuleError as `write` does.
+    Raises InvalidRuleError as `to_byte_level_json` does.
     """
-    parts = [_written(preset, stage) for stage in preset.stages]
+    parts = [_stage_json(preset, stage) for stage in preset.stages]
     return {"type": "Sequence", "pretokenizers": parts}
 
 
-def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
+def _stage_json(preset: Preset, stage: Stage) -> dict[str, Any]:
     pattern = stage_pattern_for(stage, preset.engine, "hf")
     if pattern is None and not stage.huggingface:
         raise InvalidRuleError(
-            f"preset {preset.name!r} has no pattern that Hugging Face's engine is known to read as "
-            "the same split, so a tokenizer.json cannot hold it; use a preset with a pattern"
+            f"a tokenizer.json cannot hold preset {preset.name!r}: no known pattern gives the same "
+            "split in Hugging Face's engine; use a preset with a pattern"
         )
     return stage_block(stage, pattern or "")
 
 
 def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
-    """Return the pre_tokenizer that `stage` is: its own kind, or a Split with `pattern`."""
+    """Return the pre_tokenizer of `stage`: its stored JSON, or a Split by `pattern`."""
     if stage.huggingface:
         own: dict[str, Any] = json.loads(stage.huggingface)
         return own
@@ -182,7 +186,7 @@ def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
 
 
 def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
-    """Return the pre_tokenizer that `source` has, and its path in it."""
+    """Return the pre_tokenizer in `source`, and its JSON path."""
     value = dict(source) if isinstance(source, Mapping) else _json_of(source)
     members = _object(value)
     if "pre_tokenizer" in members:
@@ -190,7 +194,7 @@ def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tupl
     if "type" in members:
         return members, "pre_tokenizer"
     raise UnsupportedPreTokenizerError(
-        "pre_tokenizer", "it is missing; expected the object of a tokenizer.json, or its member"
+        "pre_tokenizer", "missing; expected the object of a tokenizer.json, or its pre_tokenizer"
     )
 
 
@@ -208,14 +212,14 @@ def _json_of(source: str | os.PathLike[str]) -> object:
     try:
         return json_text.parse(data)
     except ValueError as error:
-        raise UnsupportedPreTokenizerError(short_path(file), f"it is not JSON: {error}") from None
+        raise UnsupportedPreTokenizerError(short_path(file), f"not valid JSON: {error}") from None
 
 
 def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
-    """Return the parts of a Sequence, which may be nested, each with its path."""
+    """Return the parts of a possibly nested Sequence, with their JSON paths."""
     if value is None:
         return []
-    found: list[tuple[dict[str, Any], str]] = []
+    parts: list[tuple[dict[str, Any], str]] = []
     pending = [(value, path, 0)]
     while pending:
         value, path, depth = pending.pop()
@@ -223,24 +227,24 @@ def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:
         if not isinstance(part.get("type"), str):
             raise UnsupportedPreTokenizerError(path, 'expected an object that has a "type"')
         if part["type"] != "Sequence":
-            found.append((part, path))
+            parts.append((part, path))
             continue
         inner = part.get("pretokenizers")
         if not isinstance(inner, list) or part.keys() != {"type", "pretokenizers"}:
             raise UnsupportedPreTokenizerError(
                 path, 'expected a Sequence with a list "pretokenizers"'
             )
-        if depth == DEEPEST:
+        if depth == MAX_DEPTH:
             raise UnsupportedPreTokenizerError(
-                path, f"expected a Sequence in {DEEPEST} others at most"
+                path, f"expected at most {MAX_DEPTH} nested Sequences"
             )
-        if len(found) + len(pending) + len(inner) > MOST_PARTS:
+        if len(parts) + len(pending) + len(inner) > MAX_PARTS:
             raise UnsupportedPreTokenizerError(
-                path, f"expected {MOST_PARTS} parts at most, got {len(inner):,} here"
+                path, f"expected at most {MAX_PARTS} parts, got {len(inner):,} here"
             )
         places = ((each, f"{path}.pretokenizers[{n}]", depth + 1) for n, each in enumerate(inner))
         pending += reversed(list(places))
-    return found
+    return parts
 
 
 def _is_regex(part: dict[str, Any]) -> bool:
@@ -248,7 +252,7 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Return the stage of a preset that is written as these parts, and how many of them it is."""
+    """Return the preset stage that the parts from index `at` spell, and their number."""
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)
         if known == [part for part, _ in parts[at : at + len(known)]]:
@@ -257,8 +261,8 @@ def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, 
 
 
 @lru_cache(maxsize=256)
-def _parts_of(written: str) -> list[dict[str, Any]]:
-    return [part for part, _ in _parts(json.loads(written), "")]
+def _parts_of(text: str) -> list[dict[str, Any]]:
+    return [part for part, _ in _parts(json.loads(text), "")]
 
 
 def _block(part: dict[str, Any], path: str) -> Block:
@@ -269,7 +273,7 @@ def _block(part: dict[str, Any], path: str) -> Block:
 
 
 def _split(part: dict[str, Any], path: str) -> Stage:
-    # All that a Split says beside its pattern is said of a literal one too.
+    # A Split by a literal validates the fields other than the pattern.
     literal = _block({**part, "pattern": {"String": "x"}}, path).stages()[0]
     pattern = part["pattern"]
     if list(pattern) != ["Regex"] or not isinstance(pattern["Regex"], str):

@@ -64,7 +64,7 @@ def fuzz(
     """
     if seconds is None and cases is None:
         raise ValueError("no limit given; expected seconds or cases")
-    refusal = engine.refuses(preset)
+    refusal = engine.unsupported_reason(preset)
     if refusal:
         raise EngineError(f"{engine.name} cannot express preset {preset.name!r}: {refusal}")
     version = engine.unicode(preset)

@@ -16,7 +16,7 @@ Ask = Callable[[str], list[Span]]
 
 WINDOW = 24
 """How many code points of a text tiktoken is first asked about closely, then twice as many, …"""
-WIDEST = 400
+MAX_WINDOW = 400
 
 
 def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
@@ -82,7 +82,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         first = max(at - 2, 0)
         start = bounds[first][0] if bounds else 0
         size = WINDOW
-        while size <= WIDEST:
+        while size <= MAX_WINDOW:
             window = text[start : start + size]
             substrings = {
                 window[a:b] for a in range(len(window)) for b in range(a + 1, len(window) + 1)
@@ -93,7 +93,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
             size *= 2
         raise EngineError(
             f"{library.version} splits otherwise from about code point {bounds[at][0]} on, but no "
-            f"{WIDEST} code points from there show how"
+            f"{MAX_WINDOW} code points from there show how"
         )
 
     return library.version, ask

@@ -12,14 +12,14 @@ from pretok.fuzz import minimise
 from pretok.fuzz.engines import Comparison, RegexEngine
 from pretok.fuzz.text import SEEDS
 from pretok.patterns.lookup import known_patterns
-from pretok.patterns.parser import LONGEST, alternatives_of
+from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of
 from pretok.patterns.recognize import from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 
-LONGEST_MESSAGE = 10_000
+MAX_MESSAGE_LENGTH = 10_000
 """The number of characters that an error has at most."""
-MOST_SECONDS, MOST_SECONDS_A_CHARACTER = 0.1, 0.0002
+MAX_SECONDS, MAX_SECONDS_PER_CHARACTER = 0.1, 0.0002
 """The processor time that one pattern may take, many times what it does take."""
 BATCH = 256
 
@@ -113,7 +113,9 @@ class PatternMaker:
         """Return a construct that is repeated: some of these patterns are too long to be read."""
         rng = self._rng
         endless = rng.choice(ENDLESS)
-        longest = rng.choice((50, 50, 50, 200, 200, 200, 1000, 1000, LONGEST // 2, LONGEST))
+        longest = rng.choice(
+            (50, 50, 50, 200, 200, 200, 1000, 1000, MAX_PATTERN_LENGTH // 2, MAX_PATTERN_LENGTH)
+        )
         first = rng.choice((0x41, 0x3B1, 0x4E00, 0x10000))
         parts, size = [self._piece() * rng.randrange(2)], 0
         while size < longest:
@@ -212,7 +214,7 @@ class _Check:
             return ""
         self._seen.add((pattern, engine))
         read = Preset("read", found.preset.rules, engine=engine, pattern=pattern)
-        if self._regex.refuses(read):
+        if self._regex.unsupported_reason(read):
             return ""
         self.compared += 1
         comparison: Comparison
@@ -224,7 +226,7 @@ class _Check:
 
 def _broken_by(error: UnknownPatternError) -> str:
     message = str(error)
-    if len(message) > LONGEST_MESSAGE:
+    if len(message) > MAX_MESSAGE_LENGTH:
         return f"has an error of {len(message)} characters"
     if not message.replace("\n", "").isprintable():
         return "has an error that does not print"
@@ -232,7 +234,7 @@ def _broken_by(error: UnknownPatternError) -> str:
 
 
 def _most_seconds(pattern: str) -> float:
-    return MOST_SECONDS + MOST_SECONDS_A_CHARACTER * min(len(pattern), LONGEST)
+    return MAX_SECONDS + MAX_SECONDS_PER_CHARACTER * min(len(pattern), MAX_PATTERN_LENGTH)
 
 
 def _smallest(check: _Check, what: str, pattern: str, engine: Engine) -> Failure:
@@ -241,5 +243,9 @@ def _smallest(check: _Check, what: str, pattern: str, engine: Engine) -> Failure
     def fails(pattern: str) -> bool:
         return check._outcome(pattern, engine).split()[:1] == [kind]
 
-    small = minimise(pattern, fails) if len(pattern) <= LONGEST and fails(pattern) else pattern
+    small = (
+        minimise(pattern, fails)
+        if len(pattern) <= MAX_PATTERN_LENGTH and fails(pattern)
+        else pattern
+    )
     return Failure(check._outcome(small, engine) or what, small, engine)

@@ -38,41 +38,41 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`(?:...|...)`, or `(...)`, which splits alike: no alternative refers to what it took."""
+    """`(?:...|...)` or `(...)`: captures do not matter, because back-references are not read."""
 
     alternatives: Alternatives
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
-    """`(?=...)`; with `negative` `(?!...)`."""
+class Lookahead:
+    """`(?=...)`, or `(?!...)` if `negative`."""
 
     alternatives: Alternatives
     negative: bool
 
 
 @dataclass(frozen=True, slots=True)
-class End:
-    """`$`: before the end of the `text`, or of each "line" of it."""
+class EndAnchor:
+    """`$`: at the end of the "text", or of each "line"."""
 
     of: Literal["text", "line"]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """The first of `texts` that stands here; a frozenset where at most one of them can."""
+class LiteralSet:
+    """The first of `texts` that matches; a frozenset if at most one of them can match."""
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """`text` as `engine` reads it, which another engine may not."""
+class EngineSpecific:
+    """The construct `text`, which only `engine` is known to read in its way."""
 
     engine: Engine
     text: str
 
 
-Node = Chars | Repeat | Group | Ahead | End | Words | Only
+Node = Chars | Repeat | Group | Lookahead | EndAnchor | LiteralSet | EngineSpecific
 Sequence = tuple[Node, ...]
 Alternatives = tuple[Sequence, ...]

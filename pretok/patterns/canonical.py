@@ -15,21 +15,21 @@ from typing import NamedTuple, TypeGuard
 
 from pretok.charsets.sets import NOTHING, WHITE_SPACE, CharSet, code_points, union
 from pretok.patterns.ast import (
-    Ahead,
     Alternatives,
     Chars,
-    End,
+    EndAnchor,
     Group,
+    LiteralSet,
+    Lookahead,
     Node,
     Repeat,
     Sequence,
-    Words,
 )
-from pretok.patterns.parser import LONGEST, alternatives_of, members, read_by_each
+from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of, members, read_by_each
 from pretok.preset import ENGINES, Engine
 
-MOST_WORDS, FEW_WORDS = 256, 64
-MOST_AHEAD = 16
+MAX_LITERALS, MAX_KEPT_LITERALS = 256, 64
+MAX_LOOKAHEAD = 16
 """The number of optional nodes after a possessive one that `_unlock` looks at."""
 SHORT, SHORT_PART = 512, 160
 """The lengths of patterns and alternatives up to which more of them are cached."""
@@ -37,7 +37,7 @@ _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
 """Behind these there is no line break, so the end of a line there is the end of the text."""
-_ALL_BUT_LAST = (_SPACES, Ahead(((Chars(~WHITE_SPACE),),), negative=True))
+_ALL_BUT_LAST = (_SPACES, Lookahead(((Chars(~WHITE_SPACE),),), negative=True))
 
 
 def canonical(pattern: str, engine: Engine) -> Alternatives | None:
@@ -45,7 +45,7 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
     Take time n log n in the length of the pattern.
     """
-    if len(pattern) > LONGEST:
+    if len(pattern) > MAX_PATTERN_LENGTH:
         return None
     return (_form_of_short if len(pattern) <= SHORT else _form_of_long)(pattern, engine)
 
@@ -54,7 +54,7 @@ class Part(NamedTuple):
     """An alternative of a pattern: its text, its sequences, and their canonical form.
 
     `sequences` is None for a text that cannot be read; what follows it in a pattern may change the
-    form of its Words.
+    form of its LiteralSet.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Part(NamedTuple):
 
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
-    """Return the alternatives of `pattern`, which has LONGEST code points at most."""
+    """Return the alternatives of `pattern`, which has MAX_PATTERN_LENGTH code points at most."""
     return [part[engine] for part in _by_each(pattern)]
 
 
@@ -113,14 +113,14 @@ def _part(text: str) -> dict[Engine, Part]:
 _kept_part = lru_cache(maxsize=384)(_part)
 
 
-def covers(alternatives: Alternatives) -> bool:
+def matches_everywhere(alternatives: Alternatives) -> bool:
     """Return whether it is sure that at each place of any text one of `alternatives` matches."""
     # Behind an empty match the engines do not go on alike.
-    may_be_empty = not all(any(map(_takes, sequence)) for sequence in alternatives)
-    return not may_be_empty and not ~_sure(alternatives)
+    may_be_empty = not all(any(map(_consumes, sequence)) for sequence in alternatives)
+    return not may_be_empty and not ~_first_set_guaranteed(alternatives)
 
 
-def _sure(alternatives: Alternatives) -> CharSet:
+def _first_set_guaranteed(alternatives: Alternatives) -> CharSet:
     """Return a set such that where one of it stands, it is sure that `alternatives` match."""
     found: list[CharSet] = []
     for sequence in alternatives:
@@ -134,12 +134,12 @@ def _sure_of(node: Node) -> CharSet:
     if isinstance(node, Repeat):
         return _sure_of(node.what) if node.low == 1 else NOTHING
     if isinstance(node, Group):
-        return _sure(node.alternatives)
+        return _first_set_guaranteed(node.alternatives)
     return _one(node) or NOTHING
 
 
 def _joined(found: list[Sequence], last: bool) -> Alternatives:
-    """Return `found` with Words that follow each other made one.
+    """Return `found` with LiteralSet that follow each other made one.
 
     `last` says that nothing comes after the alternatives in the pattern.
     """
@@ -150,12 +150,12 @@ def _joined(found: list[Sequence], last: bool) -> Alternatives:
     merged: list[Sequence] = []
     texts: list[str] = []
     for sequence in (*found, ()):
-        if len(sequence) == 1 and isinstance(sequence[0], Words):
+        if len(sequence) == 1 and isinstance(sequence[0], LiteralSet):
             words = sequence[0].texts
             texts += sorted(words) if isinstance(words, frozenset) else words
             continue
         if texts:
-            node = _kept_node if len(texts) <= FEW_WORDS else _as_node
+            node = _kept_node if len(texts) <= MAX_KEPT_LITERALS else _as_node
             merged.append((node(tuple(texts), last),))
             texts = []
         if sequence:
@@ -163,7 +163,7 @@ def _joined(found: list[Sequence], last: bool) -> Alternatives:
     return tuple(merged)
 
 
-def _as_node(texts: tuple[str, ...], last: bool) -> Words:
+def _as_node(texts: tuple[str, ...], last: bool) -> LiteralSet:
     """Return the node that matches the first of `texts` that stands there."""
     places: dict[str, int] = {}
     for text in texts:
@@ -186,8 +186,8 @@ def _as_node(texts: tuple[str, ...], last: bool) -> Words:
             is_free = False
         prefixes.append((text, least))
     if is_free:
-        return Words(frozenset(places) - unreached)
-    return Words(tuple(text for text in places if text not in unreached))
+        return LiteralSet(frozenset(places) - unreached)
+    return LiteralSet(tuple(text for text in places if text not in unreached))
 
 
 _kept_node = lru_cache(maxsize=64)(_as_node)
@@ -204,12 +204,12 @@ class _Former:
         return _joined(self.sequences(given, last), last)
 
     def sequences(self, given: Alternatives, last: bool) -> list[Sequence]:
-        """Return `given` in one form, but for Words that follow each other."""
+        """Return `given` in one form, but for LiteralSet that follow each other."""
         found: list[Sequence] = []
         for sequence in given:
             words = self._words_of(sequence)
             if words is not None:
-                found.append((Words(words),))
+                found.append((LiteralSet(words),))
             elif len(sequence) == 1 and isinstance(sequence[0], Group):  # (?:a|b) alone is a|b
                 found += self.sequences(sequence[0].alternatives, last)
             else:
@@ -234,11 +234,11 @@ class _Former:
             elif isinstance(node, Group):
                 for inner in node.alternatives:
                     words = self._words_of(inner)
-                    if words is None or len(found) > MOST_WORDS:
+                    if words is None or len(found) > MAX_LITERALS:
                         return None
                     found += words
             size *= len(found)
-            if not 0 < size <= MOST_WORDS:
+            if not 0 < size <= MAX_LITERALS:
                 return None
             parts.append(found)
         return tuple(map("".join, product(*parts)))
@@ -249,8 +249,8 @@ class _Former:
             nodes += _single(node) or [node]
         nodes = _counted_together(nodes)
         for at, (node, behind) in enumerate(pairwise(nodes)):
-            if isinstance(behind, End) and behind.of == "line" and node in _WHOLE_RUNS:
-                nodes[at + 1] = End("text")
+            if isinstance(behind, EndAnchor) and behind.of == "line" and node in _WHOLE_RUNS:
+                nodes[at + 1] = EndAnchor("text")
         if any(map(_is_possessive, nodes)):
             _unlock(nodes, last)
         if last and len(nodes) > 1:
@@ -260,8 +260,8 @@ class _Former:
     def _node(self, node: Node) -> Node:
         if isinstance(node, Group):
             return Group(self.alternatives(node.alternatives, last=False))
-        if isinstance(node, Ahead):
-            return Ahead(self.alternatives(node.alternatives, last=True), node.negative)
+        if isinstance(node, Lookahead):
+            return Lookahead(self.alternatives(node.alternatives, last=True), node.negative)
         if not isinstance(node, Repeat):
             return node
         what = self._node(node.what)
@@ -282,7 +282,7 @@ def _single(node: Node) -> list[Node]:
     if not isinstance(node, Group) or len(node.alternatives) != 1:
         return []
     inside = list(node.alternatives[0])
-    if isinstance(inside[0], Words) and all(len(text) == 1 for text in inside[0].texts):
+    if isinstance(inside[0], LiteralSet) and all(len(text) == 1 for text in inside[0].texts):
         return [Chars(code_points(*inside[0].texts))]
     return inside
 
@@ -324,19 +324,21 @@ def _unlock(nodes: list[Node], last: bool) -> None:
     for at in reversed(range(len(nodes))):
         node = nodes[at]
         if isinstance(node, Repeat) and node.mode == "possessive":
-            nodes[at] = _unlocked(node, ahead, is_open, last)
+            nodes[at] = _drop_possessive(node, ahead, is_open, last)
         first = _first(node)
-        if isinstance(node, End) and node.of == "text":
+        if isinstance(node, EndAnchor) and node.of == "text":
             ahead, is_open = (), False
         elif first is None:
             ahead, is_open = None, False
         elif not _may_be_empty(node):
             ahead, is_open = (first,), False
         elif not is_open and ahead is not None:
-            ahead = (first, *ahead) if len(ahead) < MOST_AHEAD else None
+            ahead = (first, *ahead) if len(ahead) < MAX_LOOKAHEAD else None
 
 
-def _unlocked(node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool) -> Repeat:
+def _drop_possessive(
+    node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool
+) -> Repeat:
     taken = _one(node)
     if is_open:
         # What is behind matches whatever is there.
@@ -366,7 +368,7 @@ def _one(node: Node) -> CharSet | None:
     """Return the set whose members `node` takes one of, or any number of."""
     if isinstance(node, Repeat) and node.low <= 1:
         node = node.what
-    if isinstance(node, Words) and all(len(text) == 1 for text in node.texts):
+    if isinstance(node, LiteralSet) and all(len(text) == 1 for text in node.texts):
         return _first(node)
     return node.charset if isinstance(node, Chars) else None
 
@@ -377,18 +379,18 @@ def _first(node: Node) -> CharSet | None:
         return node.charset
     if isinstance(node, Repeat):
         return _first(node.what)
-    if isinstance(node, Words):
+    if isinstance(node, LiteralSet):
         return code_points(*{text[0] for text in node.texts})
     return None
 
 
-def _takes(node: Node) -> bool:
+def _consumes(node: Node) -> bool:
     """Return whether it is sure that `node` takes something."""
     if isinstance(node, Repeat):
-        return node.low > 0 and _takes(node.what)
+        return node.low > 0 and _consumes(node.what)
     if isinstance(node, Group):
-        return all(any(map(_takes, sequence)) for sequence in node.alternatives)
-    return isinstance(node, (Chars, Words))
+        return all(any(map(_consumes, sequence)) for sequence in node.alternatives)
+    return isinstance(node, (Chars, LiteralSet))
 
 
 def _may_be_empty(node: Node) -> bool:

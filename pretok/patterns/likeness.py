@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_CELLS = 1 << 14
+MAX_CELLS = 1 << 14
 """The size of the table up to which `aligned` looks for the best alignment."""
 
 _Item = TypeVar("_Item")
@@ -105,7 +105,7 @@ def _best(
     a: list[int], b: list[int], start: int, ends: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     rows, columns = ends[0] - start, ends[1] - start
-    if rows * columns > MOST_CELLS:
+    if rows * columns > MAX_CELLS:
         return
     # lengths[i][j] is that of the longest common subsequence of a[start + i :] and b[start + j :].
     lengths = [[0] * (columns + 1) for _ in range(rows + 1)]

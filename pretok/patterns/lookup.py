@@ -1,9 +1,9 @@
-r"""Published patterns as text: which preset one is, and how another engine writes the same split.
+r"""Find the preset of a published pattern, and write a preset's pattern for another engine.
 
-Nothing is compiled. A pattern is read as its engine does (parser.py), put into one form
-(canonical.py), and presets are compared by these: `\p{N}{1,3}+` takes three digits at most in
-fancy-regex ("tiktoken") and any number in Oniguruma ("hf"), so there it is no other preset's
-`\p{N}{1,3}`.
+No regex is compiled. parser.py reads a pattern by the grammar of its engine, and canonical.py
+reduces it to a canonical form, which is then compared. For example, `\p{N}{1,3}+` matches at most
+three digits in fancy-regex ("tiktoken") but any number in Oniguruma ("hf"), so only the former
+equals `\p{N}{1,3}`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from pretok.behaviors import Behavior
 from pretok.charsets.sets import ANY
-from pretok.patterns.ast import Alternatives, Only
-from pretok.patterns.canonical import canonical, covers
+from pretok.patterns.ast import Alternatives, EngineSpecific
+from pretok.patterns.canonical import canonical, matches_everywhere
 from pretok.patterns.parser import texts_of
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
@@ -31,11 +31,11 @@ WHOLE = Preset(
 )
 """The split that never cuts."""
 
-_Found = TypeVar("_Found")
+_Match = TypeVar("_Match")
 
 
 def find(pattern: str, engine: Engine) -> Preset | None:
-    r"""Return the preset that splits as `engine` does with `pattern`; None if no such is known.
+    r"""Return the preset that splits as `engine` does with `pattern`; None if unknown.
 
     >>> from pretok.presets import O200K
     >>> find(O200K.pattern, "hf") == O200K
@@ -56,9 +56,9 @@ def find(pattern: str, engine: Engine) -> Preset | None:
 def find_stage(
     pattern: str, engine: Engine, behavior: Behavior = "isolated", invert: bool = False
 ) -> Stage | None:
-    """Return the stage that `engine` makes of `pattern`, with the rules of a preset's stage.
+    """Return a stage that splits as `engine` does with `pattern`.
 
-    None if the pattern is that of no stage.
+    Its rules are those of a preset's stage; None if no preset has such a stage.
     """
     wanted = _alternatives(pattern, engine)
     return _first(
@@ -70,7 +70,7 @@ def find_stage(
 
 
 def same_split(stages: tuple[Stage, ...]) -> Preset | None:
-    """Return the preset whose stages do the same as `stages`; None if no such is known."""
+    """Return the preset whose stages split like `stages`; None if unknown."""
     return _first(
         preset
         for preset in _known()
@@ -85,7 +85,7 @@ def same_split(stages: tuple[Stage, ...]) -> Preset | None:
 
 
 def stages_of_json() -> Iterator[Stage]:
-    """Yield the stages of presets that are written as a pre_tokenizer, and not as a pattern."""
+    """Yield the stages of presets that are defined by a pre_tokenizer instead of a pattern."""
     for preset in _known():
         yield from (stage for stage in preset.stages if stage.huggingface and not stage.pattern)
 
@@ -113,7 +113,7 @@ def known_patterns() -> tuple[KnownPattern, ...]:
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:
-    r"""Return a pattern that `engine` reads as the split of `preset`; None if none is known.
+    r"""Return a pattern that gives the split of `preset` in `engine`; None if unknown.
 
     >>> pattern_for(Preset("tens", (Run(ANY, at_most=2),), engine="tiktoken",
     ...                    pattern=r"[\s\S]{1,2}+"), "hf")
@@ -131,12 +131,12 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     return written if same else None
 
 
-def stage_pattern_for(stage: Stage, written_for: Engine, engine: Engine) -> str | None:
-    """Return a pattern that matches in `engine` what that of `stage` does in `written_for`."""
-    if written_for == engine or not stage.pattern:
+def stage_pattern_for(stage: Stage, source_engine: Engine, engine: Engine) -> str | None:
+    """Return a pattern that matches in `engine` as that of `stage` in `source_engine`."""
+    if source_engine == engine or not stage.pattern:
         return stage.pattern or None
-    written = "|".join(map(_unlocked, texts_of(stage.pattern)))
-    same = _of_stage(stage, written_for) == _alternatives(written, engine)
+    written = "|".join(map(_drop_possessive, texts_of(stage.pattern)))
+    same = _of_stage(stage, source_engine) == _alternatives(written, engine)
     return written if same else None
 
 
@@ -144,29 +144,29 @@ _OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }
-"""What an engine does with what a pattern matches, and whether it does that with the rest."""
+"""The behavior and `invert` of a stage that is only a pattern, by engine."""
 
 
 def _known() -> Iterator[Preset]:
-    # Installed packages are looked for only where no other preset is what is asked for.
+    # Search installed packages last, because the search for entry points is slow.
     here = registered()
     yield from _of_engines(here)
     yield from _of_engines(presets()[len(here) :])
 
 
 def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
-    # No engine splits by another Unicode version.
+    # The engines have one Unicode version.
     return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
-def _first(found: Iterator[_Found]) -> _Found | None:
-    return next(found, None)
+def _first(matches: Iterator[_Match]) -> _Match | None:
+    return next(matches, None)
 
 
 def _alternatives(pattern: str, engine: Engine) -> Alternatives:
-    """Return what `pattern` matches, in one form; one not understood is only itself."""
-    found = canonical(pattern, engine)
-    return ((Only(engine, pattern),),) if found is None else found
+    """Return the canonical form of `pattern`; an unreadable pattern equals only itself."""
+    alternatives = canonical(pattern, engine)
+    return ((EngineSpecific(engine, pattern),),) if alternatives is None else alternatives
 
 
 @lru_cache(maxsize=1024)
@@ -175,18 +175,18 @@ def _of_known(pattern: str, engine: Engine) -> Alternatives:
 
 
 def _of_stage(stage: Stage, engine: Engine) -> Alternatives:
-    """Return what the pattern of a preset's stage matches: `_alternatives`, remembered."""
+    """Return the cached canonical form of the pattern of a preset's stage."""
     return _of_known(stage.pattern, engine)
 
 
 def _simplest(
     alternatives: Alternatives, behavior: Behavior, invert: bool
 ) -> tuple[Behavior, bool]:
-    """Return the simplest behavior that does the same with what `alternatives` match."""
+    """Return the simplest equivalent of `behavior` and `invert` for these alternatives."""
     if behavior == "isolated":
         return behavior, False
-    # Where all of a text is matched, nothing is between; a pattern not understood is trusted.
-    trusted = isinstance(alternatives[0][0], Only) or covers(alternatives)
+    # If matches cover all text, no gaps exist; assume so for an unreadable pattern.
+    trusted = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
     if (behavior, invert) == ("removed", True) and trusted:
         return "isolated", False
     return behavior, invert
@@ -196,11 +196,11 @@ def _stage_behavior(stage: Stage, alternatives: Alternatives) -> tuple[Behavior,
     return _simplest(alternatives, stage.behavior, stage.invert)
 
 
-def _unlocked(alternative: str) -> str:
-    """Return `alternative` with a counted quantifier at its end not possessive, if it was.
+def _drop_possessive(alternative: str) -> str:
+    """Return `alternative` without the possessive mark of a counted quantifier at its end.
 
-    What stands behind an alternative is nothing, so there it need not be.
+    Nothing follows the quantifier, so possessive and greedy match alike.
     """
     counts = alternative[alternative.rfind("{") + 1 : -2]
-    locked = alternative.endswith("}+") and set(counts) <= set("0123456789,")
-    return alternative[:-1] if locked else alternative
+    is_possessive = alternative.endswith("}+") and set(counts) <= set("0123456789,")
+    return alternative[:-1] if is_possessive else alternative

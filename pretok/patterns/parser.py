@@ -1,9 +1,9 @@
 r"""Read the text of a pattern as one engine does: a tree of what it says. Nothing is compiled.
 
 Published patterns use little of what regular expressions have, and that little is known here. A
-construct that is read by one engine in a way of its own, or was not compared, becomes an `Only`,
-which equals no other engine's; what could change the meaning of the text around it, such as
-`(?x)`, is refused.
+construct that only one engine reads in its way, or that was not compared, becomes an
+`EngineSpecific`, which differs from that of every other engine. The parser rejects constructs that
+change the meaning of the pattern around them, such as `(?x)`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,24 @@ from pretok.charsets.sets import (
     intersection,
     union,
 )
-from pretok.patterns.ast import Ahead, Alternatives, Chars, End, Group, Node, Only, Repeat, Sequence
+from pretok.patterns.ast import (
+    Alternatives,
+    Chars,
+    EndAnchor,
+    EngineSpecific,
+    Group,
+    Lookahead,
+    Node,
+    Repeat,
+    Sequence,
+)
 from pretok.preset import ENGINES, Engine
 
-LONGEST = 8192
+MAX_PATTERN_LENGTH = 8192
 """The number of code points of a pattern that is read; the longest published one has 332."""
-DEEPEST = 40
+MAX_DEPTH = 40
 """How many groups and classes may be in each other; published patterns have three."""
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 """The number of digits of a count, as in `a{3}`."""
 
 
@@ -54,7 +64,7 @@ class UnreadablePatternError(ValueError):
 def read(pattern: str, engine: Engine) -> Alternatives:
     """Return what `pattern` says to `engine`; raises UnreadablePatternError.
 
-    Take time n log n in the length of the pattern, which is LONGEST at most.
+    Take time n log n in the length of the pattern, which is MAX_PATTERN_LENGTH at most.
     """
     return _Reader(pattern, engine).whole()
 
@@ -189,9 +199,9 @@ class _Reader:
         return self._read_by
 
     def whole(self) -> Alternatives:
-        if len(self._text) > LONGEST:
+        if len(self._text) > MAX_PATTERN_LENGTH:
             raise UnreadablePatternError(
-                f"a pattern of {len(self._text):,} characters, more than {LONGEST:,},"
+                f"a pattern of {len(self._text):,} characters, more than {MAX_PATTERN_LENGTH:,},"
             )
         found = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
@@ -200,8 +210,8 @@ class _Reader:
 
     def _alternatives(self, ignore_case: bool) -> Alternatives:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise UnreadablePatternError(f"more than {DEEPEST} groups in each other")
+        if self._depth > MAX_DEPTH:
+            raise UnreadablePatternError(f"more than {MAX_DEPTH} groups in each other")
         found: list[Sequence] = []
         while True:
             sequence: list[Node] = []
@@ -218,7 +228,9 @@ class _Reader:
 
     def _repeated(self, node: Node) -> Node:
         char = self._peek()
-        if char in ("?", "*", "+", "{") and isinstance(node, (Ahead, End, Only)):
+        if char in ("?", "*", "+", "{") and isinstance(
+            node, (Lookahead, EndAnchor, EngineSpecific)
+        ):
             raise UnreadablePatternError(f"a place that is repeated at {self._at}")
         if char in ("?", "*", "+"):
             self._at += 1
@@ -238,8 +250,8 @@ class _Reader:
         first, comma, last = inside.partition(",")
         if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
             raise UnreadablePatternError(f"no quantifier at {self._at}")
-        if len(first) > MOST_DIGITS or len(last) > MOST_DIGITS:
-            raise UnreadablePatternError(f"a count of more than {MOST_DIGITS} digits at {self._at}")
+        if len(first) > MAX_DIGITS or len(last) > MAX_DIGITS:
+            raise UnreadablePatternError(f"a count of more than {MAX_DIGITS} digits at {self._at}")
         low = int(first)
         high = int(last) if last else None if comma else low
         if high is not None and not low <= high:
@@ -261,11 +273,11 @@ class _Reader:
         if char == "(":
             return self._group(start, ignore_case)
         if char == "$":
-            return End("line" if self._engine == "hf" else "text")
+            return EndAnchor("line" if self._engine == "hf" else "text")
         if char in "^]}?*+{":
             raise UnreadablePatternError(f"{char!r} at {start}")
         if char == "\\" and self._peek() in _ALONE:
-            return Only(self._engine, char + self._next())
+            return EngineSpecific(self._engine, char + self._next())
         if char == "[":
             found = self._class(start)
         elif char == "\\":
@@ -286,9 +298,9 @@ class _Reader:
         if opening == "?i:" and self._peek() in ("*", "+", "{"):
             raise UnreadablePatternError(f"(?i:...) repeated at {start}")
         if opening in ("?=", "?!"):
-            return Ahead(found, opening == "?!")
+            return Lookahead(found, opening == "?!")
         if opening in ("?>", "?<=", "?<!"):
-            return Only(self._engine, self._text[start : self._at])
+            return EngineSpecific(self._engine, self._text[start : self._at])
         return Group(found)
 
     def _escape(self, in_class: bool = False) -> Chars:
@@ -343,8 +355,8 @@ class _Reader:
     def _class(self, start: int) -> Chars:
         """Return the class whose "[" is at `start`."""
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise UnreadablePatternError(f"more than {DEEPEST} classes in each other")
+        if self._depth > MAX_DEPTH:
+            raise UnreadablePatternError(f"more than {MAX_DEPTH} classes in each other")
         negated = self._take("^")
         sides: list[list[Chars | tuple[int, int]]] = [[]]
         first = self._at

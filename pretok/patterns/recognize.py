@@ -9,20 +9,26 @@ from itertools import zip_longest
 
 from pretok.errors import UnknownPatternError, shortened
 from pretok.machine.backend import BackendName
-from pretok.patterns.ast import Words
+from pretok.patterns.ast import LiteralSet
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
 from pretok.patterns.likeness import Likeness, aligned
 from pretok.patterns.lookup import KnownPattern, find, known_patterns
-from pretok.patterns.parser import LONGEST, UnreadablePatternError, alternatives_of, printable, read
+from pretok.patterns.parser import (
+    MAX_PATTERN_LENGTH,
+    UnreadablePatternError,
+    alternatives_of,
+    printable,
+    read,
+)
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine
 from pretok.registry import find as find_preset
 
-NEAR = 0.7
+MIN_SIMILARITY = 0.7
 """What patterns have in common, of 2, from which on showing the difference helps."""
-MOST_ALTERNATIVES = 256
+MAX_COMPARED_ALTERNATIVES = 256
 """The number of alternatives up to which a pattern is compared with known ones."""
-MOST_LINES, WIDEST = 40, 160
+MAX_LINES, MAX_WIDTH = 40, 160
 """The number of lines of a difference, and the number of characters of each."""
 Texts = frozenset[str] | tuple[str, ...]
 _CUT = "..."
@@ -84,8 +90,8 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     """Return the error that says how `pattern` differs from the nearest that is known."""
     other: Engine = "tiktoken" if engine == "hf" else "hf"
     message = f"no preset splits as {ENGINE_NAMES[engine]} does with this pattern"
-    if len(pattern) > LONGEST:
-        message += f": it has {len(pattern):,} characters; expected {LONGEST:,} at most"
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        message += f": it has {len(pattern):,} characters; expected {MAX_PATTERN_LENGTH:,} at most"
         return UnknownPatternError(message, pattern, engine, "", "")
     if canonical(pattern, engine) is None:
         message += f", in which {_why_unread(pattern, engine)} is not understood"
@@ -139,8 +145,8 @@ def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) 
             ]
         else:
             lines += _changed(old, known_engine, new, engine)
-    if len(lines) > MOST_LINES:
-        lines[MOST_LINES - 1 :] = [f"  ... and {len(lines) - MOST_LINES + 1:,} more lines"]
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES - 1 :] = [f"  ... and {len(lines) - MAX_LINES + 1:,} more lines"]
     return "\n".join(lines) if differs else ""
 
 
@@ -178,7 +184,7 @@ def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> li
         ]
     at = _first_difference(old[0], new[0])
     # Both texts start at the same place, so that the caret is below the first difference.
-    start = max(0, at - WIDEST // 2) if max(len(old[0]), len(new[0])) > WIDEST else 0
+    start = max(0, at - MAX_WIDTH // 2) if max(len(old[0]), len(new[0])) > MAX_WIDTH else 0
     caret = " " * (at - start + len(_CUT) * (start > 0))
     return [
         f"- {_shortened(old[0], start)}",
@@ -210,7 +216,7 @@ def _some_of(words: set[str]) -> list[str]:
 def _words(key: object) -> Texts | None:
     """Return the texts that an alternative matches, if its form is nothing but texts."""
     match key:
-        case ((Words(texts=texts),),):
+        case ((LiteralSet(texts=texts),),):
             return texts
     return None
 
@@ -220,7 +226,7 @@ def _first_difference(one: str, other: str) -> int:
     return next(at for at, (a, b) in enumerate(pairs) if a != b)
 
 
-def _shortened(text: str, start: int = 0, most: int = WIDEST) -> str:
+def _shortened(text: str, start: int = 0, most: int = MAX_WIDTH) -> str:
     """Return `most` characters of `text` from `start` on, with "..." for what is left out."""
     end = _CUT if len(text) > start + most else ""
     return f"{_CUT * (start > 0)}{text[start : start + most]}{end}"
@@ -228,14 +234,14 @@ def _shortened(text: str, start: int = 0, most: int = WIDEST) -> str:
 
 def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     """Return the most similar of the known patterns; None if none has much in common with it."""
-    if len(alternatives_of(pattern)) > MOST_ALTERNATIVES:
+    if len(alternatives_of(pattern)) > MAX_COMPARED_ALTERNATIVES:
         return None
     units = _units(pattern, engine)
     known = known_patterns()
     likeness = _likeness(known).of(map(_key, units), _joined(units))
     likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
-    likest = int(likeness.argmax())
-    return known[likest] if likeness[likest] > NEAR else None
+    most_similar = int(likeness.argmax())
+    return known[most_similar] if likeness[most_similar] > MIN_SIMILARITY else None
 
 
 @lru_cache(maxsize=1)

@@ -23,7 +23,7 @@ from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
 from pretok.stage import MOST_STAGES, Stage, flat
 
-MOST_BLOCKS = 256
+MAX_BLOCKS = 256
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sequence(Block):
     """Each block splits every piece that the one before it made.
 
     A Sequence in a Sequence counts as the blocks that it has. Raises InvalidRuleError for more
-    than MOST_BLOCKS blocks.
+    than MAX_BLOCKS blocks.
 
     >>> from pretok.pre_tokenizers import Digits, WhitespaceSplit
     >>> Sequence([WhitespaceSplit(), Digits()]).pre_tokenize_str("a 12b")
@@ -49,8 +49,8 @@ class Sequence(Block):
                 )
             flat += block.pretokenizers if isinstance(block, Sequence) else [block]
             # The pieces of each block are made of those of the one before, in nested generators.
-            if len(flat) > MOST_BLOCKS:
-                raise InvalidRuleError(f"Sequence: expected {MOST_BLOCKS} blocks at most")
+            if len(flat) > MAX_BLOCKS:
+                raise InvalidRuleError(f"Sequence: expected {MAX_BLOCKS} blocks at most")
         object.__setattr__(self, "pretokenizers", tuple(flat))
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
@@ -123,9 +123,9 @@ def from_dict(given: dict[str, Any]) -> Block:
     while pending:
         part = pending.pop()
         seen += 1
-        if seen > MOST_BLOCKS:
+        if seen > MAX_BLOCKS:
             raise InvalidRuleError(
-                f"Sequence: expected {MOST_BLOCKS} blocks at most, Sequences among them"
+                f"Sequence: expected {MAX_BLOCKS} blocks at most, Sequences among them"
             )
         if _kind_of(part) is Sequence:
             pending += reversed(Sequence._inner(_fields(part)))

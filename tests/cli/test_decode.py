@@ -116,7 +116,7 @@ def test_what_is_no_id_is_named(
     assert "hello".startswith(output)
     assert errors.startswith(f"pretok: error: standard input, byte {position}: {what}")
     assert errors.endswith(
-        " is no id; expected decimal numbers with white space, commas or brackets between them\n"
+        " is not an id; expected decimal numbers separated by white space, commas or brackets\n"
     )
     assert errors.count("\n") == 1
 
@@ -142,13 +142,15 @@ def test_numbers_of_bits(call: Call, given: list[str]) -> None:
     errors = error_of(call, "decode", *given, "-f", "uint16", stdin=data)
     assert errors.startswith("standard input, byte 2: no token has the id 262; ")
     errors = error_of(call, "decode", *given, "-f", "uint32", stdin=b"\1\0\0")
-    assert errors.startswith("standard input, byte 0: it ends within an id; expected 4 bytes")
+    assert errors.startswith(
+        "standard input, byte 0: the input ends within an id; expected 4 bytes"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--lines", "-f", "uint16"], "--lines goes with --format ids; see 'pretok decode --help'"),
+        (["--lines", "-f", "uint16"], "--lines needs --format ids; see 'pretok decode --help'"),
         (["--ids", "1", "file"], "both FILE and --ids are given"),
         (["--errors", "ignore"], "'keep', 'replace', 'strict'"),
         (["no/such/file"], "or the ids themselves with --ids"),

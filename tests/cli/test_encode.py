@@ -195,8 +195,8 @@ def test_errors_are_one_line_that_says_what_to_do(call: Call, vocab: str, tmp_pa
     for arguments, expected in (
         (["encode", "-t", "x"], "missing option '--vocab' / '-v'; see 'pretok encode --help'"),
         (["encode", "-v", vocab, "-f", "xml"], "'ids', 'json', 'tokens', 'uint16', 'uint32'"),
-        (["encode", "-v", vocab, "-f", "tokens", "--lines"], "--lines goes with --format ids or"),
-        (["encode", "-v", vocab, "-f", "uint32", "--lines"], "--lines goes with --format ids or"),
+        (["encode", "-v", vocab, "-f", "tokens", "--lines"], "--lines needs --format ids or"),
+        (["encode", "-v", vocab, "-f", "uint32", "--lines"], "--lines needs --format ids or"),
         (["encode", "-v", vocab, "-f", "tokens", "--add-special-tokens"], "does not go with"),
         (["encode", "-v", vocab, "--special", "no"], "'raise', 'text', 'allow'"),
         (["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"], "both --special and"),

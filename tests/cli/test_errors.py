@@ -40,7 +40,7 @@ def errors_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
         (["split", "-p", "qwen2", "-t", "x", "file"], "both FILE and --text are given"),
         (
             ["split", "-p", "qwen2", "-t", "x", "--unit", "byte"],
-            "--unit goes with --format offsets",
+            "--unit needs --format offsets",
         ),
         (["split", "-p", "qwen2", "-t", "x", "--backend", "gpu"], "'native', 'python'"),
         (["split", "-p", "qwen2", "-f", "xml"], "'text', 'json', 'offsets'"),

@@ -42,7 +42,9 @@ def test_the_command_reports_cases_preset_by_preset(fuzz: Fuzz) -> None:
     names = [preset.name for preset in pretok.presets()]
     assert {line.split()[0] for line in lines[1:-1]} == set(names)
     tried = [line for line in lines[1:-1] if "left out: " not in line]
-    able = [name for name in names if not engine("regex").refuses(pretok.get(name).preset)]
+    able = [
+        name for name in names if not engine("regex").unsupported_reason(pretok.get(name).preset)
+    ]
     assert [line.split()[0] for line in tried] == able
     cases = [int(line.split()[3]) for line in tried]
     assert min(cases) > 0

@@ -174,28 +174,38 @@ def terminal() -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "added", "coloured"),
+    ("arguments", "added", "colored"),
     [([], {}, True), ([], {"NO_COLOR": "1"}, False), (["--no-color"], {}, False),
      (["--color"], {"NO_COLOR": "1"}, True), ([], {"NO_COLOR": ""}, True)],
 )  # fmt: skip
-def test_colour_is_for_terminals(
-    terminal: tuple[int, int], arguments: list[str], added: dict[str, str], coloured: bool
+@pytest.mark.parametrize("command", ["split", "explain"])
+def test_color_is_for_terminals(
+    terminal: tuple[int, int],
+    command: str,
+    arguments: list[str],
+    added: dict[str, str],
+    colored: bool,
 ) -> None:
-    given = ["explain", "-p", "qwen2", "-t", "a 1", *arguments]
-    with running(*given, stdout=terminal[1], env=environment(**added)) as process:
+    call = [command, "-p", "qwen2", "-t", "word 1", *arguments]
+    with running(*call, stdout=terminal[1], env=environment(**added)) as process:
         output = shown(process, terminal)
-    assert b'"a"' in output
-    assert (b"\x1b[" in output) == coloured
+    assert b"word" in output
+    assert (b"\x1b[" in output) == colored
 
 
-def test_the_table_of_presets_fits_the_terminal(terminal: tuple[int, int]) -> None:
-    with running("presets", stdout=terminal[1]) as process:
+@pytest.mark.parametrize("options", [[], ["--verbose"]])
+def test_the_table_of_presets_fits_the_terminal(
+    terminal: tuple[int, int], options: list[str]
+) -> None:
+    with running("presets", *options, stdout=terminal[1]) as process:
         output = shown(process, terminal).decode()
     lines = output.split("\r\n")
     assert max(map(len, lines)) <= 80
     for preset in pretok.presets():
-        assert any(line.startswith(f"{preset.name} ") for line in lines)
-        assert all(alias in output for alias in preset.aliases)
+        assert sum(line.startswith(f"{preset.name} ") for line in lines) == 1
+        assert not options or all(alias in output for alias in preset.aliases)
+    if not options:
+        assert len(lines) == len(pretok.presets()) + 2
 
 
 @pytest.mark.parametrize("slow", [True, False])

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import click
 import pytest
 
 import pretok
@@ -207,11 +208,33 @@ def test_explain_colours_each_rule(call: Call, letters: str) -> None:
     assert "\x1b" not in call("explain", "-p", "qwen2", "-t", "ab 1")[1]
 
 
+def test_split_colors_neighboring_pre_tokens(call: Call) -> None:
+    plain = call("split", "-p", "qwen2", "-t", "ab 1\n cd")[1].splitlines()
+    colored = call("split", "-p", "qwen2", "--color", "-t", "ab 1\n cd")[1].splitlines()
+    assert [click.unstyle(line) for line in colored] == plain
+    codes = [line[: len("\x1b[30m\x1b[46m")] for line in colored]
+    assert all(a != b for a, b in pairwise(codes))
+    assert not any("\x1b" in line for line in plain)
+
+
+@pytest.mark.parametrize("output_format", ["json", "offsets"])
+def test_only_the_text_format_of_split_is_colored(call: Call, output_format: str) -> None:
+    arguments = ("split", "-p", "qwen2", "--color", "-t", "a b", "-f", output_format)
+    assert "\x1b" not in call(*arguments)[1]
+
+
 # --- presets
 
 
 def test_presets_are_listed(call: Call) -> None:
-    status, output, errors = call("presets")
+    lines = call("presets")[1].splitlines()
+    assert lines[0].split() == ["NAME", "ENGINE", "UNICODE"]
+    for preset, line in zip(pretok.presets(), lines[1:], strict=True):
+        assert line.split() == [preset.name, preset.engine, preset.unicode]
+
+
+def test_verbose_lists_aliases_and_sources(call: Call) -> None:
+    status, output, errors = call("presets", "--verbose")
     assert (status, errors) == (0, "")
     lines = output.splitlines()
     assert lines[0].split() == ["NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE"]

@@ -93,7 +93,7 @@ def check_whole(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
 
 
 def oracle_of(preset: Preset) -> Engine:
-    return engine(preset.engine if engine("regex").refuses(preset) else "regex")
+    return engine(preset.engine if engine("regex").unsupported_reason(preset) else "regex")
 
 
 def in_version_of_oracle(name: str, backend: BackendName) -> PreTokenizer:

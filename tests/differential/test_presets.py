@@ -42,7 +42,9 @@ LIVE = {"regex": 5_000, "tiktoken": 2_000, "hf": 5_000}
 LIVE_PYTHON = 1_500
 
 
-BY_REGEX = [name for name in SOME_NAMES if not engine("regex").refuses(pretok.get(name).preset)]
+BY_REGEX = [
+    name for name in SOME_NAMES if not engine("regex").unsupported_reason(pretok.get(name).preset)
+]
 """Those of some that `regex` can express; the others are compared in volume, below."""
 
 
@@ -110,7 +112,7 @@ def test_a_preset_splits_as_the_engine_does(
     name: str, engine_name: str, backend: BackendName
 ) -> None:
     preset, live = pretok.get(name).preset, engine(engine_name)
-    refusal = live.refuses(preset)
+    refusal = live.unsupported_reason(preset)
     assert bool(refusal) == (name in REFUSED[engine_name])
     if refusal:
         pytest.skip(f"{engine_name} cannot express {name}: {refusal}")

@@ -237,7 +237,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
              UnsupportedError, r"pretokenizers\[0\]: Split: behavior 'Dropped'; expected one of"),
         _bad("pre_tokenizer", sequence(
             split(LLAMA3.pattern), byte_level(use_regex=False, add_prefix_space=True)),
-             UnsupportedError, r"pretokenizers\[1\].add_prefix_space: behind another it puts a sp"),
+             UnsupportedError, r"pretokenizers\[1\].add_prefix_space: after another part it puts"),
         _bad("pre_tokenizer", byte_level(surprise=True), UnsupportedError, "has 'surprise'"),
         _bad("post_processor", {"type": "Other"}, UnsupportedError, 'post_processor is {"type": "'),
         _bad("post_processor", {"type": "TemplateProcessing", "single": [], "special_tokens": {}},

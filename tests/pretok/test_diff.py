@@ -237,4 +237,4 @@ def test_explain_says_where_what_is_kept_stands(
     assert [(step["start"], step["end"]) for step in found] == [(0, 2), (4, 5), (5, 6), (7, 9)]
     status, output, errors = call("split", *given, "-f", "offsets")
     assert (status, output) == (2, "")
-    assert "offsets would not follow each other" in errors
+    assert "so its offsets have gaps" in errors

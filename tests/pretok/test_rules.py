@@ -50,7 +50,9 @@ from support import TOO_MUCH, growth, max_examples, regex_split, seeded
 
 # Of those that `regex` reads as it is meant.
 ONE_STAGE = [
-    preset for preset in BUILT_IN if len(preset.stages) == 1 and not engine("regex").refuses(preset)
+    preset
+    for preset in BUILT_IN
+    if len(preset.stages) == 1 and not engine("regex").unsupported_reason(preset)
 ]
 each_spec = pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
 

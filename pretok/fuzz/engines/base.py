@@ -83,7 +83,7 @@ class Engine(ABC):
         """Name and release of the library."""
         return f"{self._module_name} {distribution_version(self._module_name)}"
 
-    def refuses(self, preset: Preset) -> str:
+    def unsupported_reason(self, preset: Preset) -> str:
         """Return why the engine cannot express the patterns of `preset`, or "" if it can."""
         for number, stage in enumerate(preset.stages, 1):
             if not stage.pattern and not stage.huggingface:
@@ -91,12 +91,12 @@ class Engine(ABC):
                     f"preset {preset.name!r} has no pattern, so there is nothing to compare it "
                     "with; give Preset(pattern=...) the regex that its rules stand for"
                 )
-            refusal = self._refuses_stage(preset, stage)
+            refusal = self._unsupported_stage_reason(preset, stage)
             if refusal:
                 return f"stage {number}: {refusal}" if len(preset.stages) > 1 else refusal
         return ""
 
-    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
+    def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         if not stage.pattern:
             return "it is no regex, but a pre_tokenizer of its own kind"
         found = constructs(stage.pattern)

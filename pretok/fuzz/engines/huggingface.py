@@ -37,8 +37,8 @@ class HuggingFaceEngine(Engine):
             found.append(compared(tokenizer, _by_offsets(byte_level), "split (ByteLevel)"))
         return found
 
-    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
-        return "" if stage.huggingface else super()._refuses_stage(preset, stage)
+    def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
+        return "" if stage.huggingface else super()._unsupported_stage_reason(preset, stage)
 
     def _stage(self, stage: Stage, pattern: str) -> Any:
         return self.pre_tokenizer(stage_block(stage, pattern))

@@ -23,7 +23,7 @@ class PythonEngine(Engine):
 
     def _load(self) -> None: ...
 
-    def refuses(self, preset: Preset) -> str:
+    def unsupported_reason(self, preset: Preset) -> str:
         """Return "": the Python backend can express every preset."""
         return ""
 

@@ -18,8 +18,8 @@ class RegexEngine(Engine):
     name = _module_name = "regex"
     _reads_like = ("tiktoken",)
 
-    def _refuses_stage(self, preset: Preset, stage: Stage) -> str:
-        return super()._refuses_stage(preset, stage) or "".join(
+    def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
+        return super()._unsupported_stage_reason(preset, stage) or "".join(
             f"its pattern has {what}, which regex reads otherwise"
             for what in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
         )

@@ -23,9 +23,9 @@ class TiktokenEngine(Engine):
     longest = 24
     surrogates = False
 
-    def refuses(self, preset: Preset) -> str:
+    def unsupported_reason(self, preset: Preset) -> str:
         """Return why the engine cannot express the pattern of `preset`, or "" if it can."""
-        found = super().refuses(preset)
+        found = super().unsupported_reason(preset)
         if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
             return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
         if not found and preset.engine != "tiktoken" and _leaves_gaps(preset):

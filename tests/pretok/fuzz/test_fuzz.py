@@ -244,7 +244,7 @@ def test_a_dollar_sign_is_the_end_of_the_text_for_regex() -> None:
     preset = Preset(
         "ends", rules=(Spaces(END_OF_TEXT), Run(~SPACE)), pattern=r"\s++$|[^ ]+", engine="tiktoken"
     )
-    assert not engine("regex").refuses(preset)
+    assert not engine("regex").unsupported_reason(preset)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_an_engine_refuses_what_it_reads_otherwise(
     name: str, pattern: str, dialect: pretok.preset.Engine, refused: str
 ) -> None:
     preset = Preset("any", rules=(Run(LETTER),), pattern=pattern, engine=dialect)
-    refusal = engine(name).refuses(preset)
+    refusal = engine(name).unsupported_reason(preset)
     assert refused in refusal
     assert bool(refused) == bool(refusal)
     if refused:

@@ -11,7 +11,7 @@ from bpe.cli import main
 from pretok import UnknownPatternError
 from pretok.fuzz import patterns as fuzz_patterns_module
 from pretok.fuzz.patterns import PatternMaker, fuzz_patterns
-from pretok.patterns.parser import LONGEST
+from pretok.patterns.parser import MAX_PATTERN_LENGTH
 from pretok.patterns.recognize import from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Engine
@@ -36,8 +36,8 @@ def test_patterns_are_the_same_for_the_same_seed_and_others_for_another() -> Non
     assert len({pattern for pattern, _ in patterns}) > 400
     assert {engine for _, engine in patterns} == {"hf", "tiktoken"}
     more = PatternMaker(1).batch(5000)
-    assert any(len(pattern) > LONGEST for pattern, _ in more)
-    assert any(LONGEST // 2 < len(pattern) <= LONGEST for pattern, _ in more)
+    assert any(len(pattern) > MAX_PATTERN_LENGTH for pattern, _ in more)
+    assert any(MAX_PATTERN_LENGTH // 2 < len(pattern) <= MAX_PATTERN_LENGTH for pattern, _ in more)
 
 
 def _raises(error: Exception, wanted: str) -> FromPattern:
@@ -80,7 +80,7 @@ def test_a_failure_is_found_and_made_small(
 
 
 def test_what_takes_too_long_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuzz_patterns_module, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(fuzz_patterns_module, "MAX_SECONDS", -1.0)
     failure = fuzz_patterns(cases=1).failure
     assert failure is not None
     assert failure.what == "takes too long"

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from pretok.patterns.canonical import canonical, covers
+from pretok.patterns.canonical import canonical, matches_everywhere
 from pretok.preset import ENGINES, Engine
 from support import max_examples, seeded
 
@@ -98,7 +98,7 @@ ASK: dict[Engine, Callable[[str], Ask]] = {"hf": _hf, "tiktoken": _tiktoken}
 def _dropped(pattern: str, engine: Engine) -> bool:
     found = canonical(pattern, engine)
     assert found is not None
-    return engine == "tiktoken" and not covers(found)
+    return engine == "tiktoken" and not matches_everywhere(found)
 
 
 @pytest.mark.parametrize("spellings", LAWS, ids=lambda spellings: spellings[0])
@@ -166,7 +166,7 @@ def test_a_counted_possessive_quantifier_is_the_engines() -> None:
 def test_what_takes_all_of_any_text(pattern: str, whole: bool) -> None:
     found = canonical(pattern, "tiktoken")
     assert found is not None
-    assert covers(found) == whole
+    assert matches_everywhere(found) == whole
     if whole:
         ask = _tiktoken(pattern)
         assert all("".join(ask(text) or ()) == text for text in TEXTS)

@@ -20,8 +20,8 @@ from pretok.charsets.sets import code_points, intersection, union
 from pretok.errors import MAX_SHOWN, shortened
 from pretok.fuzz.patterns import LONGEST_MESSAGE
 from pretok.patterns import canonical, lookup, parser, recognize
-from pretok.patterns.parser import DEEPEST, LONGEST
-from pretok.patterns.recognize import MOST_LINES, WIDEST, difference_of
+from pretok.patterns.parser import MAX_DEPTH, MAX_PATTERN_LENGTH
+from pretok.patterns.recognize import MAX_LINES, MAX_WIDTH, difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import GPT2, LLAMA3
 from support import TIMES, TOO_MUCH, growth
@@ -57,7 +57,9 @@ GROWING: dict[str, Callable[[int], str]] = {
     "the same alternative": _repeated(r"\s+|"),
     "prefixes": lambda size: "|".join("a" * length for length in range(int(size**0.5))) + "|b",
     "a group of alternatives": _inside(r"(?:", _alternatives, ")+a"),
-    "nested groups of alternatives": _inside("(" * DEEPEST, _alternatives, "|b+" + ")" * DEEPEST),
+    "nested groups of alternatives": _inside(
+        "(" * MAX_DEPTH, _alternatives, "|b+" + ")" * MAX_DEPTH
+    ),
     "groups in groups": _inside("(?:a|" * 30, _repeated("{}"), r"+|\w" + ")" * 30),
     "ranges": _inside("[", _repeated("{}-{}"), "]"),
     "parts of a class": _inside("[", _repeated("{}"), "]+"),
@@ -103,12 +105,12 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
         _refused(make(size), engine)
 
     work(100)  # reads the known patterns
-    size = LONGEST // TIMES - 40
-    assert len(make(TIMES * size)) <= LONGEST
+    size = MAX_PATTERN_LENGTH // TIMES - 40
+    assert len(make(TIMES * size)) <= MAX_PATTERN_LENGTH
     assert growth(work, size) < TOO_MUCH
 
 
-@pytest.mark.parametrize("size", [LONGEST + 1, 10_000_000])
+@pytest.mark.parametrize("size", [MAX_PATTERN_LENGTH + 1, 10_000_000])
 @pytest.mark.parametrize("name", ["alternatives", "ranges", "opened groups", "characters"])
 def test_what_is_longer_is_not_read(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pattern = GROWING[name](min(size, 700_000))
@@ -117,13 +119,13 @@ def test_what_is_longer_is_not_read(name: str, size: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(recognize, "difference_of", None)
     error = _refused(pattern)
     assert str(error).endswith(
-        f": it has {len(pattern):,} characters; expected {LONGEST:,} at most"
+        f": it has {len(pattern):,} characters; expected {MAX_PATTERN_LENGTH:,} at most"
     )
     assert (error.pattern, error.nearest, error.difference) == (pattern, "", "")
 
 
 def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> None:
-    pattern = "|".join(f"x{number}" for number in range(LONGEST))
+    pattern = "|".join(f"x{number}" for number in range(MAX_PATTERN_LENGTH))
     mine = pretok.register(pretok.Preset("mine", GPT2.rules, pattern=pattern))
     assert pretok.from_pattern(pattern).preset is mine
     _refused(pattern + "y")
@@ -157,9 +159,9 @@ def test_the_difference_shows_the_surroundings_of_a_long_alternative() -> None:
     hanzi = "".join(chr(0x4E00 + 2 * number) for number in range(1000))
     given = LLAMA3.pattern.replace("[^\\r\\n", f"[^{hanzi}\\r\\n")
     lines = _refused(given).difference.splitlines()
-    assert max(map(len, lines)) < WIDEST + 10
+    assert max(map(len, lines)) < MAX_WIDTH + 10
     at = lines.index("- [^\\r\\n\\p{L}\\p{N}]?\\p{L}+")
-    assert lines[at + 1] == f"+ [^{hanzi[: WIDEST - 2]}..."
+    assert lines[at + 1] == f"+ [^{hanzi[: MAX_WIDTH - 2]}..."
     assert lines[at + 2] == "    ^"
     one, other = (f"{'a?' * 200}{end}{'b' * 200}" for end in "xy")
     old, new, caret = difference_of(one, "hf", other, "hf").splitlines()
@@ -171,8 +173,8 @@ def test_the_difference_shows_the_surroundings_of_a_long_alternative() -> None:
 def test_the_difference_has_few_lines() -> None:
     known = "|".join(f"a{{{number}}}" for number in range(2, 300))
     lines = difference_of(known, "hf", known + "|b+" * 100, "hf").splitlines()
-    assert lines[-1] == f"  ... and {398 - MOST_LINES + 1} more lines"
-    assert len(lines) == MOST_LINES
+    assert lines[-1] == f"  ... and {398 - MAX_LINES + 1} more lines"
+    assert len(lines) == MAX_LINES
     assert difference_of(known, "hf", known, "hf") == ""
 
 
@@ -281,7 +283,7 @@ def test_as_many_blocks_as_there_may_be() -> None:
 
 
 def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretok.json_text, "MOST_BYTES", 100)
+    monkeypatch.setattr(pretok.json_text, "MAX_BYTES", 100)
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(split(GPT2.pattern)), encoding="utf-8")
     with pytest.raises(pretok.UnsupportedPreTokenizerError, match="expected 100 at most"):

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from pretok.patterns.ast import Chars, End, Only, Repeat
+from pretok.patterns.ast import Chars, EndAnchor, EngineSpecific, Repeat
 from pretok.patterns.parser import _OTHER_PROPERTIES, UnreadablePatternError, read, texts_of
 from pretok.preset import ENGINES, Engine
 from pretok.unicode import DEFAULT_VERSION, table
@@ -83,10 +83,10 @@ def test_dialects() -> None:
     digits = read(r"\p{N}", "hf")[0][0]
     assert read(r"\p{N}{1,3}+", "hf") == ((Repeat(Repeat(digits, 1, 3), 1, None),),)
     assert read(r"\p{N}{1,3}+", "tiktoken") == ((Repeat(digits, 1, 3, "possessive"),),)
-    assert read(r"\s$", "hf")[0][1] == End("line")
-    assert read(r"\s$", "tiktoken")[0][1] == End("text")
+    assert read(r"\s$", "hf")[0][1] == EndAnchor("line")
+    assert read(r"\s$", "tiktoken")[0][1] == EndAnchor("text")
     for text in (r"\b", r"\G", "(?<=a)", "(?>a|b)"):
-        assert read(text, "hf") == ((Only("hf", text),),)
+        assert read(text, "hf") == ((EngineSpecific("hf", text),),)
 
 
 @pytest.mark.parametrize(
