@@ -30,8 +30,8 @@ from pretok.charsets import (
 )
 from pretok.errors import (
     BackendError,
+    DefinitionError,
     DuplicatePresetError,
-    InvalidRuleError,
     PresetWarning,
     PretokError,
     UnknownPatternError,
@@ -107,10 +107,10 @@ __all__ = [
     "CasedWord",
     "CharSet",
     "Contraction",
+    "DefinitionError",
     "DuplicatePresetError",
     "Enclosed",
     "Groups",
-    "InvalidRuleError",
     "Literal",
     "Phrase",
     "PreTokenizer",

@@ -8,7 +8,7 @@ from reprlib import Repr
 
 MAX_SHOWN = 80
 """Values of more characters or bytes are shortened in messages."""
-_LONGEST_PATH = 400
+_MAX_PATH = 400
 _SHORT = Repr()
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
@@ -37,9 +37,9 @@ def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str
 def short_path(path: str | os.PathLike[str]) -> str:
     """Return a path for a message: of a very long one only both ends."""
     text = os.fspath(path)
-    if len(text) <= _LONGEST_PATH:
+    if len(text) <= _MAX_PATH:
         return text
-    return f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
+    return f"{text[: _MAX_PATH // 2]}...{text[-_MAX_PATH // 2 :]}"
 
 
 class PretokError(Exception):
@@ -132,7 +132,7 @@ class UnreadableFileError(PretokError, ValueError):
     """A file is not a regular one, or is larger than what it should hold."""
 
 
-class InvalidRuleError(PretokError, ValueError):
+class DefinitionError(PretokError, ValueError):
     """A rule or preset that would need backtracking, match nothing, or is malformed."""
 
 

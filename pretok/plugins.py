@@ -24,7 +24,7 @@ class Installed(NamedTuple):
     """The presets of installed packages by name and alias, and the names that two packages give."""
 
     by_name: dict[str, Preset]
-    twice: dict[str, DuplicatePresetError]
+    conflicts: dict[str, DuplicatePresetError]
 
     def presets(self) -> tuple[Preset, ...]:
         """Return each preset once; not one whose own name another package gives too."""
@@ -51,13 +51,13 @@ def load_installed(taken: Mapping[str, Preset]) -> Installed:
                     if taken[name] != preset:
                         owner = taken[name].name
                         _warn(f"{name!r} of package {giver} is a name of preset {owner!r} already")
-                elif name in found.twice:
+                elif name in found.conflicts:
                     pass
                 elif found.by_name.setdefault(name, preset) == preset:
                     givers.setdefault(name, giver)
                 else:
                     del found.by_name[name]
-                    found.twice[name] = DuplicatePresetError(name, givers[name], giver)
+                    found.conflicts[name] = DuplicatePresetError(name, givers[name], giver)
     return found
 
 

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName, Splits, choose_backend, make_backend, stage_backend
+from pretok.machine.backend import (
+    BackendName,
+    Splitter,
+    choose_backend,
+    make_backend,
+    stage_backend,
+)
 from pretok.machine.machine import GAP, Unit
 from pretok.machine.stream import Data, Stream
 from pretok.preset import Preset
@@ -32,12 +38,12 @@ class Step(NamedTuple):
 
 
 class PreTokenizer:
-    """Splits text into pre-tokens as one preset says, in one Unicode version.
+    """Splitter text into pre-tokens as one preset says, in one Unicode version.
 
     Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Every method
     takes time linear in the text. A str may hold lone surrogates; like every code point of general
     category C they are kept as they are. The pre-tokens are all of the text, unless a stage of the
-    preset removes some (`preset.removes`).
+    preset removes some (`preset.drops_text`).
     """
 
     __slots__ = ("_asked", "_backend", "_backend_name", "_preset", "_rules", "_unicode")
@@ -114,7 +120,7 @@ class PreTokenizer:
             unit = "char" if isinstance(data, str) else "byte"
         elif unit not in get_args(Unit):
             raise ValueError(f"unknown unit {shortened(unit)}; expected one of {get_args(Unit)}")
-        if self._preset.removes:
+        if self._preset.drops_text:
             raise ValueError(
                 f"preset {self._preset.name!r} removes parts of the text, so that its pre-tokens "
                 "do not border on each other; use spans() or explain()"
@@ -131,7 +137,7 @@ class PreTokenizer:
         [(0, 1), (1, 3), (3, 6)]
         """
         _require_str(text, "offsets")
-        if self._preset.removes:
+        if self._preset.drops_text:
             starts, ends, _ = self._backend.steps(text)
             return zip(starts.tolist(), ends.tolist(), strict=True)
         bounds = self._backend.offsets(text, "char").tolist()
@@ -211,7 +217,7 @@ class PreTokenizer:
         return PreTokenizer, (self._preset, self._unicode, self._asked)
 
 
-def native_machine(pre_tokenizer: PreTokenizer) -> Splits:
+def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
     """Return the C++ machine of `pre_tokenizer`, whatever backend it has itself."""
     return make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules import Rule
-from pretok.stage import Stage, Stages, flat
+from pretok.stage import Stage, Stages, flatten_stages
 from pretok.unicode import DEFAULT_VERSION, check_version
 
 Engine = Literal["hf", "tiktoken"]
@@ -27,7 +27,7 @@ class Preset:
     ("hf" for tokenizers' Oniguruma, "tiktoken" for fancy-regex), `unicode` the version that it
     implements, `source` says where the pattern was published. `exactness` is "unknown" where the
     original could not be established, and "approximate" where no stages can express it, which
-    `source` then says. Raises InvalidRuleError, or UnknownUnicodeVersionError.
+    `source` then says. Raises DefinitionError, or UnknownUnicodeVersionError.
 
     >>> from pretok import LETTER, Run
     >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name
@@ -58,18 +58,18 @@ class Preset:
         rules, aliases, stages = tuple(rules), tuple(aliases), tuple(stages)
         for each in (name, *aliases):
             if not isinstance(each, str) or each.split() != [each]:
-                raise InvalidRuleError(f"preset name {each!r}; expected text without white space")
+                raise DefinitionError(f"preset name {each!r}; expected text without white space")
         if bool(rules) == bool(stages):
             given = "both rules and stages" if rules else "no rules"
-            raise InvalidRuleError(f"preset {name!r} has {given}; expected rules, or else stages")
+            raise DefinitionError(f"preset {name!r} has {given}; expected rules, or else stages")
         if stages and pattern:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"preset {name!r}: a pattern beside stages; each Stage has its own pattern"
             )
         try:
-            made = flat(stages) if stages else (Stage(rules, pattern),)
-        except InvalidRuleError as error:
-            raise InvalidRuleError(f"preset {name!r}: {error}") from None
+            made = flatten_stages(stages) if stages else (Stage(rules, pattern),)
+        except DefinitionError as error:
+            raise DefinitionError(f"preset {name!r}: {error}") from None
         _one_of(name, "engine", engine, ENGINES)
         _one_of(name, "exactness", exactness, EXACTNESSES)
         for field, value in (
@@ -99,11 +99,11 @@ class Preset:
         return self.stages[0].pattern if len(self.stages) == 1 else ""
 
     @property
-    def removes(self) -> bool:
+    def drops_text(self) -> bool:
         """Whether parts of the text are dropped."""
-        return any(stage.removes for stage in self.stages)
+        return any(stage.drops_text for stage in self.stages)
 
 
 def _one_of(name: str, field: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise InvalidRuleError(f"preset {name!r}: {field} {value!r}; expected one of {known}")
+        raise DefinitionError(f"preset {name!r}: {field} {value!r}; expected one of {known}")

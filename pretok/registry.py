@@ -48,8 +48,8 @@ def find(name: str) -> Preset:
     if known is not None:
         return known
     installed = _of_packages()
-    if name in installed.twice:
-        raise installed.twice[name]
+    if name in installed.conflicts:
+        raise installed.conflicts[name]
     try:
         return installed.by_name[name]
     except KeyError:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pretok.behaviors import Behavior, check_behavior
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules import Groups, Rule
 from pretok.rules.base import MAX_LOOK_AHEAD
 
-MOST_RULES, MOST_STAGES = 255, 16
+MAX_RULES, MAX_STAGES = 255, 16
 """What fits into the serialised form (cpp/core/split/program.cpp)."""
 
 
@@ -24,10 +24,10 @@ class Stage:
     `behavior` says what becomes of matches, as in Split of Hugging Face's tokenizers (see
     `pretok.behaviors`). `pattern` is the published regex, and `huggingface` the JSON object of the
     pre_tokenizer that splits so, where that is no Split with this pattern. Raises
-    InvalidRuleError.
+    DefinitionError.
 
     >>> from pretok import NUMBER, Run
-    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").removes
+    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").drops_text
     False
     """
 
@@ -39,23 +39,23 @@ class Stage:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", tuple(self.rules))
-        if not 1 <= len(self.rules) <= MOST_RULES:
-            raise InvalidRuleError(
-                f"a stage has {len(self.rules) or 'no'} rules; expected 1 to {MOST_RULES}"
+        if not 1 <= len(self.rules) <= MAX_RULES:
+            raise DefinitionError(
+                f"a stage has {len(self.rules) or 'no'} rules; expected 1 to {MAX_RULES}"
             )
         for number, rule in enumerate(self.rules, 1):
             if not isinstance(rule, Rule):
-                raise InvalidRuleError(
+                raise DefinitionError(
                     f"rule {number} of a stage: {rule!r}; expected one of the kinds of rules, such "
                     "as Run or Contraction"
                 )
         if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
-            raise InvalidRuleError("a stage has two rules Groups; put one into a stage of its own")
+            raise DefinitionError("a stage has two rules Groups; put one into a stage of its own")
         _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")
 
     @property
-    def removes(self) -> bool:
+    def drops_text(self) -> bool:
         """Whether parts of the text are dropped."""
         return self.behavior == "removed"
 
@@ -75,39 +75,39 @@ class Stages(Protocol):
         ...
 
 
-def flat(given: Iterable[Stages]) -> tuple[Stage, ...]:
+def flatten_stages(given: Iterable[Stages]) -> tuple[Stage, ...]:
     """Return the stages that `given` are made of.
 
-    Raises InvalidRuleError for anything else, and where a stage would cut a changed text.
+    Raises DefinitionError for anything else, and where a stage would cut a changed text.
     """
     found: list[Stage] = []
     changing: Stages | None = None
     for item in given:
         if not callable(getattr(item, "stages", None)):
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"stage {len(found) + 1}: {item!r}; expected a Stage, or a block of "
                 "pretok.pre_tokenizers"
             )
         if changing is not None:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"{changing!r} changes the text that {item!r} then cuts, so no stages cut the "
                 "text as it is in the same places"
             )
         found += item.stages()
         changing = item if getattr(item, "changes_text", False) else None
-    if len(found) > MOST_STAGES:
-        raise InvalidRuleError(f"there are {len(found)} stages; expected {MOST_STAGES} at most")
+    if len(found) > MAX_STAGES:
+        raise DefinitionError(f"there are {len(found)} stages; expected {MAX_STAGES} at most")
     _require_linear(rule for stage in found for rule in stage.rules)
     return tuple(found)
 
 
 def _require_linear(rules: Iterable[Rule]) -> None:
-    """Raise InvalidRuleError if `rules` may read too much at each position of a text."""
+    """Raise DefinitionError if `rules` may read too much at each position of a text."""
     ahead = [(rule.look_ahead, type(rule).__name__) for rule in rules]
     total = sum(each for each, _ in ahead)
     if total > MAX_LOOK_AHEAD:
         most, kind = max(ahead)
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"the rules look {total:,} code points ahead in total, one {kind} alone {most:,}; "
             f"expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction fewer or shorter "
             "texts, or lower at_least"

@@ -24,7 +24,7 @@ ESCAPE = "surrogateescape"
 def check_keeps_all(pre_tokenizer: object) -> None:
     """Raise UnsupportedError if `pre_tokenizer` removes text, which ids could not give back."""
     preset = getattr(pre_tokenizer, "preset", None)
-    if preset is not None and preset.removes:
+    if preset is not None and preset.drops_text:
         raise UnsupportedError(
             f"preset {preset.name!r} removes parts of the text, so that decoding could not give it "
             "back; bpe expects a split that keeps all"

@@ -70,7 +70,7 @@ def split_command(
     if unit is not None and form != "offsets":
         raise click.UsageError("--unit goes with --format offsets", click.get_current_context())
     tokenizer = get(preset, unicode, backend)
-    if form == "offsets" and tokenizer.preset.removes:
+    if form == "offsets" and tokenizer.preset.drops_text:
         raise click.ClickException(
             f"preset {tokenizer.preset.name!r} drops parts of the text, so that offsets would not "
             "follow each other; 'pretok explain' shows the start and end of each pre-token"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pretok import json_text
 from pretok.behaviors import BEHAVIORS, Behavior
 from pretok.errors import (
-    InvalidRuleError,
+    DefinitionError,
     UnknownPatternError,
     UnreadableFileError,
     UnsupportedPreTokenizerError,
@@ -27,7 +27,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset
 from pretok.presets import GPT2
-from pretok.stage import MOST_STAGES, Stage
+from pretok.stage import MAX_STAGES, Stage
 
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
@@ -114,23 +114,23 @@ def read(value: object, path: str) -> Read:
 def preset_of(found: Read) -> Preset:
     """Return the known preset that has these stages, or else one that is made of them."""
     stages = found.stages or WHOLE.stages
-    if len(stages) > MOST_STAGES:
+    if len(stages) > MAX_STAGES:
         raise UnsupportedPreTokenizerError(
-            "pre_tokenizer", f"there are {len(stages)} stages; expected {MOST_STAGES} at most"
+            "pre_tokenizer", f"there are {len(stages)} stages; expected {MAX_STAGES} at most"
         )
     known = same_split(stages)
     if known is not None:
         return known
     try:
         return Preset("+".join(found.kinds), stages=stages, source="a tokenizer.json")
-    except InvalidRuleError as error:
+    except DefinitionError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
 
 def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
-    Raises InvalidRuleError if a stage has no pattern that Hugging Face's engine is known to read
+    Raises DefinitionError if a stage has no pattern that Hugging Face's engine is known to read
     so, and is no block.
     """
     stages = list(preset.stages)
@@ -138,7 +138,7 @@ def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     if use_regex or tuple(stages) == WHOLE.stages:
         stages.pop()
     if add_prefix_space and stages:
-        raise InvalidRuleError(
+        raise DefinitionError(
             "a tokenizer.json can put a space before the text only where it splits as 'gpt2' or "
             f"'whole' do, not as {preset.name!r}"
         )
@@ -152,7 +152,7 @@ def write(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
 def written(preset: Preset) -> dict[str, Any]:
     """Return a pre_tokenizer that cuts as `preset` does and leaves the bytes alone.
 
-    Raises InvalidRuleError as `write` does.
+    Raises DefinitionError as `write` does.
     """
     parts = [_written(preset, stage) for stage in preset.stages]
     return {"type": "Sequence", "pretokenizers": parts}
@@ -161,7 +161,7 @@ def written(preset: Preset) -> dict[str, Any]:
 def _written(preset: Preset, stage: Stage) -> dict[str, Any]:
     pattern = stage_pattern_for(stage, preset.engine, "hf")
     if pattern is None and not stage.huggingface:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"preset {preset.name!r} has no pattern that Hugging Face's engine is known to read as "
             "the same split, so a tokenizer.json cannot hold it; use a preset with a pattern"
         )
@@ -202,7 +202,7 @@ def _json_of(source: str | os.PathLike[str]) -> object:
     with naming(file):
         file = file / "tokenizer.json" if file.is_dir() else file
     try:
-        data = read_file(file, json_text.MOST_BYTES)
+        data = read_file(file, json_text.MAX_BYTES)
     except UnreadableFileError as error:
         raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
     try:
@@ -264,7 +264,7 @@ def _parts_of(written: str) -> list[dict[str, Any]]:
 def _block(part: dict[str, Any], path: str) -> Block:
     try:
         return from_dict(part)
-    except InvalidRuleError as error:
+    except DefinitionError as error:
         raise UnsupportedPreTokenizerError(path, str(error)) from None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pretok
 from pre_tokenizer_json import BYTES, literal, sequence, split
-from pretok import InvalidRuleError, Preset, UnsupportedPreTokenizerError, from_huggingface
+from pretok import DefinitionError, Preset, UnsupportedPreTokenizerError, from_huggingface
 from pretok.formats.huggingface import preset_of, read, write, written
 from pretok.fuzz.oracle import of_huggingface
 from pretok.machine.backend import BackendName
@@ -162,7 +162,7 @@ def test_deep_sequences() -> None:
 
 def test_what_cannot_be_written() -> None:
     own = Preset("own", (pretok.Run(pretok.LETTER),))
-    with pytest.raises(InvalidRuleError, match="'own' has no pattern that Hugging Face's engine"):
+    with pytest.raises(DefinitionError, match="'own' has no pattern that Hugging Face's engine"):
         write(own)
-    with pytest.raises(InvalidRuleError, match="put a space before the text only where it splits"):
+    with pytest.raises(DefinitionError, match="put a space before the text only where it splits"):
         write(QWEN2, add_prefix_space=True)

@@ -97,7 +97,7 @@ def test_near_names_are_those_of_packages_too(install: Install) -> None:
         ("A = 5", "TypeError: 'int' object is not iterable"),
         ("A = [5]", "TypeError: expected Presets, got one int"),
         ("def A(): raise OSError('no')", "OSError: no"),
-        ("A = Preset('has space', (Run(LETTER),))", "InvalidRuleError: preset name 'has space'"),
+        ("A = Preset('has space', (Run(LETTER),))", "DefinitionError: preset name 'has space'"),
         ("import pretok; A = pretok.get('other')", "UnknownPresetError: unknown preset 'other'"),
         (f"A = {_words('gpt2')}", None),
     ],

@@ -14,8 +14,8 @@ from pretok import (
     LETTER,
     NUMBER,
     BackendError,
+    DefinitionError,
     Groups,
-    InvalidRuleError,
     Preset,
     PretokError,
     Run,
@@ -253,7 +253,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), REFUSED)
 def test_a_preset_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidRuleError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         Preset(**{"name": "mine", "rules": RULES, **fields})
 
 

@@ -28,9 +28,9 @@ from pretok import (
     UPPER,
     CasedWord,
     Contraction,
+    DefinitionError,
     Enclosed,
     Groups,
-    InvalidRuleError,
     Literal,
     Phrase,
     Preset,
@@ -264,7 +264,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
 def test_a_rule_that_cannot_be_is_refused(
     kind: Any, given: tuple[object, ...], named: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(InvalidRuleError, match=re.escape(message)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         kind(*given, **named)
 
 
