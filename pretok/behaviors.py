@@ -27,9 +27,9 @@ def apply_behavior(
 ) -> Iterator[Part]:
     """Yield the parts that result from applying `behavior` to `spans`, as soon as decided.
 
-    `spans` are the matches and the gaps between them, ascending. `invert` swaps matches and gaps. "isolated"
-    keeps each span, and "removed" drops the matches. "merged_with_previous" joins a match to the
-    gap before it, "merged_with_next" to the gap after it; adjacent matches stay apart.
+    `spans` are the matches and the gaps between them, ascending. `invert` swaps matches and gaps.
+    "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins a
+    match to the gap before it, "merged_with_next" to the gap after it; adjacent matches stay apart.
     "contiguous" joins neighbors of one kind. An empty match counts as a neighbor, but no empty part
     is yielded. Raises DefinitionError for an unknown behavior.
 

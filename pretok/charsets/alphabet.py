@@ -55,7 +55,8 @@ def partition(sets: Iterable[CharSet]) -> Alphabet:
     if len(class_of) > END:
         raise DefinitionError(
             f"the rules distinguish {len(class_of)} classes of code points; "
-            f"expected {END} at most. Use fewer different character sets, or cut the text in an earlier stage"
+            f"expected {END} at most. Use fewer different character sets, or cut the text in an "
+            "earlier stage"
         )
     masks = {
         chars: sum(1 << class_ for signature, class_ in class_of.items() if signature >> i & 1)

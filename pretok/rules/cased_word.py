@@ -15,7 +15,7 @@ from pretok.rules.contraction import APOSTROPHE, Contraction
 
 @dataclass(frozen=True, repr=False)
 class CasedWord(Rule):
-    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word, cut before a capital after lowercase.
+    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word of one case pattern.
 
     `upper` and `lower` share the caseless letters. The match is a run of `upper`, then a run of
     `lower`. If no member of `lower` follows the first run, the match ends after the last caseless

@@ -104,7 +104,7 @@ def _preset(source: random.Random) -> Preset:
         try:
             stages.append(Stage(_rules(source), "", behavior, source.random() < 0.1))
         except DefinitionError as error:
-            if "two rules Groups" not in str(error):
+            if "at most one Groups rule" not in str(error):
                 raise
     return Preset("random", stages=stages)
 
@@ -129,7 +129,7 @@ def test_random_presets_split_alike(native: BackendName) -> None:
         try:
             plain = PreTokenizer(preset, backend="python")
         except DefinitionError as error:
-            if "classes of code points apart; at most" not in str(error):
+            if "classes of code points; expected 31 at most" not in str(error):
                 raise
             continue
         fast = PreTokenizer(preset, backend=native)

@@ -111,7 +111,7 @@ def test_a_broken_package_is_named_and_breaks_no_other(
         rf"the presets of package broken-package 1\.0 \(entry point broken = broken_package:A\) "
         rf"cannot be used: {message}"
         if message
-        else r"'gpt2' of package broken-package 1\.0 \(.*\) is a name of preset 'gpt2' already"
+        else r"'gpt2' of package broken-package 1\.0 \(.*\) is already a name of preset 'gpt2'"
     )
     with pytest.warns(PresetWarning, match=expected):
         assert pretok.get("other").preset.name == "other"

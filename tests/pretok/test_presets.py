@@ -242,10 +242,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rules": (), "stages": (Stage(RULES),) * 17}, "there are 17 stages; expected 16 at most"),
     (
         {"rules": (), "stages": (Stage(RULES),), "pattern": "x"},
-        "preset 'mine': a pattern beside stages; each Stage has its own pattern",
+        "preset 'mine': pass pattern or stages, not both; each Stage has its own pattern",
     ),
     ({"rules": (Run(NUMBER),) * 256}, "a stage has 256 rules; expected 1 to 255"),
-    ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage has two rules Groups"),
+    ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage may have at most one Groups rule"),
     ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \('tested', 'app"),
     ({"engine": "pcre"}, r"preset 'mine': engine 'pcre'; expected one of \('hf', 'tiktoken'\)"),
 ]

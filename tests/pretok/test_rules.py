@@ -182,7 +182,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Contraction, ("\u017f",), {}, "suffix '\u017f'"),
     (Contraction, (3,), {}, "suffix 3; expected ASCII letters"),
     (Contraction, (("s", "t"),), {}, r"suffix ('s', 't')"),
-    (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected small ASCII letters"),
+    (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected lowercase ASCII letters"),
     (Contraction, ("s" * 256,), {}, "sss... has 256 letters; expected 255 at most"),
     (Run, (NOTHING,), {}, "Run: body=NOTHING; expected a CharSet with members"),
     (Run, (None,), {}, "Run: body=None; expected a CharSet"),

@@ -97,7 +97,7 @@ def disjoint_union(sets: list[CharSet]) -> CharSet:
 
 @pytest.mark.parametrize("count", [END, END + 1, 100])
 def test_more_than_31_classes_are_refused(count: int) -> None:
-    message = f"the rules tell {count + 1} classes .* apart; at most 31 are possible. Write fewer"
+    message = f"the rules distinguish {count + 1} classes .*; expected 31 at most. Use fewer"
     with pytest.raises(DefinitionError, match=message):
         compile_rules([Run(chars) for chars in disjoint_sets(count)])
     with pytest.raises(DefinitionError, match=message):
