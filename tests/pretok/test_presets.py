@@ -234,7 +234,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rules": ()}, "preset 'mine' has no rules; expected rules, or else stages"),
     (
         {"rules": (Run(NUMBER), "x")},
-        "preset 'mine': rule 2 of a stage: 'x'; expected one of",
+        "preset 'mine': rule 2 of a stage: 'x'; expected a rule",
     ),
     ({"rules": (NUMBER,)}, "preset 'mine': rule 1 of a stage: NUMBER; expected"),
     ({"stages": (Stage(RULES),)}, "preset 'mine' has both rules and stages; expected rules, or el"),

@@ -224,7 +224,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
         Spaces,
         (ALL,),
         {"at_least": 2},
-        "at_least=2 with at_most=None; expected at_most",
+        "at_least=2 with at_most=None; expected at_least <= at_most",
     ),
     (Spaces, (ALL,), {"at_least": 3, "at_most": 2}, "at_least=3 with at_most=2"),
     (Spaces, (ALL, 9000, 5000), {}, "Spaces: at_least=5000; expected 1 to 4096"),
