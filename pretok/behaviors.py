@@ -1,41 +1,42 @@
-"""What becomes of the parts of a text where a pattern matched: the five behaviors of Split."""
+"""Apply the five behaviors of Split: join, keep or drop the matches of a pattern."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, get_args
 
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
 
 Part = tuple[int, int, bool]
-"""(start, end, whether a match is in it), in any unit."""
+"""(start, end, contains a match), with positions in any unit."""
 
 
 def check_behavior(behavior: str, owner: str) -> Behavior:
-    """Return `behavior` if there is such a one; raise InvalidRuleError, naming `owner`, if not."""
+    """Validate `behavior`; raise DefinitionError, naming `owner`, if it is unknown."""
     for known in BEHAVIORS:
         if behavior == known:
             return known
-    raise InvalidRuleError(f"{owner}: behavior={shortened(behavior)}; expected one of {BEHAVIORS}")
+    raise DefinitionError(f"{owner}: behavior={shortened(behavior)}; expected one of {BEHAVIORS}")
 
 
-def applied(spans: Iterable[Part], behavior: Behavior, invert: bool = False) -> Iterator[Part]:
-    """Yield the parts of a text that `behavior` makes of `spans`, as soon as they are known.
+def apply_behavior(
+    spans: Iterable[Part], behavior: Behavior, invert: bool = False
+) -> Iterator[Part]:
+    """Yield the parts that result from applying `behavior` to `spans`, as soon as decided.
 
-    `spans` are the matches and what lies between them, ascending, each with whether it is a match;
-    `invert` swaps the two kinds. "isolated" keeps each as it is, "removed" drops the matches,
-    "merged_with_previous" and "merged_with_next" join a match to the part before or behind it
-    unless that is a match too, and "contiguous" joins neighbours of one kind. A match may be empty,
-    and counts as a neighbour; no empty part is yielded. Raises InvalidRuleError for another
-    behavior.
+    `spans` are the matches and the gaps between them, ascending. `invert` swaps matches and gaps.
+    "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins a
+    match to the gap before it, "merged_with_next" to the gap after it; adjacent matches stay apart.
+    "contiguous" joins neighbors of one kind. An empty match counts as a neighbor, but no empty part
+    is yielded. Raises DefinitionError for an unknown behavior.
 
-    >>> list(applied([(0, 2, False), (2, 3, True), (3, 4, True)], "merged_with_previous"))
+    >>> list(apply_behavior([(0, 2, False), (2, 3, True), (3, 4, True)], "merged_with_previous"))
     [(0, 3, True), (3, 4, True)]
     """
-    parts = _MADE_BY[check_behavior(behavior, "applied")](
+    parts = _APPLY[check_behavior(behavior, "apply_behavior")](
         ((start, end, not matched) for start, end, matched in spans) if invert else spans
     )
     return (part for part in parts if part[0] < part[1])
@@ -86,7 +87,7 @@ def _contiguous(spans: Iterable[Part]) -> Iterator[Part]:
         yield held
 
 
-_MADE_BY: dict[Behavior, Callable[[Iterable[Part]], Iterator[Part]]] = {
+_APPLY: dict[Behavior, Callable[[Iterable[Part]], Iterator[Part]]] = {
     "isolated": iter,
     "removed": _removed,
     "merged_with_previous": _merged_with_previous,

@@ -49,7 +49,7 @@ class Diff:
         keep: int = 1000,
     ) -> None:
         for tokenizer in (first, second):
-            if tokenizer.preset.removes:
+            if tokenizer.preset.drops_text:
                 raise ValueError(
                     f"preset {tokenizer.preset.name!r} drops parts of the text, so that its "
                     "pre-tokens have no boundaries in common with others; compare presets that "

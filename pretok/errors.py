@@ -1,4 +1,4 @@
-"""Every error that pretok raises on purpose; wording says what was given, expected, and to do."""
+"""Define the errors and warnings of pretok, and helpers that shorten values in messages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from reprlib import Repr
 
 MAX_SHOWN = 80
-"""Values of more characters or bytes are shortened in messages."""
-_LONGEST_PATH = 400
+"""Maximum characters or bytes of a value shown in full in a message."""
+_MAX_PATH = 400
 _SHORT = Repr()
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
 
 
 def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str] = repr) -> str:
-    """Return show(value) for a message: of a long one only both ends, and the length; never raises.
+    """Return show(value) for a message; show only both ends of a long value. Never raises.
 
     >>> shortened("a" * 1000, 8)
     "'aaaa'...'aaaa' (1,000 characters)"
@@ -29,17 +29,17 @@ def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str
     is_text = isinstance(value, (str, bytes, bytearray))
     try:
         text = _SHORT.repr(value) if show is repr and not is_text else show(value)
-    except Exception:  # of a user's own __repr__
+    except Exception:  # from a user-defined __repr__
         return f"<{type(value).__name__}>"
     return text if len(text) <= 4 * most else f"{text[: 2 * most]}...{text[-2 * most :]}"
 
 
 def short_path(path: str | os.PathLike[str]) -> str:
-    """Return a path for a message: of a very long one only both ends."""
+    """Return `path` for a message; show only both ends of a very long path."""
     text = os.fspath(path)
-    if len(text) <= _LONGEST_PATH:
+    if len(text) <= _MAX_PATH:
         return text
-    return f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
+    return f"{text[: _MAX_PATH // 2]}...{text[-_MAX_PATH // 2 :]}"
 
 
 class PretokError(Exception):
@@ -65,12 +65,12 @@ class UnknownPresetError(PretokError, ValueError):
 
 
 class DuplicatePresetError(PretokError, ValueError):
-    """Two installed packages each bring a preset of this name."""
+    """Two installed packages provide different presets of this name."""
 
     def __init__(self, name: str, one: str, other: str) -> None:
         super().__init__(
-            f"preset name {name!r} is given by package {one} and by package {other}; uninstall one "
-            "of them, or import the Preset that you mean and pass it itself"
+            f"preset name {name!r} is provided by package {one} and by package {other}; uninstall "
+            "one of them, or import the intended Preset and pass it directly"
         )
         self.name = name
 
@@ -79,11 +79,11 @@ class DuplicatePresetError(PretokError, ValueError):
 
 
 class PresetWarning(UserWarning):
-    """A preset that an installed package brings cannot be used."""
+    """A preset of an installed package cannot be used."""
 
 
 class UnknownUnicodeVersionError(PretokError, ValueError):
-    """There is no table of this Unicode version."""
+    """This Unicode version has no table."""
 
     def __init__(self, version: object, versions: Iterable[str]) -> None:
         super().__init__(
@@ -95,10 +95,10 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
 
 class UnknownPatternError(PretokError, ValueError):
-    """No preset splits as the engine does with this pattern.
+    """No preset is equivalent to this pattern in this engine.
 
-    `nearest` is the name of the preset whose pattern is the most similar, `difference` shows in
-    lines, alternative by alternative, how the two differ.
+    `nearest` names the preset with the most similar pattern. `difference` compares the two
+    patterns line by line, one alternative a line.
     """
 
     def __init__(
@@ -115,9 +115,9 @@ class UnknownPatternError(PretokError, ValueError):
 
 
 class UnsupportedPreTokenizerError(PretokError, ValueError):
-    """A pre_tokenizer of a tokenizer.json is malformed, or splits as nothing here does.
+    """A pre_tokenizer of a tokenizer.json is malformed or not supported.
 
-    `path` is the place in the JSON that is meant.
+    `path` is the location in the JSON.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -129,15 +129,15 @@ class UnsupportedPreTokenizerError(PretokError, ValueError):
 
 
 class UnreadableFileError(PretokError, ValueError):
-    """A file is not a regular one, or is larger than what it should hold."""
+    """A file is not a regular file, or exceeds its size limit."""
 
 
-class InvalidRuleError(PretokError, ValueError):
-    """A rule or preset that would need backtracking, match nothing, or is malformed."""
+class DefinitionError(PretokError, ValueError):
+    """A rule, set, stage or preset is malformed, matches nothing or needs backtracking."""
 
 
 class BackendError(PretokError, RuntimeError):
-    """The backend asked for is unknown or was not built."""
+    """The requested backend is unknown or was not built."""
 
 
 def _near(name: object, known: list[str]) -> list[str]:
@@ -156,7 +156,7 @@ def _quoted(names: Iterable[str]) -> str:
 def _rebuild(
     kind: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
 ) -> PretokError:
-    """Unpickle an error whose constructor takes other arguments than its message."""
+    """Unpickle an error whose constructor does not take its message."""
     error = kind.__new__(kind)
     error.args = arguments
     error.__dict__.update(state)

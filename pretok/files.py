@@ -1,4 +1,4 @@
-"""Reading files that hold data of others: regular ones only, and never more than a limit."""
+"""Read untrusted files: only regular files, and never more bytes than a limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from pretok.errors import UnreadableFileError, short_path
 
-LEAST_READ = 1 << 16
+MIN_READ = 1 << 16
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
@@ -27,7 +27,7 @@ _KINDS = (
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let every OSError name `path`, shortened if it is very long."""
+    """Make every OSError name `path`, shortened if very long."""
     try:
         yield
     except OSError as error:
@@ -38,9 +38,9 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file to be read, unbuffered.
+    """Open a regular file for reading, unbuffered.
 
-    Never wait for the writer of a pipe. Never open a device, which may change it. Raises
+    Never wait for the writer of a pipe. Never open a device, because opening may change it. Raises
     UnreadableFileError for anything but a regular file; OSError.
     """
     with naming(path):
@@ -52,40 +52,40 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
-def read(path: Path, most: int) -> bytes:
-    """Return the bytes of a regular file, of which there may be `most`.
+def read(path: Path, limit: int) -> bytes:
+    """Return the bytes of a regular file of at most `limit` bytes.
 
-    Reads at most one byte more, however large the file is or becomes. Raises UnreadableFileError
+    Reads at most one byte more, even if the file grows. Raises UnreadableFileError
     for a larger file, and for anything but a regular one; OSError.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         parts: list[bytes] = []
-        got = 0
-        # One byte more than the file should have shows that it ends.
-        wanted = max(size + 1, LEAST_READ)
-        while size <= most and got <= most:
-            part = file.read(min(wanted, most + 1 - got))
+        size_read = 0
+        # A read past the expected size detects the end of the file.
+        read_size = max(size + 1, MIN_READ)
+        while size <= limit and size_read <= limit:
+            part = file.read(min(read_size, limit + 1 - size_read))
             if part is None:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
             if not part:
                 return parts[0] if len(parts) == 1 else b"".join(parts)
             parts.append(part)
-            got += len(part)
-            wanted = max(got, LEAST_READ)
-    count = f"{size:,}" if size > most else f"more than {most:,}"
+            size_read += len(part)
+            read_size = max(size_read, MIN_READ)
+    count = f"{size:,}" if size > limit else f"more than {limit:,}"
     raise UnreadableFileError(
-        f"the file has {count} bytes; expected {most:,} at most, so this is something else"
+        f"the file has {count} bytes; expected {limit:,} at most, so this is another kind of file"
     )
 
 
 def kind_of(mode: int) -> str:
-    """Return what a file of this mode is, if it is no regular one."""
-    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "no regular file")
+    """Return a description of a file of this mode, which is not a regular file."""
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a regular file")
 
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFileError(
-            f"this is {kind_of(status.st_mode)}; expected an ordinary file, so copy it to one"
+            f"this is {kind_of(status.st_mode)}; expected a regular file, so copy it to one"
         )

@@ -1,21 +1,21 @@
-"""Parsing JSON of others with limits: objects of Python take many times the room of their text."""
+"""Parse untrusted JSON within limits; Python objects take many times the memory of their text."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-MOST_BYTES = 1 << 27
-"""The largest tokenizer.json there is has a quarter of it."""
-_BYTES_EACH = 8
-_MOST_OF_FEW = 1000
+MAX_BYTES = 1 << 27
+"""Four times the largest published tokenizer.json."""
+_BYTES_PER_CONTAINER = 8
+_MIN_CONTAINER_LIMIT = 1000
 
 
 def parse(data: bytes) -> Any:
     """Return the value that JSON text in UTF-8 holds.
 
-    Raises ValueError for text that is not JSON, or not UTF-8; json.loads takes NaN and Infinity,
-    which are not JSON. Raises ValueError for what `check` refuses.
+    Raises ValueError for text that is not JSON or not UTF-8, and for data that `check` rejects.
+    NaN and Infinity, which json.loads accepts, are not JSON.
     """
     check(data)
     try:
@@ -29,18 +29,16 @@ def parse(data: bytes) -> Any:
 
 
 def check(data: bytes) -> None:
-    """Raise ValueError if JSON is larger, or has more lists and objects, than a tokenizer has.
+    """Raise ValueError if the JSON is larger than a tokenizer, or has more lists and objects.
 
-    Lists and objects take many times the memory of their text: there may be one to _BYTES_EACH
-    bytes. cpp/formats/tokenizer_json.cpp has the same limits.
+    Lists and objects take many times the memory of their text, so MAX_BYTES alone does not bound
+    the memory. cpp/formats/tokenizer_json.cpp has the same limits.
     """
-    if len(data) > MOST_BYTES:
-        raise ValueError(
-            f"the JSON has {len(data):,} bytes; a tokenizer has {MOST_BYTES:,} at most"
-        )
-    # Brackets in strings count, too. A merge as a list of two strings takes ten bytes or more.
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the JSON has {len(data):,} bytes; a tokenizer has {MAX_BYTES:,} at most")
+    # Counts brackets in strings too. A merge as a list of two strings takes at least ten bytes.
     count = data.count(b"[") + data.count(b"{")
-    if count > _MOST_OF_FEW + len(data) // _BYTES_EACH:
+    if count > _MIN_CONTAINER_LIMIT + len(data) // _BYTES_PER_CONTAINER:
         raise ValueError(
             f"the JSON has {count:,} lists and objects in {len(data):,} bytes, more than a "
             "tokenizer has"

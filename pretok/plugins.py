@@ -1,8 +1,8 @@
-"""Presets that other packages bring, by entry points of the group "pretok.presets".
+"""Load presets of other packages from entry points of the group "pretok.presets".
 
-An entry point names a Preset, an iterable of Presets, or a function that returns either. They are
-looked for only when a name is not known otherwise, or all presets are asked for. What is wrong with
-one package is a PresetWarning that names it, and takes nothing from the others.
+An entry point names a Preset, an iterable of Presets, or a function that returns either. Entry
+points are loaded only for an otherwise unknown name, or to list all presets. A failing package
+causes a PresetWarning that names the package; the other packages still work.
 """
 
 from __future__ import annotations
@@ -21,53 +21,55 @@ GROUP = "pretok.presets"
 
 
 class Installed(NamedTuple):
-    """The presets of installed packages by name and alias, and the names that two packages give."""
+    """Presets of installed packages by name and alias, and names that two packages provide."""
 
     by_name: dict[str, Preset]
-    twice: dict[str, DuplicatePresetError]
+    conflicts: dict[str, DuplicatePresetError]
 
     def presets(self) -> tuple[Preset, ...]:
-        """Return each preset once; not one whose own name another package gives too."""
+        """Return each preset once, without presets whose name is in `conflicts`."""
         return tuple(preset for name, preset in self.by_name.items() if name == preset.name)
 
 
 def load_installed(taken: Mapping[str, Preset]) -> Installed:
-    """Return what the installed packages bring; `taken` are the presets that go before theirs."""
+    """Load the presets of installed packages; presets in `taken` have priority."""
     from importlib.metadata import entry_points
 
-    found = Installed({}, {})
-    givers: dict[str, str] = {}
+    installed = Installed({}, {})
+    owners: dict[str, str] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: (_package(point), point.name)):
-        giver = f"{_package(point)} (entry point {point.name} = {point.value})"
+        owner = f"{_package(point)} (entry point {point.name} = {point.value})"
         try:
-            given = list(_presets(point))
+            presets = list(_presets(point))
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            _warn(f"the presets of package {giver} cannot be used: {what}")
+            problem = f"{type(error).__name__}: {error}"
+            _warn(f"the presets of package {owner} cannot be used: {problem}")
             continue
-        for preset in given:
+        for preset in presets:
             for name in (preset.name, *preset.aliases):
                 if name in taken:
                     if taken[name] != preset:
-                        owner = taken[name].name
-                        _warn(f"{name!r} of package {giver} is a name of preset {owner!r} already")
-                elif name in found.twice:
+                        _warn(
+                            f"{name!r} of package {owner} is already a name of preset "
+                            f"{taken[name].name!r}"
+                        )
+                elif name in installed.conflicts:
                     pass
-                elif found.by_name.setdefault(name, preset) == preset:
-                    givers.setdefault(name, giver)
+                elif installed.by_name.setdefault(name, preset) == preset:
+                    owners.setdefault(name, owner)
                 else:
-                    del found.by_name[name]
-                    found.twice[name] = DuplicatePresetError(name, givers[name], giver)
-    return found
+                    del installed.by_name[name]
+                    installed.conflicts[name] = DuplicatePresetError(name, owners[name], owner)
+    return installed
 
 
 def _presets(point: EntryPoint) -> Iterable[Preset]:
-    given = point.load()
-    if not isinstance(given, Preset) and callable(given):
-        given = given()
-    if isinstance(given, Preset):
-        return (given,)
-    presets = tuple(given)
+    value = point.load()
+    if not isinstance(value, Preset) and callable(value):
+        value = value()
+    if isinstance(value, Preset):
+        return (value,)
+    presets = tuple(value)
     for preset in presets:
         if not isinstance(preset, Preset):
             raise TypeError(f"expected Presets, got one {type(preset).__name__}")

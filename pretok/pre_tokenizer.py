@@ -1,4 +1,4 @@
-"""PreTokenizer: the public object, over the native backend or the pure Python one."""
+"""PreTokenizer: the public splitter, over the native or the pure Python backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName, Splits, choose_backend, make_backend, stage_backend
+from pretok.machine.backend import (
+    BackendName,
+    Splitter,
+    choose_backend,
+    make_backend,
+    stage_backend,
+)
 from pretok.machine.machine import GAP, Unit
 from pretok.machine.stream import Data, Stream
 from pretok.preset import Preset
@@ -20,9 +26,9 @@ from pretok.unicode import check_version
 
 
 class Step(NamedTuple):
-    """One pre-token: `text`, from code point `start` to `end`, and the rule that made it.
+    """One pre-token: `text`, from code point `start` to `end`, and the rule that matched it.
 
-    `rule` is None where no rule of the preset matched.
+    `rule` is None if no rule of the preset matched.
     """
 
     start: int
@@ -32,15 +38,15 @@ class Step(NamedTuple):
 
 
 class PreTokenizer:
-    """Splits text into pre-tokens as one preset says, in one Unicode version.
+    """Splitter text into pre-tokens as one preset says, in one Unicode version.
 
     Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Every method
-    takes time linear in the text. A str may hold lone surrogates; like every code point of general
-    category C they are kept as they are. The pre-tokens are all of the text, unless a stage of the
-    preset removes some (`preset.removes`).
+    takes time linear in the text. A str may hold lone surrogates; they are
+    kept unchanged, like all code points of general category C. The pre-tokens cover the whole text,
+    unless a stage of the preset drops parts (`preset.drops_text`).
     """
 
-    __slots__ = ("_asked", "_backend", "_backend_name", "_preset", "_rules", "_unicode")
+    __slots__ = ("_backend", "_backend_name", "_preset", "_requested_backend", "_rules", "_unicode")
 
     def __init__(
         self, preset: Preset, unicode: str | None = None, backend: BackendName | None = None
@@ -50,13 +56,13 @@ class PreTokenizer:
         self._preset = preset
         self._rules = preset.rules
         self._unicode = check_version(preset.unicode if unicode is None else unicode)
-        self._asked = backend
+        self._requested_backend = backend
         self._backend_name = choose_backend(backend)
         self._backend = make_backend(preset.stages, self._unicode, self._backend_name)
 
     @property
     def preset(self) -> Preset:
-        """The preset that says how to split."""
+        """The preset that defines the split."""
         return self._preset
 
     @property
@@ -66,7 +72,7 @@ class PreTokenizer:
 
     @property
     def backend(self) -> BackendName:
-        """What does the work: "native" or "python"."""
+        """The backend in use: "native" or "python"."""
         return self._backend_name
 
     def split(self, text: str) -> list[str]:
@@ -114,7 +120,7 @@ class PreTokenizer:
             unit = "char" if isinstance(data, str) else "byte"
         elif unit not in get_args(Unit):
             raise ValueError(f"unknown unit {shortened(unit)}; expected one of {get_args(Unit)}")
-        if self._preset.removes:
+        if self._preset.drops_text:
             raise ValueError(
                 f"preset {self._preset.name!r} removes parts of the text, so that its pre-tokens "
                 "do not border on each other; use spans() or explain()"
@@ -131,7 +137,7 @@ class PreTokenizer:
         [(0, 1), (1, 3), (3, 6)]
         """
         _require_str(text, "offsets")
-        if self._preset.removes:
+        if self._preset.drops_text:
             starts, ends, _ = self._backend.steps(text)
             return zip(starts.tolist(), ends.tolist(), strict=True)
         bounds = self._backend.offsets(text, "char").tolist()
@@ -207,12 +213,12 @@ class PreTokenizer:
         return hash((self._preset.name, self._unicode))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Where it is unpickled the native backend may not be built, so only a wish is kept.
-        return PreTokenizer, (self._preset, self._unicode, self._asked)
+        # The native backend may be missing at unpickling, so pickle the requested backend.
+        return PreTokenizer, (self._preset, self._unicode, self._requested_backend)
 
 
-def native_machine(pre_tokenizer: PreTokenizer) -> Splits:
-    """Return the C++ machine of `pre_tokenizer`, whatever backend it has itself."""
+def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
+    """Return the C++ machine of `pre_tokenizer`, independent of its own backend."""
     return make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 
 
@@ -221,9 +227,9 @@ def _threads(texts: Sequence[str]) -> int:
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 
-def _require_str(text: object, instead: str) -> str:
+def _require_str(text: object, bytes_method: str) -> str:
     if not isinstance(text, str):
-        hint = f"; use {instead} for bytes" if isinstance(text, (bytes, bytearray)) else ""
+        hint = f"; use {bytes_method} for bytes" if isinstance(text, (bytes, bytearray)) else ""
         raise TypeError(f"expected str, got {type(text).__name__}{hint}")
     return text
 

@@ -1,4 +1,4 @@
-"""Preset: a named split, with where it comes from."""
+"""Preset: a named split and its provenance."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules import Rule
-from pretok.stage import Stage, Stages, flat
+from pretok.stage import Stage, Stages, flatten_stages
 from pretok.unicode import DEFAULT_VERSION, check_version
 
 Engine = Literal["hf", "tiktoken"]
@@ -19,15 +19,15 @@ EXACTNESSES: tuple[Exactness, ...] = get_args(Exactness)
 
 @dataclass(frozen=True, init=False)
 class Preset:
-    r"""A split by name: (pattern, engine dialect, Unicode version) and the stages that equal them.
+    r"""A named split: (pattern, engine dialect, Unicode version) and the equivalent stages.
 
-    Either `rules`, with their `pattern`, are the one stage there is; or `stages` are given, each a
-    Stage or a block of `pretok.pre_tokenizers`, and each cuts every piece of the one before,
-    seeing it as a whole text. `engine` is the engine whose reading of the patterns the rules follow
-    ("hf" for tokenizers' Oniguruma, "tiktoken" for fancy-regex), `unicode` the version that it
-    implements, `source` says where the pattern was published. `exactness` is "unknown" where the
-    original could not be established, and "approximate" where no stages can express it, which
-    `source` then says. Raises InvalidRuleError, or UnknownUnicodeVersionError.
+    Pass `rules` and their `pattern` for a preset of one stage, or `stages`, each a Stage or a block
+    of `pretok.pre_tokenizers`. Each stage splits every piece of the previous stage as a whole text.
+    `engine` is the regex dialect of the patterns: "hf" for Oniguruma in tokenizers, "tiktoken" for
+    fancy-regex. `unicode` is the Unicode version of that engine, `source` names the publication of
+    the pattern. `exactness` is "unknown" if the original could not be established, "approximate" if
+    no stages can express it; `source` then explains. Raises DefinitionError or
+    UnknownUnicodeVersionError.
 
     >>> from pretok import LETTER, Run
     >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name
@@ -56,25 +56,25 @@ class Preset:
         exactness: Exactness = "tested",
     ) -> None:
         rules, aliases, stages = tuple(rules), tuple(aliases), tuple(stages)
-        for each in (name, *aliases):
-            if not isinstance(each, str) or each.split() != [each]:
-                raise InvalidRuleError(f"preset name {each!r}; expected text without white space")
+        for text in (name, *aliases):
+            if not isinstance(text, str) or text.split() != [text]:
+                raise DefinitionError(f"preset name {text!r}; expected text without white space")
         if bool(rules) == bool(stages):
-            given = "both rules and stages" if rules else "no rules"
-            raise InvalidRuleError(f"preset {name!r} has {given}; expected rules, or else stages")
+            problem = "both rules and stages" if rules else "no rules"
+            raise DefinitionError(f"preset {name!r} has {problem}; expected rules, or else stages")
         if stages and pattern:
-            raise InvalidRuleError(
-                f"preset {name!r}: a pattern beside stages; each Stage has its own pattern"
+            raise DefinitionError(
+                f"preset {name!r}: pass pattern or stages, not both; each Stage has its own pattern"
             )
         try:
-            made = flat(stages) if stages else (Stage(rules, pattern),)
-        except InvalidRuleError as error:
-            raise InvalidRuleError(f"preset {name!r}: {error}") from None
+            flattened = flatten_stages(stages) if stages else (Stage(rules, pattern),)
+        except DefinitionError as error:
+            raise DefinitionError(f"preset {name!r}: {error}") from None
         _one_of(name, "engine", engine, ENGINES)
         _one_of(name, "exactness", exactness, EXACTNESSES)
         for field, value in (
             ("name", name),
-            ("stages", made),
+            ("stages", flattened),
             ("aliases", aliases),
             ("engine", engine),
             ("source", source),
@@ -99,11 +99,11 @@ class Preset:
         return self.stages[0].pattern if len(self.stages) == 1 else ""
 
     @property
-    def removes(self) -> bool:
-        """Whether parts of the text are dropped."""
-        return any(stage.removes for stage in self.stages)
+    def drops_text(self) -> bool:
+        """True if a stage drops parts of the text."""
+        return any(stage.drops_text for stage in self.stages)
 
 
 def _one_of(name: str, field: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise InvalidRuleError(f"preset {name!r}: {field} {value!r}; expected one of {known}")
+        raise DefinitionError(f"preset {name!r}: {field} {value!r}; expected one of {known}")

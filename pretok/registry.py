@@ -1,4 +1,4 @@
-"""Presets by name: the built-in ones, those registered, and those of installed packages."""
+"""Look up presets by name: built-in, registered and from installed packages."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _presets: dict[str, Preset] = {}
 _by_name: dict[str, Preset] = {}
 _installed: Installed | None = None
 _loading = threading.RLock()
-_made: dict[tuple[str, str, str | None], PreTokenizer] = {}
+_pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
 
 
 def presets() -> tuple[Preset, ...]:
-    """Return every preset: the built-in ones, the registered ones in order, the installed ones.
+    """Return all presets: built-in, then registered, then installed.
 
-    Installed ones are those that packages bring by entry points of the group "pretok.presets".
+    Packages provide installed presets by entry points of the group "pretok.presets".
 
     >>> [preset.name for preset in presets()][:3]
     ['gpt2', 'r50k', 'cl100k']
@@ -32,7 +32,7 @@ def presets() -> tuple[Preset, ...]:
 
 
 def registered() -> tuple[Preset, ...]:
-    """Return the presets that are known without looking for installed packages."""
+    """Return the built-in and registered presets; does not search installed packages."""
     return tuple(_presets.values())
 
 
@@ -48,8 +48,8 @@ def find(name: str) -> Preset:
     if known is not None:
         return known
     installed = _of_packages()
-    if name in installed.twice:
-        raise installed.twice[name]
+    if name in installed.conflicts:
+        raise installed.conflicts[name]
     try:
         return installed.by_name[name]
     except KeyError:
@@ -58,13 +58,13 @@ def find(name: str) -> Preset:
 
 def _of_packages() -> Installed:
     global _installed
-    # A lock of its own, which a module that is being loaded may take again, but finds nothing yet.
+    # Reentrant: a module that is being loaded may look up presets; it sees no installed ones yet.
     with _loading:
         if _installed is None:
             _installed = Installed({}, {})
             try:
                 _installed = load_installed(_by_name)
-            except BaseException:  # a warning that was made an error, or Ctrl-C
+            except BaseException:  # a warning turned into an error, or Ctrl-C
                 _installed = None
                 raise
         return _installed
@@ -99,12 +99,12 @@ def register(preset: Preset) -> Preset:
 def get(
     name: str | Preset, unicode: str | None = None, backend: BackendName | None = None
 ) -> PreTokenizer:
-    """Return the pre-tokenizer of a preset, by name or alias, or of a Preset that is given.
+    """Return the pre-tokenizer of a preset: a name, an alias or a Preset.
 
-    `unicode` is a Unicode version such as "18.0", by default the preset's own, that of the
-    engine it equals. `backend` is "native" or "python", by default the best there is (see
-    `pretok.backend`). Raises UnknownPresetError, with near matches; UnknownUnicodeVersionError;
-    BackendError. Cheap from the second call for the same arguments on.
+    `unicode` is a Unicode version such as "18.0", by default that of the preset. `backend` is
+    "native" or "python", by default the best available (see `pretok.backend`). Repeated calls by
+    name are cheap, because the result is cached. Raises UnknownPresetError with near matches,
+    UnknownUnicodeVersionError, or BackendError.
 
     >>> get("qwen2").split("Hello world 42")
     ['Hello', ' world', ' ', '4', '2']
@@ -113,10 +113,10 @@ def get(
         return PreTokenizer(name, unicode, backend)
     preset = find(name)
     key = (preset.name, check_version(preset.unicode if unicode is None else unicode), backend)
-    made = _made.get(key)
-    if made is None:
-        made = _made.setdefault(key, PreTokenizer(preset, unicode, backend))
-    return made
+    pre_tokenizer = _pre_tokenizers.get(key)
+    if pre_tokenizer is None:
+        pre_tokenizer = _pre_tokenizers.setdefault(key, PreTokenizer(preset, unicode, backend))
+    return pre_tokenizer
 
 
 for _preset in BUILT_IN:

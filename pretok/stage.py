@@ -1,4 +1,4 @@
-"""Stage: one step of a split, which cuts every piece of the step before."""
+"""Stage: one step of a split, which cuts every piece of the previous step."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pretok.behaviors import Behavior, check_behavior
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules import Groups, Rule
 from pretok.rules.base import MAX_LOOK_AHEAD
 
-MOST_RULES, MOST_STAGES = 255, 16
-"""What fits into the serialised form (cpp/core/split/program.cpp)."""
+MAX_RULES, MAX_STAGES = 255, 16
+"""Limits of the serialized form (cpp/core/split/program.cpp)."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    r"""Rules, and what becomes of what they match and of what lies between.
+    r"""An ordered list of rules, and the behavior applied to their matches.
 
-    `rules` are tried in order at each position, and the first that matches makes a part. Text
-    where none matches is a part of its own, up to where one does. `invert` swaps the two kinds, and
-    `behavior` says what becomes of matches, as in Split of Hugging Face's tokenizers (see
-    `pretok.behaviors`). `pattern` is the published regex, and `huggingface` the JSON object of the
-    pre_tokenizer that splits so, where that is no Split with this pattern. Raises
-    InvalidRuleError.
+    At each position the first rule in `rules` that matches produces a part. Text between matches
+    is a gap, also a part. `invert` swaps matches and gaps. `behavior` joins, keeps or drops matches
+    as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is the published
+    regex. `huggingface` is the JSON object of the equivalent pre_tokenizer, if this is not a Split
+    with `pattern`. Raises DefinitionError.
 
     >>> from pretok import NUMBER, Run
-    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").removes
+    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").drops_text
     False
     """
 
@@ -39,35 +38,37 @@ class Stage:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", tuple(self.rules))
-        if not 1 <= len(self.rules) <= MOST_RULES:
-            raise InvalidRuleError(
-                f"a stage has {len(self.rules) or 'no'} rules; expected 1 to {MOST_RULES}"
+        if not 1 <= len(self.rules) <= MAX_RULES:
+            raise DefinitionError(
+                f"a stage has {len(self.rules) or 'no'} rules; expected 1 to {MAX_RULES}"
             )
         for number, rule in enumerate(self.rules, 1):
             if not isinstance(rule, Rule):
-                raise InvalidRuleError(
-                    f"rule {number} of a stage: {rule!r}; expected one of the kinds of rules, such "
-                    "as Run or Contraction"
+                raise DefinitionError(
+                    f"rule {number} of a stage: {rule!r}; expected a rule, such as Run or "
+                    "Contraction"
                 )
         if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
-            raise InvalidRuleError("a stage has two rules Groups; put one into a stage of its own")
+            raise DefinitionError(
+                "a stage may have at most one Groups rule; move the others to stages of their own"
+            )
         _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")
 
     @property
-    def removes(self) -> bool:
-        """Whether parts of the text are dropped."""
+    def drops_text(self) -> bool:
+        """True if the stage drops parts of the text."""
         return self.behavior == "removed"
 
     def stages(self) -> tuple[Stage, ...]:
-        """Return the stage itself, as what makes up several stages does."""
+        """Return the stage itself, as a tuple like every `Stages`."""
         return (self,)
 
 
 class Stages(Protocol):
-    """What can stand among the stages of a Preset: a Stage, or what is made of some.
+    """An item of the `stages` of a Preset: a Stage, or a block that consists of stages.
 
-    One that has `changes_text`, and that true, can only come last.
+    An item whose attribute `changes_text` is true must come last.
     """
 
     def stages(self) -> tuple[Stage, ...]:
@@ -75,40 +76,40 @@ class Stages(Protocol):
         ...
 
 
-def flat(given: Iterable[Stages]) -> tuple[Stage, ...]:
-    """Return the stages that `given` are made of.
+def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
+    """Return the stages of all `items`, in order.
 
-    Raises InvalidRuleError for anything else, and where a stage would cut a changed text.
+    Raises DefinitionError for other items, too many stages, and a stage after changed text.
     """
-    found: list[Stage] = []
+    stages: list[Stage] = []
     changing: Stages | None = None
-    for item in given:
+    for item in items:
         if not callable(getattr(item, "stages", None)):
-            raise InvalidRuleError(
-                f"stage {len(found) + 1}: {item!r}; expected a Stage, or a block of "
+            raise DefinitionError(
+                f"stage {len(stages) + 1}: {item!r}; expected a Stage, or a block of "
                 "pretok.pre_tokenizers"
             )
         if changing is not None:
-            raise InvalidRuleError(
-                f"{changing!r} changes the text that {item!r} then cuts, so no stages cut the "
-                "text as it is in the same places"
+            raise DefinitionError(
+                f"{changing!r} changes the text before {item!r} cuts it, so no stages can cut the "
+                "original text equally"
             )
-        found += item.stages()
+        stages += item.stages()
         changing = item if getattr(item, "changes_text", False) else None
-    if len(found) > MOST_STAGES:
-        raise InvalidRuleError(f"there are {len(found)} stages; expected {MOST_STAGES} at most")
-    _require_linear(rule for stage in found for rule in stage.rules)
-    return tuple(found)
+    if len(stages) > MAX_STAGES:
+        raise DefinitionError(f"there are {len(stages)} stages; expected {MAX_STAGES} at most")
+    _require_linear(rule for stage in stages for rule in stage.rules)
+    return tuple(stages)
 
 
 def _require_linear(rules: Iterable[Rule]) -> None:
-    """Raise InvalidRuleError if `rules` may read too much at each position of a text."""
-    ahead = [(rule.look_ahead, type(rule).__name__) for rule in rules]
-    total = sum(each for each, _ in ahead)
+    """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD."""
+    look_aheads = [(rule.look_ahead, type(rule).__name__) for rule in rules]
+    total = sum(size for size, _ in look_aheads)
     if total > MAX_LOOK_AHEAD:
-        most, kind = max(ahead)
-        raise InvalidRuleError(
-            f"the rules look {total:,} code points ahead in total, one {kind} alone {most:,}; "
+        largest, kind = max(look_aheads)
+        raise DefinitionError(
+            f"the rules look {total:,} code points ahead in total, one {kind} alone {largest:,}; "
             f"expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction fewer or shorter "
             "texts, or lower at_least"
         )

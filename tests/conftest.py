@@ -104,7 +104,7 @@ def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the test registers is gone after it."""
-    for name in ("_presets", "_by_name", "_made"):
+    for name in ("_presets", "_by_name", "_pre_tokenizers"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     monkeypatch.setattr(registry, "_installed", None)
 

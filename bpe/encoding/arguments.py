@@ -46,7 +46,7 @@ def resolve_pre_tokenizer(
 def check_keeps_text(pre_tokenizer: object) -> None:
     """Raise UnsupportedError if `pre_tokenizer` drops text, which ids could not give back."""
     preset = getattr(pre_tokenizer, "preset", None)
-    if preset is not None and preset.removes:
+    if preset is not None and preset.drops_text:
         raise UnsupportedError(
             f"preset {preset.name!r} drops parts of the text, and decoding could not give them "
             "back; expected a preset that keeps all text"

@@ -138,7 +138,9 @@ class PythonBackend:
         return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     @staticmethod
-    def all_take_fast_path(texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool) -> bool:
+    def all_take_fast_path(
+        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
         """Return False: the pipeline has to check each text."""
         return False
 

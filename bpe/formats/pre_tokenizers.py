@@ -6,7 +6,7 @@ from typing import Any
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
-from pretok.errors import InvalidRuleError, UnsupportedPreTokenizerError
+from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface
 from pretok.preset import Preset
 
@@ -26,7 +26,7 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
             f"{error}; pass preset= to say how to split instead, with a preset of your own or any "
             "object with offsets(text)"
         ) from None
-    if preset.removes:
+    if preset.drops_text:
         raise pre_tokenizer.unsupported(
             "it drops parts of the text, and bpe gives ids for all of it; pass preset= to say how "
             "to split instead"
@@ -69,5 +69,5 @@ def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
         )
     try:
         return huggingface.to_byte_level_json(preset, add_prefix_space)
-    except InvalidRuleError as error:
+    except DefinitionError as error:
         raise VocabularyError(f"{error}, or pickle the tokenizer") from None

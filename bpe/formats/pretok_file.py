@@ -7,7 +7,7 @@ A head of 16 bytes: b"\x89PRETOK\n", the version (1) and the CRC-32 of all that 
                   a whole is not merged (always with 1); 4: NFC; 8: a space is put before a text;
                   16: the preset is none that is built in
     preset        text: its name; text: the Unicode version; with flag 16 the number of words of its
-                  program (pretok.machine.program.stage_words), and the words
+                  program (pretok.machine.program.serialize_stages), and the words
     template      the number of ids before a text, and the ids; the same for those behind
     added tokens  their number, and of each text, id and flags: 1 special, 2 normalized, 4 lstrip,
                   8 rstrip, 16 single_word
@@ -46,7 +46,7 @@ from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.errors import UnknownPresetError
 from pretok.machine.backend import backend
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
@@ -117,7 +117,7 @@ def dump(tokenizer: Tokenizer) -> bytes:
     )
     parts = [_number(flags), _text(preset.name), _text(split.unicode)]
     if is_own:
-        words = stage_words(preset.stages)
+        words = serialize_stages(preset.stages)
         parts += [_number(len(words)), *map(_number, words)]
     for ids in tokenizer.template:
         parts += [_number(len(ids)), *map(_number, ids)]
@@ -159,7 +159,7 @@ def _preset(reader: _Reader, is_own: bool) -> tuple[Preset | None, str, str]:
         return known, "" if known else f"{said} this version of pretok does not have", unicode
     words = [reader.number() for _ in range(reader.count(1))]
     for preset in _of_others(name):
-        if stage_words(preset.stages) == words:
+        if serialize_stages(preset.stages) == words:
             return preset, "", unicode
     return (
         None,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from cpp.generate.files import CPP, REPOSITORY, literal, parser, write_or_check
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.formats import huggingface
 from pretok.fuzz.exhaustive import CORE_NAMES, STRINGS, longest, one_of_each_class
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 
@@ -45,7 +45,7 @@ def render_splits() -> str:
     """Return what the generated file of the reader of tokenizer.json must hold."""
     rows: dict[str, str] = {}
     for preset in BUILT_IN:
-        for written in () if preset.removes else _ways_to_write(preset):
+        for written in () if preset.drops_text else _ways_to_write(preset):
             found = huggingface.preset_of(huggingface.read(written, "pre_tokenizer"))
             if found in BUILT_IN:
                 rows.setdefault(_parts(written), found.name)
@@ -63,7 +63,7 @@ constexpr KnownSplit KNOWN_SPLITS[] = {{
 
 
 def _ways_to_write(preset: Preset) -> Iterator[dict[str, Any]]:
-    with suppress(InvalidRuleError):
+    with suppress(DefinitionError):
         written = huggingface.to_byte_level_json(preset)
         yield written
         # As files made of tiktoken's have it.
@@ -141,7 +141,7 @@ def _words(preset: Preset) -> str:
             lines.append(f"//  stage {number}, {stage.behavior}{', inverted' * stage.invert}\n")
         lines += [f"//   {_comment(str(rule))}\n" for rule in stage.rules]
     lines.append(f"constexpr std::uint32_t {_symbol(preset)}[] = {{")
-    for number, word in enumerate(stage_words(preset.stages)):
+    for number, word in enumerate(serialize_stages(preset.stages)):
         lines.append(("\n  " if number % 8 == 0 else " ") + f"{word:#x},")
     return "".join([*lines, "\n};\n"])
 

@@ -1,4 +1,4 @@
-"""Character sets: those of Unicode and of the engines, and what makes new ones."""
+"""Character sets of Unicode and of the engines, and functions that build new sets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The classes of code points that some character sets tell apart, and the sets as masks of them.
+"""Partition the code points into classes, and express character sets as masks of classes.
 
-The classes are the coarsest partition of the code points that the rules of a stage can tell apart,
-so a mask over them fits a machine word whatever sets a user writes.
+The partition is the coarsest one in which every set of a stage is a union of classes, so a mask
+fits a machine word for any sets a user writes.
 """
 
 from __future__ import annotations
@@ -10,54 +10,56 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pretok.charsets.sets import CharSet
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.unicode.atoms import ATOMS
 
 END = 31
-"""The class of the end of the text: no mask has this bit, so every run stops there."""
+"""Class of the sentinel at the end of the text. No mask has this bit, so every run stops there."""
 NO_MASK = 0
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The partition: from `firsts[i]` on, a code point of atom `a` has class `maps[i][a]`.
+    """A partition of the code points into `size` classes.
 
-    `bits[s]` is the mask of the classes that make up set `s`.
+    A code point of atom `a` in the range that starts at `range_starts[i]` has class
+    `class_maps[i][a]`. `masks[s]` is the mask of the classes that make up set `s`.
     """
 
-    firsts: tuple[int, ...]
-    maps: tuple[bytes, ...]
-    bits: dict[CharSet, int]
+    range_starts: tuple[int, ...]
+    class_maps: tuple[bytes, ...]
+    masks: dict[CharSet, int]
     size: int
 
     def mask(self, chars: CharSet | None) -> int:
-        """Return the mask of `chars`, which must be one of the sets partitioned; 0 for None."""
-        return NO_MASK if chars is None else self.bits[chars]
+        """Return the mask of `chars`, one of the partitioned sets; NO_MASK for None."""
+        return NO_MASK if chars is None else self.masks[chars]
 
 
 def partition(sets: Iterable[CharSet]) -> Alphabet:
     """Return the coarsest partition of the code points in which each set is a union of classes.
 
-    Raises InvalidRuleError if it has more than 31 classes. O(sets x segments x atoms).
+    Raises DefinitionError if it has more than 31 classes. O(sets x segments x atoms).
     """
     unique = list(dict.fromkeys(sets))
-    firsts = sorted({first for chars in unique for first, _ in chars.segments} | {0})
+    range_starts = sorted({first for chars in unique for first, _ in chars.segments} | {0})
     class_of: dict[int, int] = {}
-    maps = []
-    for first in firsts:
-        masks = [chars.mask_at(first) for chars in unique]
+    class_maps = []
+    for first in range_starts:
+        atom_masks = [chars.mask_at(first) for chars in unique]
         signatures = [
-            sum((mask >> atom & 1) << i for i, mask in enumerate(masks))
+            sum((mask >> atom & 1) << i for i, mask in enumerate(atom_masks))
             for atom in range(len(ATOMS))
         ]
-        maps.append(bytes(class_of.setdefault(s, len(class_of)) & 0xFF for s in signatures))
+        class_maps.append(bytes(class_of.setdefault(s, len(class_of)) & 0xFF for s in signatures))
     if len(class_of) > END:
-        raise InvalidRuleError(
-            f"the rules tell {len(class_of)} classes of code points apart; at most {END} are "
-            "possible. Write fewer different character sets, or cut the text in an earlier step"
+        raise DefinitionError(
+            f"the rules distinguish {len(class_of)} classes of code points; "
+            f"expected {END} at most. Use fewer different character sets, or cut the text in an "
+            "earlier stage"
         )
-    bits = {
+    masks = {
         chars: sum(1 << class_ for signature, class_ in class_of.items() if signature >> i & 1)
         for i, chars in enumerate(unique)
     }
-    return Alphabet(tuple(firsts), tuple(maps), bits, len(class_of))
+    return Alphabet(tuple(range_starts), tuple(class_maps), masks, len(class_of))

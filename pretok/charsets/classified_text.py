@@ -1,4 +1,4 @@
-"""The text as the pure Python rules see it: one class per code point, found once."""
+"""Classify a text for the pure Python rules: one class per code point, computed once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pretok.unicode import CODE_POINTS, table
 OUT, IN = b"\0", b"\1"
 UNLIMITED = sys.maxsize
 UNDECIDED = -2
-"""The text may go on, and how it goes on decides; `Text.open` says what would not."""
+"""More input could change the match; see `Text.pending_mask`."""
 
 
 def code_points_of(chars: str) -> NDArray[np.uint32]:
@@ -25,21 +25,23 @@ class Classifier:
     """Maps a text to the classes of one alphabet in one Unicode version. Immutable."""
 
     def __init__(self, alphabet: Alphabet, version: str) -> None:
-        firsts, atoms = table(version)
-        per_code_point = np.repeat(atoms, np.diff(firsts, append=CODE_POINTS))
-        bounds = [*alphabet.firsts, CODE_POINTS]
-        for first, end, classes in zip(alphabet.firsts, bounds[1:], alphabet.maps, strict=True):
-            of_atom = np.frombuffer(classes, dtype=np.uint8)
-            per_code_point[first:end] = of_atom[per_code_point[first:end]]
+        starts, atoms = table(version)
+        per_code_point = np.repeat(atoms, np.diff(starts, append=CODE_POINTS))
+        bounds = [*alphabet.range_starts, CODE_POINTS]
+        for first, end, class_map in zip(
+            alphabet.range_starts, bounds[1:], alphabet.class_maps, strict=True
+        ):
+            class_of_atom = np.frombuffer(class_map, dtype=np.uint8)
+            per_code_point[first:end] = class_of_atom[per_code_point[first:end]]
         self.classes: NDArray[np.uint8] = per_code_point
         self._ascii = per_code_point[:128].tobytes().ljust(256, b"\0")
         self._members = {
             mask: bytes(mask >> min(class_, END) & 1 for class_ in range(256))
-            for mask in alphabet.bits.values()
+            for mask in alphabet.masks.values()
         }
 
     def text(self, chars: str, partial: bool) -> Text:
-        """Return `chars` classified; with `partial`, more may follow. O(len(chars))."""
+        """Classify `chars`; `partial` means that more text may follow. O(len(chars))."""
         if chars.isascii():
             classes = chars.encode("ascii").translate(self._ascii)
         else:
@@ -50,12 +52,16 @@ class Classifier:
 class Text:
     """A classified text.
 
-    `members[mask]` has IN or OUT for each code point, by whether its class is in the mask, and OUT
-    at the end of the text, where every run stops.
+    `members[mask]` holds IN for each code point whose class is in the mask, else OUT. It ends with
+    OUT, so every run stops at the end of the text.
+
+    After `undecided`, nothing is decided while fewer than `pending_limit` code points follow, all
+    of them of the classes in `pending_mask`. `restart` is explained at `undecided`. `space_end`,
+    `space_newline` and `group_end` cache one scan for all matches in a run.
     """
 
-    __slots__ = ("chars", "classes", "group_end", "members", "open", "partial", "restart", "room",
-                 "size", "space_end", "space_newline")  # fmt: skip
+    __slots__ = ("chars", "classes", "group_end", "members", "partial", "pending_limit",
+                 "pending_mask", "restart", "size", "space_end", "space_newline")  # fmt: skip
 
     def __init__(
         self, chars: str, classes: bytes, members: dict[int, bytes], partial: bool
@@ -65,19 +71,20 @@ class Text:
         self.members = {mask: classes.translate(member) for mask, member in members.items()}
         self.size = len(chars)
         self.partial = partial
-        self.open = 0
-        self.room = UNLIMITED
+        self.pending_mask = 0
+        self.pending_limit = UNLIMITED
         self.restart = 0
         self.space_end = 0
         self.space_newline = -1
         self.group_end = 0
 
-    def undecided(self, mask: int, room: int = UNLIMITED, last_word: int = 0) -> int:
-        """Say that what follows decides, but not fewer than `room` code points, all in `mask`.
+    def undecided(self, mask: int, limit: int = UNLIMITED, restart: int = 0) -> int:
+        """Record that the match depends on later text, and return UNDECIDED.
 
-        A match that continues at `last_word` does not depend on the text before `last_word`.
+        Fewer than `limit` further code points, all in `mask`, leave the match undecided. From
+        `restart` on, the match does not depend on the text before `restart`.
         """
-        self.open = mask
-        self.room = room
-        self.restart = last_word
+        self.pending_mask = mask
+        self.pending_limit = limit
+        self.restart = restart
         return UNDECIDED

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import and_, or_
 
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 from pretok.unicode.atoms import ATOMS, Atom
 
 ALL_ATOMS = (1 << len(ATOMS)) - 1
@@ -117,7 +117,7 @@ def code_points(*ranges: str | tuple[int, int]) -> CharSet:
     """Return the set of the given code points.
 
     Each argument is one character, a range such as "a-z" (both ends belong to it), or a pair of
-    code point numbers (first, last). Raises InvalidRuleError for anything else.
+    code point numbers (first, last). Raises DefinitionError for anything else.
 
     >>> code_points("a-z", "_") & UPPER == NOTHING
     True
@@ -133,12 +133,12 @@ def _range(given: object) -> tuple[int, int]:
     elif isinstance(given, tuple) and [type(bound) for bound in given] == [int, int]:
         first, last = given
     else:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"code_points: expected a character, a range like 'a-z' or a pair of numbers, "
             f"got {shortened(given)}"
         )
     if not 0 <= first <= last < LIMIT:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"code_points: {shortened(given)} is not an ascending range of code points "
             "below 0x110000"
         )

@@ -9,7 +9,7 @@ import click
 
 from pretok.cli.options import PRESET
 from pretok.cli.output import one_line, write
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 from pretok.preset import Preset
 
 
@@ -23,7 +23,7 @@ def program_command(preset: Preset, binary: bool) -> None:
     the Unicode version that belongs to it. So a program in C or C++ splits by a preset of yours,
     given as MODULE:NAME, and needs no Python.
     """
-    words = stage_words(preset.stages)
+    words = serialize_stages(preset.stages)
     write([struct.pack(f"<{len(words)}I", *words) if binary else _array(preset, words)])
 
 

@@ -75,7 +75,7 @@ def split_command(
     if unit is not None and output_format != "offsets":
         raise click.UsageError("--unit needs --format offsets", click.get_current_context())
     tokenizer = get(preset, unicode, backend)
-    if output_format == "offsets" and tokenizer.preset.removes:
+    if output_format == "offsets" and tokenizer.preset.drops_text:
         raise click.ClickException(
             f"preset {tokenizer.preset.name!r} drops parts of the text, so its offsets have gaps; "
             "use 'pretok explain', which shows the start and end of each pre-token"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pretok import json_text
 from pretok.behaviors import BEHAVIORS, Behavior
 from pretok.errors import (
-    InvalidRuleError,
+    DefinitionError,
     UnknownPatternError,
     UnreadableFileError,
     UnsupportedPreTokenizerError,
@@ -27,7 +27,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset
 from pretok.presets import GPT2
-from pretok.stage import MOST_STAGES, Stage
+from pretok.stage import MAX_STAGES, Stage
 
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
@@ -118,23 +118,23 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
 def preset_of(parsed: ParsedPreTokenizer) -> Preset:
     """Return the known preset with the same split, or else a new preset of the stages."""
     stages = parsed.stages or WHOLE.stages
-    if len(stages) > MOST_STAGES:
+    if len(stages) > MAX_STAGES:
         raise UnsupportedPreTokenizerError(
-            "pre_tokenizer", f"expected at most {MOST_STAGES} stages, got {len(stages)}"
+            "pre_tokenizer", f"expected at most {MAX_STAGES} stages, got {len(stages)}"
         )
     known = same_split(stages)
     if known is not None:
         return known
     try:
         return Preset("+".join(parsed.kinds), stages=stages, source="a tokenizer.json")
-    except InvalidRuleError as error:
+    except DefinitionError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
 
 def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
-    Raises InvalidRuleError if a stage is not a block and no known pattern gives the same split in
+    Raises DefinitionError if a stage is not a block and no known pattern gives the same split in
     Hugging Face's engine.
     """
     stages = list(preset.stages)
@@ -142,7 +142,7 @@ def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[s
     if use_regex or tuple(stages) == WHOLE.stages:
         stages.pop()
     if add_prefix_space and stages:
-        raise InvalidRuleError(
+        raise DefinitionError(
             "in a tokenizer.json, only the splits of 'gpt2' and 'whole' allow add_prefix_space; "
             f"the preset is {preset.name!r}"
         )
@@ -156,7 +156,7 @@ def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[s
 def to_json(preset: Preset) -> dict[str, Any]:
     """Return a pre_tokenizer that splits as `preset` does, without a ByteLevel part.
 
-    Raises InvalidRuleError as `to_byte_level_json` does.
+    Raises DefinitionError as `to_byte_level_json` does.
     """
     parts = [_stage_json(preset, stage) for stage in preset.stages]
     return {"type": "Sequence", "pretokenizers": parts}
@@ -165,7 +165,7 @@ def to_json(preset: Preset) -> dict[str, Any]:
 def _stage_json(preset: Preset, stage: Stage) -> dict[str, Any]:
     pattern = stage_pattern_for(stage, preset.engine, "hf")
     if pattern is None and not stage.huggingface:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"a tokenizer.json cannot hold preset {preset.name!r}: no known pattern gives the same "
             "split in Hugging Face's engine; use a preset with a pattern"
         )
@@ -206,7 +206,7 @@ def _json_of(source: str | os.PathLike[str]) -> object:
     with naming(file):
         file = file / "tokenizer.json" if file.is_dir() else file
     try:
-        data = read_file(file, json_text.MOST_BYTES)
+        data = read_file(file, json_text.MAX_BYTES)
     except UnreadableFileError as error:
         raise UnsupportedPreTokenizerError(short_path(file), str(error)) from None
     try:
@@ -268,7 +268,7 @@ def _parts_of(text: str) -> list[dict[str, Any]]:
 def _block(part: dict[str, Any], path: str) -> Block:
     try:
         return from_dict(part)
-    except InvalidRuleError as error:
+    except DefinitionError as error:
         raise UnsupportedPreTokenizerError(path, str(error)) from None
 
 

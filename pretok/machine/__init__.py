@@ -1,1 +1,1 @@
-"""The machine that splits: programs of rules, one stage, several, and streams."""
+"""Execute stages: compiled programs, the pure Python machine, backends and streams."""

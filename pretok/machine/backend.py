@@ -1,4 +1,4 @@
-"""The backends of PreTokenizer: what they do, which there are, and making one."""
+"""Backends of PreTokenizer: their Protocols, their choice and their construction."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from pretok.errors import BackendError, shortened
 from pretok.machine.machine import GAP, Machine, Steps, Unit
-from pretok.machine.program import compile_rules, stage_words
+from pretok.machine.program import compile_rules, serialize_stages
 from pretok.machine.staged import StagedMachine
 from pretok.stage import Stage
 
 BackendName = Literal["native", "python"]
 
 
-class Splits(Protocol):
-    """What a backend does; those in Python and in C++ (_core.Machine) give the same results."""
+class Splitter(Protocol):
+    """The methods of a backend; Python and C++ (_core.Machine) return equal results."""
 
     def split(self, text: str) -> list[str]: ...
     def split_bytes(self, data: bytes) -> list[bytes]: ...
@@ -32,8 +32,8 @@ class Splits(Protocol):
     def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]: ...
 
 
-class Backend(Splits, Protocol):
-    """A backend of one stage, which can take a text in parts as well."""
+class Backend(Splitter, Protocol):
+    """A backend of one stage, which can also split a text in parts."""
 
     def advance(
         self, chars: str, partial: bool, in_gap: bool, rule: int = GAP
@@ -41,13 +41,13 @@ class Backend(Splits, Protocol):
     def run_length(self, chars: str, mask: int) -> int: ...
 
 
-def choose_backend(asked: str | None = None) -> BackendName:
-    """Return the backend to use: `asked`, or $PRETOK_BACKEND, or the best there is.
+def choose_backend(requested: str | None = None) -> BackendName:
+    """Return the backend to use: `requested`, or $PRETOK_BACKEND, or the best available.
 
-    Raises BackendError if that is no backend, or "native" was not built.
+    Raises BackendError if it is unknown, or is "native" and was not built.
     """
-    source = "PRETOK_BACKEND" if asked is None else "backend"
-    name = os.environ.get("PRETOK_BACKEND") or None if asked is None else asked
+    source = "PRETOK_BACKEND" if requested is None else "backend"
+    name = os.environ.get("PRETOK_BACKEND") or None if requested is None else requested
     if name is None:
         return "native" if _native() else "python"
     if name not in get_args(BackendName):
@@ -55,7 +55,7 @@ def choose_backend(asked: str | None = None) -> BackendName:
     if name == "native" and not _native():
         raise BackendError(
             f"{source}='native', but the C++ extension pretok._core was not built; "
-            "install pretok again with a C++17 compiler at hand, or use 'python'"
+            "reinstall pretok with a C++17 compiler available, or use 'python'"
         )
     return cast(BackendName, name)
 
@@ -63,7 +63,7 @@ def choose_backend(asked: str | None = None) -> BackendName:
 def backend() -> BackendName:
     """Return the backend that `get` uses by default: "native" or "python".
 
-    $PRETOK_BACKEND forces one; raises BackendError if that one is unknown or was not built.
+    $PRETOK_BACKEND forces one; raises BackendError if it is unknown or was not built.
     """
     return choose_backend()
 
@@ -80,7 +80,7 @@ def _native() -> bool:
 
 
 @lru_cache(maxsize=64)
-def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> Splits:
+def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> Splitter:
     """Return a backend that splits with `stages` in Unicode `version`."""
     if name == "python":
         if len(stages) == 1 and stages[0].behavior == "isolated":
@@ -88,14 +88,14 @@ def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> 
         return StagedMachine(stages, version)
     from pretok import _core
 
-    return _core.Machine(stage_words(stages), version)
+    return _core.Machine(serialize_stages(stages), version)
 
 
 @lru_cache(maxsize=64)
 def stage_backend(stage: Stage, version: str, name: BackendName) -> Backend:
-    """Return a backend that splits as the rules of `stage` do, whatever its behavior."""
+    """Return a backend for the rules of `stage`; it ignores the behavior of the stage."""
     if name == "python":
         return Machine(compile_rules(stage.rules), version)
     from pretok import _core
 
-    return _core.Machine(stage_words([Stage(stage.rules)]), version)
+    return _core.Machine(serialize_stages([Stage(stage.rules)]), version)

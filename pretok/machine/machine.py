@@ -1,6 +1,6 @@
-"""The pure Python backend: at each position the first rule that matches wins.
+"""Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp is the same loop in C++, and cpp/bindings gives it the same methods.
+cpp/core/split/machine.hpp is the equal loop in C++; cpp/bindings gives it equal methods.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Unit = Literal["char", "byte", "utf16"]
 GAP = -1
 """Rule index of a pre-token that no rule matched."""
 ESCAPE = "surrogateescape"
-"""How bytes are read: one that is not UTF-8 becomes a lone surrogate, of general category C."""
+"""Error handler for bytes: an invalid byte becomes a lone surrogate, of general category C."""
 WINDOW = 1 << 20
 
 
 class Steps(NamedTuple):
-    """Pre-tokens as starts and ends in code points, and the index of the rule that made each."""
+    """Pre-tokens: starts and ends in code points, and the index of the rule that matched each."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -33,14 +33,14 @@ class Steps(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """What is decided of a text that may go on.
+    """The decided pre-tokens of a text that may continue.
 
-    `ends` and `rules` are the ends of the decided pre-tokens, in code points, and the index of the
-    rule that made each. From `resume` on nothing is decided; with `in_gap` the text between the
-    last end and `resume` is part of a gap. While fewer than `room` code points follow, all of the
-    classes in the mask `open`, no more will be decided. `rule` is GAP, or the rule whose match from
-    `resume` on spans all text before `restart`: `advance` with that rule then finds the end of the
-    match in the text from `restart` on.
+    `ends` are the ends of the decided pre-tokens, in code points; `rules` are the indices of their
+    rules. Nothing is decided from `resume` on. `in_gap` means that the text between the last end
+    and `resume` belongs to a gap. Nothing more is decided while fewer than `pending_limit` code
+    points follow, all of the classes in `pending_mask`. `rule` is GAP, or the rule whose match
+    spans all text from `resume` to `restart`: `advance` with that rule finds the end of the match
+    in the text from `restart` on.
     """
 
     ends: list[int]
@@ -49,8 +49,8 @@ class Advance(NamedTuple):
     in_gap: bool
     rule: int
     restart: int
-    room: int
-    open: int
+    pending_limit: int
+    pending_mask: int
 
 
 class Machine:
@@ -59,7 +59,7 @@ class Machine:
     def __init__(self, program: Program, version: str) -> None:
         alphabet = program.alphabet
         self._classifier = Classifier(alphabet, version)
-        # Only the rules that can begin with a class are tried where it stands.
+        # Rules by the class of the code point that a match begins with.
         self._candidates: list[list[tuple[int, Matcher]]] = [[] for _ in range(END + 1)]
         self._matchers: list[Matcher] = []
         for index, rule in enumerate(program.rules):
@@ -70,10 +70,10 @@ class Machine:
                     self._candidates[class_].append((index, match))
 
     def advance(self, chars: str, partial: bool, in_gap: bool = False, rule: int = GAP) -> Advance:
-        """Split `chars` as far as it is decided; all of it unless `partial`.
+        """Split `chars` as far as decided; all of it unless `partial`.
 
-        `in_gap` says that `chars` goes on after text that no rule matched. Unless `rule` is GAP, no
-        other rule is tried at the start (see `Advance`).
+        `in_gap` means that `chars` continues text that no rule matched. A `rule` other than GAP is
+        the only one tried at the start (see `Advance`).
         """
         text = self._classifier.text(chars, partial)
         candidates, classes, size = self._candidates, text.classes, text.size
@@ -99,7 +99,14 @@ class Machine:
                     else:
                         restart = text.restart
                     return Advance(
-                        ends, rules, position, in_gap, rule, restart, text.room, text.open
+                        ends,
+                        rules,
+                        position,
+                        in_gap,
+                        rule,
+                        restart,
+                        text.pending_limit,
+                        text.pending_mask,
                     )
             else:
                 in_gap = True
@@ -111,17 +118,17 @@ class Machine:
         return Advance(ends, rules, size, in_gap, GAP, size, UNLIMITED, 0)
 
     def run_length(self, chars: str, mask: int) -> int:
-        """Return how many code points at the start of `chars` are of the classes in `mask`."""
+        """Return the length of the longest prefix of `chars` with classes in `mask`."""
         return self._classifier.text(chars, partial=False).members[mask].find(OUT)
 
     def _windows(self, chars: str) -> Iterator[tuple[int, str, Advance]]:
-        """Yield (start, part, what was decided of it) until all is, with bounded memory."""
+        """Yield (start, window, its Advance) until the text ends, with bounded memory."""
         start, window, in_gap = 0, WINDOW, False
         while start < len(chars) or in_gap:
             part = chars[start : start + window]
             done = self.advance(part, start + window < len(chars), in_gap)
             yield start, part, done
-            # A pre-token longer than the window: grow, so that the whole stays linear.
+            # Double the window for a longer pre-token, so that the total time stays linear.
             window = WINDOW if done.resume else window * 2
             start += done.resume
             in_gap = done.in_gap
@@ -138,16 +145,16 @@ class Machine:
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
         text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
-        found, before = [np.zeros(1, np.int64)], 0
+        bounds, before = [np.zeros(1, np.int64)], 0
         for _, part, done in self._windows(text):
             widths = np.zeros(done.resume + 1, np.int64)
             np.cumsum(
                 widths_of(code_points_of(part[: done.resume]), unit, isinstance(data, str)),
                 out=widths[1:],
             )
-            found.append(widths[np.array(done.ends, np.int64)] + before)
+            bounds.append(widths[np.array(done.ends, np.int64)] + before)
             before += int(widths[-1])
-        return np.concatenate(found)
+        return np.concatenate(bounds)
 
     def count(self, data: str | bytes) -> int:
         """Return the number of pre-tokens."""
@@ -156,8 +163,8 @@ class Machine:
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        found = self.steps(text)
-        spans = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+        starts, ends, _ = self.steps(text)
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
         return [text[start:end] for start, end in spans]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
@@ -165,17 +172,17 @@ class Machine:
         return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
 
     def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
-        """Return the pre-tokens of each text; pure Python uses one thread whatever is asked."""
+        """Return the pre-tokens of each text; pure Python ignores `threads`."""
         return [self.split(text) for text in texts]
 
 
 def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:
-    """Return the width of each code point in `unit`; bytes that are not UTF-8 have one of each."""
+    """Return the width of each code point in `unit`; an invalid byte counts 1 in each unit."""
     if unit == "char":
         return np.ones(len(points), np.int64)
     widths = 1 + (points >= 0x10000).astype(np.int64)
     if unit == "byte":
         widths += (points >= 0x80).astype(np.int64) + (points >= 0x800)
-        if not from_str:  # a byte that is not UTF-8, escaped
+        if not from_str:  # an escaped invalid byte
             widths[(points >= 0xDC80) & (points <= 0xDCFF)] = 1
     return widths

@@ -1,4 +1,4 @@
-"""Programs: the rules of stages over the classes of their alphabets, what both backends run."""
+"""Compile and serialize stages: rules over the classes of an alphabet."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from pretok.rules import Rule
 from pretok.stage import Stage
 
 MAGIC = 0x70740002
-"""First word of serialised stages: 'pt' and the format's version."""
+"""First word of serialized stages: 'pt' and the format's version."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """The rules of a stage over one alphabet: what both backends run."""
+    """The rules of a stage over one alphabet; both backends run it."""
 
     rules: tuple[Rule, ...]
     alphabet: Alphabet
 
-    def words(self) -> list[int]:
-        """Return the program as 32-bit words, as cpp/core/split/program.hpp has them."""
+    def serialize(self) -> list[int]:
+        """Return the program as 32-bit words, in the format of cpp/core/split/program.hpp."""
         alphabet = self.alphabet
-        words = [alphabet.size, len(alphabet.firsts)]
-        for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True):
+        words = [alphabet.size, len(alphabet.range_starts)]
+        for first, classes in zip(alphabet.range_starts, alphabet.class_maps, strict=True):
             padded = classes.ljust(-len(classes) // 4 * -4, b"\0")
             words.append(first)
             words += (int.from_bytes(padded[i : i + 4], "little") for i in range(0, len(padded), 4))
         words.append(len(self.rules))
         for rule in self.rules:
-            record = rule.record(alphabet)
+            record = rule.serialize(alphabet)
             words += [len(record), *record]
         return words
 
 
 def compile_rules(rules: Sequence[Rule]) -> Program:
-    """Return the program of `rules`; raises InvalidRuleError as `partition` does."""
+    """Return the program of `rules`; raises DefinitionError as `partition` does."""
     return Program(tuple(rules), partition(chars for rule in rules for chars in rule.sets()))
 
 
-def stage_words(stages: Sequence[Stage]) -> list[int]:
-    """Return `stages` as 32-bit words, the form that C++ reads (cpp/core/split/program.hpp).
+def serialize_stages(stages: Sequence[Stage]) -> list[int]:
+    """Return `stages` as 32-bit words, in the format of cpp/core/split/program.hpp.
 
-    Raises InvalidRuleError as `partition` does.
+    Raises DefinitionError as `partition` does.
     """
     words = [MAGIC, len(stages)]
     for stage in stages:
-        program = compile_rules(stage.rules).words()
+        program = compile_rules(stage.rules).serialize()
         words += [BEHAVIORS.index(stage.behavior), int(stage.invert), len(program), *program]
     return words

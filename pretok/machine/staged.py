@@ -1,6 +1,6 @@
-"""Several stages in pure Python: each cuts every piece of the one before.
+"""Run several stages in pure Python: each stage splits the pieces of the previous one.
 
-cpp/core/split/pre_tokenizer.hpp does the same in C++.
+cpp/core/split/pre_tokenizer.hpp is the equivalent in C++.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pretok.behaviors import applied
+from pretok.behaviors import apply_behavior
 from pretok.charsets.classified_text import code_points_of
 from pretok.machine.machine import ESCAPE, GAP, Machine, Steps, Unit, widths_of
 from pretok.machine.program import compile_rules
@@ -19,7 +19,7 @@ from pretok.stage import Stage
 
 
 class StagedMachine:
-    """Splits stage after stage, in one Unicode version. Immutable; linear time."""
+    """Splits with all stages, in one Unicode version. Immutable; linear time."""
 
     def __init__(self, stages: Sequence[Stage], version: str) -> None:
         self._stages: list[tuple[Machine, Stage, int]] = []
@@ -31,7 +31,7 @@ class StagedMachine:
     def steps(self, text: str) -> Steps:
         """Return the pre-tokens of `text` with their rules.
 
-        What no rule of a stage matched keeps the rule of the stage before.
+        Text that no rule of a stage matched keeps the rule of the previous stage.
         """
         pieces = [(0, len(text), GAP)] if text else []
         for machine, stage, before in self._stages:
@@ -58,32 +58,30 @@ class StagedMachine:
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        found = self.steps(text)
-        return [
-            text[start:end]
-            for start, end in zip(found.starts.tolist(), found.ends.tolist(), strict=True)
-        ]
+        starts, ends, _ = self.steps(text)
+        spans = zip(starts.tolist(), ends.tolist(), strict=True)
+        return [text[start:end] for start, end in spans]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
         """Return the pre-tokens of `data`."""
         return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
 
     def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
-        """Return the pre-tokens of each text; pure Python uses one thread whatever is asked."""
+        """Return the pre-tokens of each text; pure Python ignores `threads`."""
         return [self.split(text) for text in texts]
 
 
 def _cut(
-    machine: Machine, stage: Stage, before: int, piece: str, at: int, rule: int
+    machine: Machine, stage: Stage, before: int, piece: str, offset: int, rule: int
 ) -> list[tuple[int, int, int]]:
-    """Return what `stage` makes of `piece`, which starts at `at` and is of `rule`."""
-    found = machine.steps(piece)
-    starts, ends, rules = found.starts.tolist(), found.ends.tolist(), found.rules.tolist()
-    spans = zip(starts, ends, (made_by != GAP for made_by in rules), strict=True)
+    """Return the parts of `piece`, which starts at `offset` and was matched by `rule`."""
+    steps = machine.steps(piece)
+    starts, ends, rules = steps.starts.tolist(), steps.ends.tolist(), steps.rules.tolist()
+    spans = zip(starts, ends, (inner != GAP for inner in rules), strict=True)
     parts = []
     first = 0
-    for start, end, _ in applied(spans, stage.behavior, stage.invert):
+    for start, end, _ in apply_behavior(spans, stage.behavior, stage.invert):
         first, last = bisect_left(starts, start, first), bisect_left(starts, end, first)
-        made_by = next((each for each in rules[first:last] if each != GAP), GAP)
-        parts.append((at + start, at + end, rule if made_by == GAP else before + made_by))
+        inner = next((index for index in rules[first:last] if index != GAP), GAP)
+        parts.append((offset + start, offset + end, rule if inner == GAP else before + inner))
     return parts

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from pretok.behaviors import applied
+from pretok.behaviors import apply_behavior
 from pretok.machine.backend import Backend
 from pretok.machine.machine import GAP
 from pretok.stage import Stage
@@ -208,9 +208,9 @@ class _StageStream:
             (pending.start, pending.start + pending.size, pending.rule != GAP)
             for pending in self._pending
         ]
-        kept = list(applied(spans, self._stage.behavior, self._stage.invert))
+        kept = list(apply_behavior(spans, self._stage.behavior, self._stage.invert))
         # What comes next may be joined to the last part.
-        settled = kept if last or self._stage.removes else kept[:-1]
+        settled = kept if last or self._stage.drops_text else kept[:-1]
         found, at = [], 0
         for start, end, _ in settled:
             while spans[at][0] < start:
@@ -219,7 +219,7 @@ class _StageStream:
             while at < len(spans) and spans[at][1] <= end:
                 at += 1
             found.append(_joined(self._pending[first:at]))
-        self._pending = [] if last or self._stage.removes else self._pending[at:]
+        self._pending = [] if last or self._stage.drops_text else self._pending[at:]
         if len(self._pending) > 1 and self._stage.behavior == "contiguous":
             one, *others = self._pending
             for other in others:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers.piece import Piece
@@ -36,7 +36,7 @@ class Block(ABC):
     def stages(self) -> tuple[Stage, ...]:
         """Return the stages that split a text where the block does, for a Preset.
 
-        Raises InvalidRuleError if there are none, because the block splits another text.
+        Raises DefinitionError if there are none, because the block splits another text.
         """
 
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:
@@ -78,10 +78,10 @@ class Block(ABC):
         if missing or unknown:
             what = f"has no {missing[0]!r}" if missing else f"has {shortened(unknown[0])}"
             known = ", ".join(map(repr, ["type", *needed, *optional.split()]))
-            raise InvalidRuleError(f"{cls.__name__}: {shortened(given)} {what}; expected {known}")
+            raise DefinitionError(f"{cls.__name__}: {shortened(given)} {what}; expected {known}")
 
     def _wrong(self, name: str, expected: str) -> NoReturn:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"{type(self).__name__}: {name}={shortened(getattr(self, name))}; expected {expected}"
         )
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from pretok.behaviors import BEHAVIORS, Behavior, check_behavior
 from pretok.charsets.sets import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter
 from pretok.rules import Literal, Rule, Run
-from pretok.rules.base import LONGEST
+from pretok.rules.base import MAX_LITERAL
 from pretok.stage import Stage
 
 _JSON_NAMES: dict[Behavior, str] = {
@@ -21,7 +21,7 @@ _BY_JSON_NAME = {name: behavior for behavior, name in _JSON_NAMES.items()}
 
 def _behavior_of_json(kind: type[Block], name: object) -> Behavior:
     if not isinstance(name, str) or name not in _BY_JSON_NAME:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"{kind.__name__}: behavior {shortened(name)}; expected one of {tuple(_BY_JSON_NAME)}"
         )
     return _BY_JSON_NAME[name]
@@ -39,7 +39,7 @@ class Split(_OneStage):
     """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
 
     `invert` swaps what matches and what does not. A regular expression is none of its arguments:
-    `pretok.from_pattern` knows the published ones. Raises InvalidRuleError for a text that is
+    `pretok.from_pattern` knows the published ones. Raises DefinitionError for a text that is
     empty or longer than 255 code points.
 
     >>> Split("--", "removed").pre_tokenize_str("a--b")
@@ -51,8 +51,8 @@ class Split(_OneStage):
     invert: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pattern, str) or not 1 <= len(self.pattern) <= LONGEST:
-            self._wrong("pattern", f"a text of 1 to {LONGEST} characters, to be found as it is")
+        if not isinstance(self.pattern, str) or not 1 <= len(self.pattern) <= MAX_LITERAL:
+            self._wrong("pattern", f"a text of 1 to {MAX_LITERAL} characters, to be found as it is")
         check_behavior(self.behavior, "Split")
         self._require_bools("invert")
 
@@ -71,7 +71,7 @@ class Split(_OneStage):
         cls._expect(given, ["pattern", "behavior", "invert"])
         pattern = given["pattern"]
         if not isinstance(pattern, dict) or list(pattern) != ["String"]:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Split: pattern {shortened(pattern)}; expected {{'String': text}}. The published "
                 "regular expressions are known to pretok.from_huggingface and pretok.from_pattern"
             )

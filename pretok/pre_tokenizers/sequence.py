@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter, cut
 from pretok.pre_tokenizers.cutters import (
     BertPreTokenizer,
@@ -21,7 +21,7 @@ from pretok.pre_tokenizers.cutters import (
 from pretok.pre_tokenizers.piece import Piece
 from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
-from pretok.stage import MOST_STAGES, Stage, flat
+from pretok.stage import MAX_STAGES, Stage, flatten_stages
 
 MAX_BLOCKS = 256
 
@@ -30,7 +30,7 @@ MAX_BLOCKS = 256
 class Sequence(Block):
     """Each block splits every piece that the one before it made.
 
-    A Sequence in a Sequence counts as the blocks that it has. Raises InvalidRuleError for more
+    A Sequence in a Sequence counts as the blocks that it has. Raises DefinitionError for more
     than MAX_BLOCKS blocks.
 
     >>> from pretok.pre_tokenizers import Digits, WhitespaceSplit
@@ -44,20 +44,20 @@ class Sequence(Block):
         flat: list[Block] = []
         for number, block in enumerate(pretokenizers, 1):
             if not isinstance(block, Block):
-                raise InvalidRuleError(
+                raise DefinitionError(
                     f"Sequence: number {number} is {shortened(block)}; expected a block"
                 )
             flat += block.pretokenizers if isinstance(block, Sequence) else [block]
             # The pieces of each block are made of those of the one before, in nested generators.
             if len(flat) > MAX_BLOCKS:
-                raise InvalidRuleError(f"Sequence: expected {MAX_BLOCKS} blocks at most")
+                raise DefinitionError(f"Sequence: expected {MAX_BLOCKS} blocks at most")
         object.__setattr__(self, "pretokenizers", tuple(flat))
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
         cutting: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
-            if not isinstance(block, Cutter) or len(cutting) == MOST_STAGES:
+            if not isinstance(block, Cutter) or len(cutting) == MAX_STAGES:
                 pieces, cutting = _cut_all(pieces, cutting), ()
             if isinstance(block, Cutter):
                 cutting += block.stages()
@@ -70,7 +70,7 @@ class Sequence(Block):
         return any(block.changes_text for block in self.pretokenizers)
 
     def stages(self) -> tuple[Stage, ...]:
-        return flat(self.pretokenizers)
+        return flatten_stages(self.pretokenizers)
 
     def _json(self) -> dict[str, Any]:
         return {"pretokenizers": [block.to_dict() for block in self.pretokenizers]}
@@ -84,7 +84,7 @@ class Sequence(Block):
         cls._expect(given, ["pretokenizers"])
         inner = given["pretokenizers"]
         if not isinstance(inner, list):
-            raise InvalidRuleError(f"Sequence: pretokenizers {shortened(inner)}; expected a list")
+            raise DefinitionError(f"Sequence: pretokenizers {shortened(inner)}; expected a list")
         return inner
 
 
@@ -108,7 +108,7 @@ _KINDS: dict[str, type[Block]] = {
 def from_dict(given: dict[str, Any]) -> Block:
     """Return the block that a tokenizer.json has as the object `given`.
 
-    What tokenizers may leave out may be left out. Raises InvalidRuleError for an object that is no
+    What tokenizers may leave out may be left out. Raises DefinitionError for an object that is no
     block, has other fields than it, or is a Split at a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})
@@ -124,7 +124,7 @@ def from_dict(given: dict[str, Any]) -> Block:
         part = pending.pop()
         seen += 1
         if seen > MAX_BLOCKS:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Sequence: expected {MAX_BLOCKS} blocks at most, Sequences among them"
             )
         if _kind_of(part) is Sequence:
@@ -141,7 +141,7 @@ def _block(given: dict[str, Any]) -> Block:
 def _kind_of(given: object) -> type[Block]:
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"unknown pre_tokenizer {shortened(given)}; expected an object whose 'type' is one of "
             f"{', '.join(map(repr, _KINDS))}"
         )

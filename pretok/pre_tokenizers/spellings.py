@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.charsets.sets import code_points
-from pretok.errors import InvalidRuleError, shortened
+from pretok.errors import DefinitionError, shortened
 from pretok.pre_tokenizers.block import Block, cut
 from pretok.pre_tokenizers.piece import Piece
 from pretok.presets import GPT2
@@ -54,7 +54,7 @@ class ByteLevel(Block):
 
     def stages(self) -> tuple[Stage, ...]:
         if self.add_prefix_space:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 "ByteLevel(add_prefix_space=True) puts a space into the text before it cuts, so "
                 "no stage cuts the text as it is in the same places; use add_prefix_space=False, "
                 "and put the space before the text yourself"
@@ -127,7 +127,7 @@ class Metaspace(Block):
         scheme = given.get("prepend_scheme", "always")
         prefix = given.get("add_prefix_space", True)
         if prefix is not True and (prefix is not False or scheme != "never"):
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Metaspace: add_prefix_space={shortened(prefix)}, but "
                 f"prepend_scheme={shortened(scheme)}; expected True, or False and 'never'"
             )

@@ -1,9 +1,8 @@
-"""The closed set of rule kinds: each a small hand-written state machine.
+"""The rule kinds, a closed set of small hand-written state machines.
 
-Every rule stands for one alternative of a published pattern. Its `matcher` returns a function that
-looks at a text from a position on and says where the match ends. No rule backtracks: a kind
-refuses, when it is made, any sets for which that would be needed. cpp/core/split/rules has the same
-machines under the same names.
+A rule implements one alternative of a published pattern. `Rule.matcher` returns a function from a
+text and a position to the end of the match. No rule backtracks: constructors reject sets that would
+require backtracking. cpp/core/split/rules has equal machines under equal names.
 """
 
 from pretok.rules.base import NO_MATCH, Matcher, Rule

@@ -1,24 +1,38 @@
-"""What every kind of rule has, and what kinds check when they are made."""
+"""Define Rule, the base of all rule kinds, and the checks that their constructors share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from enum import IntEnum
 
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 
 NO_MATCH = -1
-LONGEST = 255
-"""How many code points a literal text in a rule may have (cpp/core/split/program.cpp)."""
+MAX_LITERAL = 255
+"""Maximum code points of a literal text in a rule (cpp/core/split/program.cpp)."""
 MAX_LOOK_AHEAD = 4096
-"""The most that the rules of all stages may look ahead in total (cpp/core/split/program.cpp)."""
+"""Maximum total `Rule.look_ahead` of all stages (cpp/core/split/program.cpp)."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""
+
+
+class RuleKind(IntEnum):
+    """First word of a serialized rule; equals `Kind` in cpp/core/split/rules.hpp."""
+
+    CONTRACTION = 0
+    RUN = 1
+    CASED_WORD = 2
+    SPACES = 3
+    LITERAL = 4
+    ENCLOSED = 5
+    GROUPS = 6
+    PHRASE = 7
 
 
 @dataclass(frozen=True)
@@ -27,61 +41,64 @@ class Rule:
 
     @abstractmethod
     def sets(self) -> list[CharSet]:
-        """Return every character set that the rule looks at."""
+        """Return every character set that the rule tests."""
 
     @abstractmethod
     def first(self) -> list[CharSet]:
-        """Return those of `sets()` that a match can begin with."""
+        """Return the members of `sets()` that can begin a match."""
 
     @abstractmethod
     def matcher(self, alphabet: Alphabet) -> Matcher:
         """Return the rule's state machine over the classes of `alphabet`."""
 
     @abstractmethod
-    def record(self, alphabet: Alphabet) -> list[int]:
-        """Return the rule as words: its kind, then its fields (cpp/core/split/program.hpp)."""
+    def serialize(self, alphabet: Alphabet) -> list[int]:
+        """Return the rule as 32-bit words: its RuleKind, then its fields.
+
+        cpp/core/split/program.hpp describes the format.
+        """
 
     @property
     def look_ahead(self) -> int:
-        """How many code points the rule may read at a position and then not take, at least 1.
+        """Maximum code points that the rule reads at a position without consuming; at least 1.
 
-        A run that one scan serves counts as 1. The sum over all rules is MAX_LOOK_AHEAD at most,
-        which bounds the time that a text takes.
+        A run counts as 1 if one scan serves all its positions. MAX_LOOK_AHEAD bounds the sum over
+        all rules, and so the time per code point.
         """
         return 1
 
     @property
     @abstractmethod
     def pattern(self) -> str:
-        """The regex alternative that the rule implements, for people to read."""
+        """The regex alternative that the rule implements, for display only."""
 
     def __str__(self) -> str:
         return self.pattern
 
     def __repr__(self) -> str:
-        # The first argument by position, of the others those that are not what they are anyway.
-        first, *others = fields(self)
-        given = [repr(getattr(self, first.name))]
-        for each in others:
-            value = getattr(self, each.name)
-            if value != each.default:
-                given.append(f"{each.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(given)})"
+        # Show the first field by position, and later fields only if they differ from the default.
+        first, *optional_fields = fields(self)
+        arguments = [repr(getattr(self, first.name))]
+        for field in optional_fields:
+            value = getattr(self, field.name)
+            if value != field.default:
+                arguments.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
 
 def require_set(kind: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise InvalidRuleError unless `value` is a CharSet with members, or None if `optional`."""
+    """Raise DefinitionError unless `value` is a CharSet with members, or None if `optional`."""
     if optional and value is None:
         return
     if not isinstance(value, CharSet) or not value:
-        wanted = "None or a CharSet" if optional else "a CharSet"
-        raise InvalidRuleError(f"{kind}: {field}={value!r}; expected {wanted} with members")
+        expected = "None or a CharSet" if optional else "a CharSet"
+        raise DefinitionError(f"{kind}: {field}={value!r}; expected {expected} with members")
 
 
 def require_disjoint(kind: str, one: tuple[str, CharSet], other: tuple[str, CharSet]) -> None:
-    """Raise InvalidRuleError if two named sets share members."""
+    """Raise DefinitionError if two named sets share members."""
     if one[1] & other[1]:
-        raise InvalidRuleError(
+        raise DefinitionError(
             f"{kind}: {one[0]} and {other[0]} share {one[1] & other[1]!r}, so matching would need "
             "backtracking; make them disjoint"
         )
@@ -90,18 +107,18 @@ def require_disjoint(kind: str, one: tuple[str, CharSet], other: tuple[str, Char
 def require_count(
     kind: str, field: str, value: object, optional: bool = False, most: int = (1 << 31) - 1
 ) -> None:
-    """Raise InvalidRuleError unless `value` is 1 to `most`, or None if `optional`."""
+    """Raise DefinitionError unless `value` is 1 to `most`, or None if `optional`."""
     if optional and value is None:
         return
     if type(value) is not int or not 1 <= value <= most:
         limit = "2**31-1" if most == (1 << 31) - 1 else str(most)
-        wanted = f"None or 1 to {limit}" if optional else f"1 to {limit}"
-        raise InvalidRuleError(f"{kind}: {field}={shortened(value)}; expected {wanted}")
+        expected = f"None or 1 to {limit}" if optional else f"1 to {limit}"
+        raise DefinitionError(f"{kind}: {field}={shortened(value)}; expected {expected}")
 
 
 def shortened(value: object) -> str:
-    """Return the repr of `value` for an error message: its start, if it is long."""
-    if isinstance(value, int) and abs(value) >= 1 << 64:  # a long int may have no repr
+    """Return the repr of `value` for an error message, cut after 80 characters."""
+    if isinstance(value, int) and abs(value) >= 1 << 64:  # repr of a long int may raise
         return f"an int of {value.bit_length()} bits"
     text = repr(value[:100] if isinstance(value, (str, bytes)) else value)
     return f"{text[:80]}..." if len(text) > 80 else text

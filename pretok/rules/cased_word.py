@@ -1,4 +1,4 @@
-"""A word cut where its case falls."""
+"""Match a word up to a change from lowercase to uppercase."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import InvalidRuleError
-from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
+from pretok.errors import DefinitionError
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoint, require_set
 from pretok.rules.contraction import APOSTROPHE, Contraction
 
 
 @dataclass(frozen=True, repr=False)
 class CasedWord(Rule):
-    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word cut where its case falls.
+    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word of one case pattern.
 
-    `upper` and `lower` share the letters without case. They are read as one run: capitals, then
-    from the first small letter on no more capitals. If no small letter comes, the run is cut
-    behind its last caseless letter, for that is as far as the first alternative can give back.
-    `lead` may share caseless letters with the word, where it makes no difference which of the two
-    takes one; any other overlap raises InvalidRuleError. `suffix` is a Contraction or None.
+    `upper` and `lower` share the caseless letters. The match is a run of `upper`, then a run of
+    `lower`. If no member of `lower` follows the first run, the match ends after the last caseless
+    letter in it, because the first alternative can give back only that far. `lead` may share
+    caseless letters with the word, because either may consume them with equal results; any other
+    overlap raises DefinitionError. `suffix` is a Contraction or None.
     """
 
     upper: CharSet
@@ -38,7 +38,7 @@ class CasedWord(Rule):
             require_disjoint("CasedWord", ("lead", self.lead), ("the cased letters", cased))
         require_disjoint("CasedWord", ("the apostrophe", APOSTROPHE), ("the word", self._word))
         if self.suffix is not None and not isinstance(self.suffix, Contraction):
-            raise InvalidRuleError(f"CasedWord: suffix={self.suffix!r}; expected a Contraction")
+            raise DefinitionError(f"CasedWord: suffix={self.suffix!r}; expected a Contraction")
 
     @property
     def _word(self) -> CharSet:
@@ -49,8 +49,8 @@ class CasedWord(Rule):
         return self.lead - self._word if self.lead is not None else None
 
     def sets(self) -> list[CharSet]:
-        found = [self.upper, self.lower, APOSTROPHE]
-        return found if self._pure_lead is None else [*found, self._pure_lead]
+        sets = [self.upper, self.lower, APOSTROPHE]
+        return sets if self._pure_lead is None else [*sets, self._pure_lead]
 
     def first(self) -> list[CharSet]:
         lead = self._pure_lead
@@ -75,7 +75,7 @@ class CasedWord(Rule):
                 end = text.members[lower].find(OUT, end)
                 if end == text.size and text.partial:
                     return text.undecided(lower)
-            else:  # upper* gives back until lower+ can take one; failing that, upper+
+            else:  # upper* gives back until lower+ matches; else upper+
                 caseless = text.members[lower].rfind(IN, begin, end)
                 if caseless >= 0:
                     end = caseless + 1
@@ -89,10 +89,10 @@ class CasedWord(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, (self.upper, self.lower, self._pure_lead))
-        suffix = self.suffix.record(alphabet)[1:] if self.suffix else []
-        return [2, *masks, *suffix]
+        suffix = self.suffix.serialize(alphabet)[1:] if self.suffix else []
+        return [RuleKind.CASED_WORD, *masks, *suffix]
 
     @property
     def pattern(self) -> str:

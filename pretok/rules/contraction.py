@@ -1,4 +1,4 @@
-"""An apostrophe and one of some suffixes."""
+"""Match an apostrophe and one of a list of suffixes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet, code_points
-from pretok.errors import InvalidRuleError
-from pretok.rules.base import LONGEST, NO_MATCH, Matcher, Rule, shortened
+from pretok.errors import DefinitionError
+from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, shortened
 
 APOSTROPHE = code_points("'")
-# (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
-# ASCII folds to an ASCII one.
+# In every engine (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A. No other
+# letter beyond ASCII folds to an ASCII letter.
 FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0x212A: ord("k")}
 
 
@@ -20,9 +20,8 @@ FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0
 class Contraction(Rule):
     """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first suffix that follows it.
 
-    With `ignore_case`, letters match as in `(?i:...)`, U+017F for s included. Suffixes are one or
-    more ASCII letters, up to 255, small ones with `ignore_case`; anything else raises
-    InvalidRuleError.
+    With `ignore_case`, letters match as in `(?i:...)`, which includes U+017F for s. A suffix has 1
+    to 255 ASCII letters, lowercase if `ignore_case`. Raises DefinitionError for other suffixes.
 
     >>> print(Contraction("s", "ll", ignore_case=True))
     (?i:'s|'ll)
@@ -33,17 +32,19 @@ class Contraction(Rule):
 
     def __init__(self, *suffixes: str, ignore_case: bool = False) -> None:
         for suffix in suffixes:
-            good = isinstance(suffix, str) and suffix.isascii() and suffix.isalpha()
-            if not good or (ignore_case and suffix != suffix.lower()):
-                kind = "small ASCII letters" if ignore_case else "ASCII letters"
-                raise InvalidRuleError(f"Contraction: suffix {shortened(suffix)}; expected {kind}")
-            if len(suffix) > LONGEST:
-                raise InvalidRuleError(
+            is_word = isinstance(suffix, str) and suffix.isascii() and suffix.isalpha()
+            if not is_word or (ignore_case and suffix != suffix.lower()):
+                letters = "lowercase ASCII letters" if ignore_case else "ASCII letters"
+                raise DefinitionError(
+                    f"Contraction: suffix {shortened(suffix)}; expected {letters}"
+                )
+            if len(suffix) > MAX_LITERAL:
+                raise DefinitionError(
                     f"Contraction: suffix {shortened(suffix)} has {len(suffix):,} letters; "
-                    f"expected {LONGEST} at most"
+                    f"expected {MAX_LITERAL} at most"
                 )
         if not suffixes:
-            raise InvalidRuleError("Contraction: no suffixes; expected at least one")
+            raise DefinitionError("Contraction: no suffixes; expected at least one")
         object.__setattr__(self, "suffixes", suffixes)
         object.__setattr__(self, "ignore_case", ignore_case)
 
@@ -66,7 +67,7 @@ class Contraction(Rule):
         longest = max(map(len, suffixes))
 
         def match(text: Text, start: int) -> int:
-            # '(?:s|t|re|ve|m|ll|d), the first suffix that fits
+            # '(?:s|t|re|ve|m|ll|d)
             if text.chars[start : start + 1] != "'":
                 return NO_MATCH
             after = text.chars[start + 1 : start + 1 + longest]
@@ -81,8 +82,13 @@ class Contraction(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
-        words = [0, alphabet.mask(APOSTROPHE), int(self.ignore_case), len(self.suffixes)]
+    def serialize(self, alphabet: Alphabet) -> list[int]:
+        words = [
+            RuleKind.CONTRACTION,
+            alphabet.mask(APOSTROPHE),
+            int(self.ignore_case),
+            len(self.suffixes),
+        ]
         for suffix in self.suffixes:
             words += [len(suffix), *map(ord, suffix)]
         return words

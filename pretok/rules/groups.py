@@ -1,4 +1,4 @@
-"""Runs cut into groups from their end, as numbers are read."""
+"""Cut a run into groups counted from its end, like the thousands of a number."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import InvalidRuleError
-from pretok.rules.base import NO_MATCH, Matcher, Rule, require_count, require_set, times
+from pretok.errors import DefinitionError
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_count, require_set, times
 
 
 @dataclass(frozen=True, repr=False)
 class Groups(Rule):
-    r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one of the groups of a run.
+    r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one group of a run.
 
-    Groups have `size` code points, counted from the end of the run; the first may be shorter, but
-    not shorter than `at_least`. With `unless_before` there is no match in a run that one of these
-    follows; it must hold `body` (`\b` behind digits is `unless_before=WORD`). A stage may have one
-    rule of this kind.
+    Groups have `size` code points, counted from the end of the run. The first group may have fewer,
+    down to `at_least`. A run does not match if a member of `unless_before` follows it.
+    `unless_before` must include `body`; `\b` after digits is `unless_before=WORD`. A stage may have
+    at most one Groups rule.
 
     >>> from pretok.charsets.sets import DIGIT
     >>> print(Groups(DIGIT))
@@ -37,9 +37,7 @@ class Groups(Rule):
         require_count("Groups", "at_least", self.at_least)
         require_set("Groups", "unless_before", self.unless_before, optional=True)
         if self.at_least > self.size:
-            raise InvalidRuleError(
-                f"Groups: at_least={self.at_least} is more than size={self.size}"
-            )
+            raise DefinitionError(f"Groups: at_least={self.at_least} is more than size={self.size}")
 
     @property
     def _stop(self) -> CharSet | None:
@@ -69,13 +67,13 @@ class Groups(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         body, stop = map(alphabet.mask, (self.body, self._stop))
-        return [6, body, stop, self.size, self.at_least]
+        return [RuleKind.GROUPS, body, stop, self.size, self.at_least]
 
     @property
     def pattern(self) -> str:
         body = set_regex(self.body)
-        behind = set_regex(self.unless_before | self.body) if self.unless_before else body
+        stop = set_regex(self.unless_before | self.body) if self.unless_before else body
         first = f"{body}{times(self.at_least, self.size)}"
-        return f"{first}(?=(?:{body}{times(self.size, self.size)})*(?!{behind}))"
+        return f"{first}(?=(?:{body}{times(self.size, self.size)})*(?!{stop}))"

@@ -1,4 +1,4 @@
-"""Texts that stand for themselves."""
+"""Match literal texts, alone or around a run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, UNLIMITED, Text
 from pretok.charsets.notation import literal_regex, set_regex
 from pretok.charsets.sets import NOTHING, CharSet, code_points
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules.base import (
-    LONGEST,
+    MAX_LITERAL,
     NO_MATCH,
     Matcher,
     Rule,
+    RuleKind,
     require_count,
     require_disjoint,
     require_set,
@@ -24,9 +25,9 @@ from pretok.rules.base import (
 
 @dataclass(frozen=True, init=False)
 class Literal(Rule):
-    r"""`(?:one|two|...)`: the first of `texts` that stands here, code point for code point.
+    r"""`(?:one|two|...)`: match the first of `texts` found at the position.
 
-    Raises InvalidRuleError if there are none, or one is empty or no str.
+    Raises DefinitionError if `texts` is empty or has a member that is empty or not a str.
 
     >>> print(Literal("    ", "  ", "[x]"))
     (?:    |  |\[x\])
@@ -38,7 +39,7 @@ class Literal(Rule):
         for text in texts:
             _require_text("Literal", "text", text)
         if not texts:
-            raise InvalidRuleError("Literal: no texts; expected at least one")
+            raise DefinitionError("Literal: no texts; expected at least one")
         object.__setattr__(self, "texts", texts)
 
     def __repr__(self) -> str:
@@ -66,9 +67,9 @@ class Literal(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         first, *rest = map(alphabet.mask, self.sets())
-        words = [4, first, rest[0] if rest else 0, len(self.texts)]
+        words = [RuleKind.LITERAL, first, rest[0] if rest else 0, len(self.texts)]
         for text in self.texts:
             words += [len(text), *map(ord, text)]
         return words
@@ -83,9 +84,9 @@ class Literal(Rule):
 class Enclosed(Rule):
     """`before body{at_least,at_most} after`: a run of `body` between two literal texts.
 
-    No member of `body` may begin `after`, or matching would need backtracking, nor `before`, or it
-    would take more than linear time, unless `at_most` is 255 or less; raises InvalidRuleError if
-    one does.
+    The first code point of `after` must not be in `body`, or matching would need backtracking. The
+    first code point of `before` must not be in `body` either, or matching would not be linear;
+    `at_most` up to 255 lifts this restriction. Raises DefinitionError for other arguments.
 
     >>> print(Enclosed("<n:", code_points("0-9"), ">"))
     <n:[0-9]+>
@@ -104,10 +105,10 @@ class Enclosed(Rule):
         require_count("Enclosed", "at_most", self.at_most, optional=True)
         require_count("Enclosed", "at_least", self.at_least)
         if self.at_most is not None and self.at_least > self.at_most:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Enclosed: at_least={self.at_least} is more than at_most={self.at_most}"
             )
-        is_short = self.at_most is not None and self.at_most <= LONGEST
+        is_short = self.at_most is not None and self.at_most <= MAX_LITERAL
         for field in ("after",) if is_short else ("before", "after"):
             begin = _chars(getattr(self, field)[0])[0]
             require_disjoint("Enclosed", (f"the start of {field}", begin), ("body", self.body))
@@ -121,8 +122,8 @@ class Enclosed(Rule):
     @property
     def look_ahead(self) -> int:
         overlaps = bool(_chars(self.before[0])[0] & self.body)
-        most = self.at_most if overlaps and self.at_most else 0
-        return len(self.before) + len(self.after) + most
+        body_size = self.at_most if overlaps and self.at_most else 0
+        return len(self.before) + len(self.after) + body_size
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         before, after, body = self.before, self.after, alphabet.mask(self.body)
@@ -144,9 +145,9 @@ class Enclosed(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, self.sets())
-        words = [5, *masks, self.at_most or 0, self.at_least]
+        words = [RuleKind.ENCLOSED, *masks, self.at_most or 0, self.at_least]
         for text in (self.before, self.after):
             words += [len(text), *map(ord, text)]
         return words
@@ -160,20 +161,20 @@ class Enclosed(Rule):
 def _literal(text: Text, start: int, literal: str) -> int:
     if text.chars.startswith(literal, start):
         return start + len(literal)
-    begun = text.partial and literal.startswith(text.chars[start : start + len(literal)])
-    return text.undecided(0) if begun and text.size - start < len(literal) else NO_MATCH
+    is_prefix = text.partial and literal.startswith(text.chars[start : start + len(literal)])
+    return text.undecided(0) if is_prefix and text.size - start < len(literal) else NO_MATCH
 
 
 def _chars(*texts: str) -> list[CharSet]:
-    """Return the set of the characters of `texts`; no set if there are none."""
-    found = NOTHING
+    """Return a list of one set, the characters of `texts`; an empty list if there are none."""
+    chars = NOTHING
     for char in sorted(set("".join(texts))):
-        found |= code_points(char)
-    return [found] if found else []
+        chars |= code_points(char)
+    return [chars] if chars else []
 
 
 def _require_text(kind: str, field: str, value: object) -> None:
-    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST:
-        raise InvalidRuleError(
-            f"{kind}: {field} {shortened(value)}; expected a str of 1 to {LONGEST} code points"
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_LITERAL:
+        raise DefinitionError(
+            f"{kind}: {field} {shortened(value)}; expected a str of 1 to {MAX_LITERAL} code points"
         )

@@ -1,4 +1,4 @@
-"""Words that single joints hold together."""
+"""Match words joined by single code points."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.rules.base import NO_MATCH, Matcher, Rule, require_disjoint, require_set
+from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoint, require_set
 
 
 @dataclass(frozen=True, repr=False)
 class Phrase(Rule):
-    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words with one joint between each.
+    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words with one joint between neighbors.
 
-    A word begins with a `start` and goes on with any `start` and `rest`. `lead` and `start`, and
-    `joint` and either of the others, must be disjoint; raises InvalidRuleError if they are not.
+    A word begins with a member of `start` and continues with members of `start` and `rest`. `lead`
+    must be disjoint from `start`, and `joint` from both `start` and `rest`; raises DefinitionError
+    otherwise.
 
     >>> from pretok.charsets.sets import LETTER, MARK, SPACE
     >>> print(Phrase(LETTER, MARK, SPACE))
@@ -39,8 +40,8 @@ class Phrase(Rule):
             require_disjoint("Phrase", ("lead", self.lead), ("start", self.start))
 
     def sets(self) -> list[CharSet]:
-        found = [self.start, self.start | self.rest, self.joint]
-        return found if self.lead is None else [*found, self.lead]
+        sets = [self.start, self.start | self.rest, self.joint]
+        return sets if self.lead is None else [*sets, self.lead]
 
     def first(self) -> list[CharSet]:
         return [self.start] if self.lead is None else [self.start, self.lead]
@@ -61,20 +62,20 @@ class Phrase(Rule):
                 last_word = end
                 end = text.members[word].find(OUT, end)  # start rest*
                 if end == text.size and text.partial:
-                    return text.undecided(word, last_word=last_word)
+                    return text.undecided(word, restart=last_word)
                 if not text.members[joint][end]:
                     return end
                 if end + 1 == text.size and text.partial:
-                    return text.undecided(0, last_word=last_word)
+                    return text.undecided(0, restart=last_word)
                 if not text.members[start_][end + 1]:  # (?:joint start
                     return end
                 end += 1
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         word = self.start | self.rest
-        return [7, *map(alphabet.mask, (self.start, word, self.joint, self.lead))]
+        return [RuleKind.PHRASE, *map(alphabet.mask, (self.start, word, self.joint, self.lead))]
 
     @property
     def pattern(self) -> str:

@@ -1,4 +1,4 @@
-"""A run of one character set, with what may stand before and behind it."""
+"""Match a run of one character set, with an optional lead before and tail after it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules.base import (
     MAX_LOOK_AHEAD,
     NO_MATCH,
     Matcher,
     Rule,
+    RuleKind,
     require_count,
     require_disjoint,
     require_set,
@@ -23,13 +24,12 @@ from pretok.rules.base import (
 
 @dataclass(frozen=True, repr=False)
 class Run(Rule):
-    r"""`lead?body{at_least,at_most}tail*`: a run of `body`, perhaps a `lead` before, `tail` after.
+    r"""`lead?body{at_least,at_most}tail*`: a run with an optional lead and tail.
 
-    With `lead_required` there is no match without a lead; `tail_at_most` limits the tail. `lead`
-    and `body` must be disjoint, or matching would need backtracking, but for a plain `lead?body+`,
-    where it makes no difference which of the two takes a code point that both have; raises
-    InvalidRuleError otherwise. `tail` may share members with `body`: the body takes all it can,
-    and the tail begins behind it.
+    `lead_required` makes the lead mandatory; `tail_at_most` limits the tail. `lead` and `body` must
+    be disjoint, or matching would need backtracking; raises DefinitionError otherwise. A plain
+    `lead?body+` may overlap, because either set may consume a shared code point with equal results.
+    `tail` may overlap `body`: the body consumes all it can, and the tail begins after it.
 
     >>> from pretok.charsets.sets import LETTER, NEWLINE, NUMBER
     >>> print(Run(LETTER, lead=~(NEWLINE | LETTER | NUMBER)))
@@ -52,13 +52,13 @@ class Run(Rule):
         require_count("Run", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
         require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
         if self.at_most is not None and self.at_least > self.at_most:
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Run: at_least={self.at_least} is more than at_most={self.at_most}"
             )
         if self.lead is None and self.lead_required:
-            raise InvalidRuleError("Run: lead_required without a lead; expected a CharSet as lead")
+            raise DefinitionError("Run: lead_required without a lead; expected a CharSet as lead")
         if self.tail is None and self.tail_at_most is not None:
-            raise InvalidRuleError("Run: tail_at_most without a tail; expected a CharSet as tail")
+            raise DefinitionError("Run: tail_at_most without a tail; expected a CharSet as tail")
         plain = self.at_most is None and self.at_least == 1 and not self.lead_required
         if self.lead is not None and not plain:
             require_disjoint("Run", ("lead", self.lead), ("body", self.body))
@@ -114,10 +114,10 @@ class Run(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, (self.body, self._pure_lead, self.tail))
         counts = (self.at_most or 0, self.at_least, self.tail_at_most or 0)
-        return [1, *masks, *counts, int(self.lead_required)]
+        return [RuleKind.RUN, *masks, *counts, int(self.lead_required)]
 
     @property
     def pattern(self) -> str:

@@ -1,4 +1,4 @@
-"""White space, as far as a rule takes it."""
+"""Match white space, as in the white-space alternatives of published patterns."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from enum import IntEnum
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
 from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules.base import (
     MAX_LOOK_AHEAD,
     NO_MATCH,
     Matcher,
     Rule,
+    RuleKind,
     require_count,
     times,
 )
 
 
 class Through(IntEnum):
-    """How far a Spaces rule takes a run of white space."""
+    """How much of a run of white space a Spaces rule matches."""
 
     END_OF_TEXT = 0
     LAST_NEWLINE = 1
@@ -36,12 +37,12 @@ ALL = Through.ALL
 
 @dataclass(frozen=True)
 class Spaces(Rule):
-    r"""White space (`\s`), as far as `through` says.
+    r"""White space (`\s`), up to the end that `through` names.
 
     END_OF_TEXT `\s++$`: the whole run if the text ends with it. LAST_NEWLINE `\s*[\r\n]+`: through
     the last line break in the run. ALL_BUT_LAST `\s+(?!\S)`: the whole run if the text ends with
-    it, else all but its last code point, if it has two or more. ALL `\s+`: the whole run. The
-    last two may be limited: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
+    it, else all but its last code point, if it has two or more. ALL `\s+`: the whole run.
+    ALL_BUT_LAST and ALL may have limits: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
     """
 
     through: Through
@@ -51,25 +52,25 @@ class Spaces(Rule):
     def __post_init__(self) -> None:
         if not isinstance(self.through, Through):
             names = ", ".join(Through.__members__)
-            raise InvalidRuleError(f"Spaces: through={self.through!r}; expected one of {names}")
+            raise DefinitionError(f"Spaces: through={self.through!r}; expected one of {names}")
         require_count("Spaces", "at_most", self.at_most, optional=True)
         require_count("Spaces", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
         if self.at_most is None and self.at_least == 1:
             return
         if self.through not in (ALL_BUT_LAST, ALL):
-            raise InvalidRuleError(
+            raise DefinitionError(
                 f"Spaces: through={self.through.name} with a limit; expected ALL_BUT_LAST or ALL"
             )
         if self.at_most is None or self.at_least > self.at_most:
-            raise InvalidRuleError(
-                f"Spaces: at_least={self.at_least} with at_most={self.at_most}; expected at_most "
-                "to be no less"
+            raise DefinitionError(
+                f"Spaces: at_least={self.at_least} with at_most={self.at_most}; expected "
+                "at_least <= at_most"
             )
 
     def __repr__(self) -> str:
-        least = f", at_least={self.at_least}" if self.at_least > 1 else ""
-        most = f", at_most={self.at_most}" if self.at_most else ""
-        return f"Spaces(through={self.through.name}{most}{least})"
+        at_least = f", at_least={self.at_least}" if self.at_least > 1 else ""
+        at_most = f", at_most={self.at_most}" if self.at_most else ""
+        return f"Spaces(through={self.through.name}{at_most}{at_least})"
 
     def sets(self) -> list[CharSet]:
         return [WHITE_SPACE, NEWLINE]
@@ -86,8 +87,8 @@ class Spaces(Rule):
         through, at_most, at_least = self.through, self.at_most, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # One scan serves every Spaces rule and every start in the run, so that a rule that
-            # fails on a long run cannot make the whole quadratic.
+            # All Spaces rules and all starts in the run share one scan; otherwise a rule that fails
+            # on a long run would take quadratic time.
             if start >= text.space_end:
                 text.space_end = text.members[space].find(OUT, start)
                 text.space_newline = text.members[newline].rfind(IN, start, text.space_end)
@@ -106,13 +107,13 @@ class Spaces(Rule):
 
         return match
 
-    def record(self, alphabet: Alphabet) -> list[int]:
+    def serialize(self, alphabet: Alphabet) -> list[int]:
         masks = map(alphabet.mask, (WHITE_SPACE, NEWLINE))
-        return [3, *masks, self.through, self.at_most or 0, self.at_least]
+        return [RuleKind.SPACES, *masks, self.through, self.at_most or 0, self.at_least]
 
     @property
     def pattern(self) -> str:
         if self.through in (END_OF_TEXT, LAST_NEWLINE):
             return (r"\s++$", r"\s*[\r\n]+")[self.through]
-        behind = r"(?!\S)" if self.through is ALL_BUT_LAST else ""
-        return rf"\s{times(self.at_least, self.at_most)}{behind}"
+        look_ahead = r"(?!\S)" if self.through is ALL_BUT_LAST else ""
+        return rf"\s{times(self.at_least, self.at_most)}{look_ahead}"

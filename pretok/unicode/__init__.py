@@ -1,4 +1,4 @@
-"""The class tables of each Unicode version, loaded when first asked for."""
+"""Class tables of each Unicode version, loaded on first use."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from gguf_files import gguf, metadata
 from paths import CPP, ROOT, shared
 from pretok import ALL, DIGIT, LETTER, Preset, Run, Spaces
 from pretok.machine.backend import BackendName
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 from support import SOME_NAMES, seeded
 from vocabularies import BYTES
 
@@ -130,7 +130,7 @@ def test_spans_of_every_preset(c_library: CLibrary) -> None:
         for text in texts:
             kept = [text[start:end] for start, end in ours.spans(text)]
             assert kept == python.split_bytes(text)
-            if not python.preset.removes:
+            if not python.preset.drops_text:
                 chars = text.decode("utf-8", "replace")
                 bounds = python.offsets(chars, "byte").tolist()
                 assert ours.spans(chars.encode()) == [*pairwise(bounds)]
@@ -294,7 +294,7 @@ def test_a_preset_of_ones_own(
     assert f"Unicode {own_preset.unicode}" in printed
     body = printed[printed.index("{") + 1 : printed.index("}")]
     words = [int(word, 16) for word in body.replace(",", " ").split()]
-    assert words == stage_words(own_preset.stages)
+    assert words == serialize_stages(own_preset.stages)
     ours = CPreTokenizer.of_program(c_library, words, own_preset.unicode)
     python = pretok.PreTokenizer(own_preset)
     source = seeded(6)
@@ -311,7 +311,9 @@ def test_a_program_in_binary(call: Call) -> None:
     with running("program", "o200k", "--binary", stdout=subprocess.PIPE) as process:
         found = process.communicate()[0]
     assert process.returncode == 0
-    assert np.frombuffer(found, "<u4").tolist() == stage_words(pretok.get("o200k").preset.stages)
+    assert np.frombuffer(found, "<u4").tolist() == serialize_stages(
+        pretok.get("o200k").preset.stages
+    )
     assert "unknown preset" in error_of(call, "program", "qwen4")
 
 

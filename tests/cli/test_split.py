@@ -40,7 +40,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> str:
     """A preset that leaves gaps, for one test."""
     preset = Preset("test-letters", rules=(Run(LETTER),))
     monkeypatch.setattr(registry, "_by_name", {**registry._by_name, preset.name: preset})
-    monkeypatch.setattr(registry, "_made", {})
+    monkeypatch.setattr(registry, "_pre_tokenizers", {})
     return preset.name
 
 

@@ -61,7 +61,7 @@ def test_every_preset_of_the_core_has_cases_in_every_file_and_every_other_somewh
         covered = {preset for case in load(path) for preset in case.presets}
         everywhere |= covered
         assert path.name == "catalogue.toml" or covered >= set(CORE_NAMES), path.name
-    assert everywhere == {preset.name for preset in BUILT_IN if not preset.removes}
+    assert everywhere == {preset.name for preset in BUILT_IN if not preset.drops_text}
 
 
 GOOD = 'name = "n"\ntext = "ab"\npresets = ["gpt2"]\npre_tokens = ["ab"]\n'

@@ -89,7 +89,7 @@ def test_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="no such device")
 def test_device_is_not_read() -> None:
-    with pytest.raises(VocabularyError, match="this is a device; expected an ordinary file"):
+    with pytest.raises(VocabularyError, match="this is a device; expected a regular file"):
         bpe.load(os.devnull, "gpt2")
 
 

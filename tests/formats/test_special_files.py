@@ -447,7 +447,7 @@ def test_json_takes_memory_as_its_size_says(tmp_path: Path) -> None:
 
 
 def test_large_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "MOST_BYTES", 1000)
+    monkeypatch.setattr(json_text, "MAX_BYTES", 1000)
     path = write(tmp_path / "tokenizer.json", json.dumps(huggingface()))
     with pytest.raises(VocabularyError, match="has 1,000 at most"):
         bpe.load(path)

@@ -11,7 +11,7 @@ from bpe.formats import bpe_model, detect, gguf, huggingface, pretok_file, tikto
 from bpe.formats.contents import Contents
 from bpe.formats.gguf_metadata import MAGIC
 from bpe.vocabulary import Merge, Packed
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 from pretok.presets import BUILT_IN, GPT2
 
 
@@ -79,7 +79,7 @@ def said_to_python(data: bytes) -> Said:
         contents.vocabulary.ignore_merges,
         tuple(map(astuple, contents.added_tokens)),
         "" if preset is None or is_own else preset.name,
-        tuple(stage_words(preset.stages)) if preset is not None and is_own else (),
+        tuple(serialize_stages(preset.stages)) if preset is not None and is_own else (),
         contents.unicode or "",
         contents.normalizer is not None,
         contents.add_prefix_space,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pretok.charsets import sets
 from pretok.charsets.alphabet import partition
 from pretok.charsets.sets import CharSet, code_points
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,
@@ -241,7 +241,7 @@ def longest_start_that_compiles(rules: list[tuple[Rule, str]]) -> list[tuple[Rul
     while len(rules) > 1:
         try:
             partition(chars for rule, _ in rules for chars in rule.sets())
-        except InvalidRuleError:
+        except DefinitionError:
             rules = rules[:-1]
         else:
             break

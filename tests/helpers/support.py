@@ -25,7 +25,7 @@ from pretok.rules import Rule
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 
 BACKENDS = ("python", "native")
-PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.removes]
+PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.drops_text]
 """Those that keep all of the text."""
 CORE_NAMES = list(exhaustive.CORE_NAMES)
 """Those that stand for their families: each has one stage, whose rules leave no gap."""

@@ -10,7 +10,7 @@ import pytest
 import pretok
 from paths import CPP, ROOT, generator
 from pretok.machine.backend import BackendName
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 
 CORE = CPP / "core"
 FILES = generator("files")
@@ -76,7 +76,7 @@ def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:
     from pretok.presets import BUILT_IN
 
     for preset in BUILT_IN:
-        wanted = (preset.unicode, stage_words(preset.stages))
+        wanted = (preset.unicode, serialize_stages(preset.stages))
         for name in (preset.name, *preset.aliases):
             assert _core.built_in_program(name) == wanted
     for name in ("", " ", "gpt", "gpt2 gpt-2", "GPT2", pretok.presets()[0].name + " "):

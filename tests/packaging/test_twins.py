@@ -32,8 +32,8 @@ from pretok.rules import (
     Spaces,
     Through,
 )
-from pretok.rules.base import LONGEST, MAX_LOOK_AHEAD
-from pretok.stage import MOST_RULES, MOST_STAGES
+from pretok.rules.base import MAX_LITERAL, MAX_LOOK_AHEAD, RuleKind
+from pretok.stage import MAX_RULES, MAX_STAGES
 from pretok.unicode import CODE_POINTS, VERSIONS
 from pretok.unicode.atoms import ATOMS, Atom
 
@@ -116,9 +116,12 @@ def test_the_same_numbers_for_kinds() -> None:
     found = re.search(r"enum class Kind[^{]*{([^}]*)}", source("split/rules.hpp"))
     assert found
     in_cpp = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", found.group(1))}
+    assert in_cpp == {kind.name: kind.value for kind in RuleKind}
     alphabet = partition(chars for rule in EXAMPLES for chars in rule.sets())
     in_python = {
-        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(rule).__name__).upper(): rule.record(alphabet)[0]
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(rule).__name__).upper(): rule.serialize(alphabet)[
+            0
+        ]
         for rule in EXAMPLES
     }
     assert in_cpp == in_python
@@ -157,9 +160,9 @@ def test_the_same_constants() -> None:
     assert constant("ATOM_COUNT", source("unicode/classes.hpp")) == len(ATOMS) == len(Atom)
     assert constant("CODE_POINTS", source("unicode/classes.hpp")) == CODE_POINTS
     assert constant("MAGIC", source("split/program.cpp")) == MAGIC
-    assert constant("MAX_STAGES", source("split/program.cpp")) == MOST_STAGES
-    assert constant("MAX_RULES", source("split/program.cpp")) == MOST_RULES
-    assert constant("MAX_TEXT", source("split/program.cpp")) == LONGEST
+    assert constant("MAX_STAGES", source("split/program.cpp")) == MAX_STAGES
+    assert constant("MAX_RULES", source("split/program.cpp")) == MAX_RULES
+    assert constant("MAX_TEXT", source("split/program.cpp")) == MAX_LITERAL
     assert constant("MAX_LOOK_AHEAD", source("split/program.cpp")) == MAX_LOOK_AHEAD
     assert f"more than {MAX_LOOK_AHEAD} code points ahead" in source("split/program.cpp")
     assert f"GAP = {machine.GAP};" in source("split/behavior.hpp")

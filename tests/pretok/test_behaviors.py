@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from pretok.behaviors import BEHAVIORS, Behavior, Part, applied
-from pretok.errors import InvalidRuleError
+from pretok.behaviors import BEHAVIORS, Behavior, Part, apply_behavior
+from pretok.errors import DefinitionError
 
 TEXTS = ["".join(chars) for size in range(7) for chars in product("abc", repeat=size)]
 # Matches that stand alone, that follow each other, that are longer than one, that are empty.
@@ -46,7 +46,7 @@ def test_every_behavior_is_that_of_tokenizers(
     tokenizers = pytest.importorskip("tokenizers")
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), behavior, invert)
     for text in TEXTS:
-        kept = applied(spans(pattern, text), behavior, invert)
+        kept = apply_behavior(spans(pattern, text), behavior, invert)
         wanted = [offsets for _, offsets in split.pre_tokenize_str(text)]
         assert [(start, end) for start, end, _ in kept] == wanted, text
 
@@ -73,7 +73,7 @@ def test_a_part_tells_whether_a_match_is_in_it(
     behavior: Behavior, invert: bool, flags: list[bool]
 ) -> None:
     given = [(0, 2, U), (2, 3, M), (3, 4, M), (4, 6, U)]
-    assert [matched for _, _, matched in applied(given, behavior, invert)] == flags
+    assert [matched for _, _, matched in apply_behavior(given, behavior, invert)] == flags
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
@@ -86,12 +86,12 @@ def test_parts_come_as_soon_as_they_are_known(behavior: Behavior) -> None:
             yield taken, taken + 1, taken % 2 == 0
             taken += 1
 
-    kept = applied(endless(), behavior)
+    kept = apply_behavior(endless(), behavior)
     for _ in range(3):
         next(kept)
     assert taken < 8
 
 
 def test_another_behavior_is_refused() -> None:
-    with pytest.raises(InvalidRuleError, match=r"behavior='Isolated'; expected one of"):
-        applied([], "Isolated")  # type: ignore[arg-type]
+    with pytest.raises(DefinitionError, match=r"behavior='Isolated'; expected one of"):
+        apply_behavior([], "Isolated")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pretok
 from pre_tokenizer_json import BYTES, literal, sequence, split
-from pretok import InvalidRuleError, Preset, UnsupportedPreTokenizerError, from_huggingface
+from pretok import DefinitionError, Preset, UnsupportedPreTokenizerError, from_huggingface
 from pretok.formats.huggingface import preset_of, read, to_byte_level_json, to_json
 from pretok.fuzz.oracle import of_huggingface
 from pretok.machine.backend import BackendName
@@ -164,9 +164,9 @@ def test_deep_sequences() -> None:
 
 def test_what_cannot_be_written() -> None:
     own = Preset("own", (pretok.Run(pretok.LETTER),))
-    with pytest.raises(InvalidRuleError, match="cannot hold preset 'own': no known pattern"):
+    with pytest.raises(DefinitionError, match="cannot hold preset 'own': no known pattern"):
         to_byte_level_json(own)
     with pytest.raises(
-        InvalidRuleError, match="only the splits of 'gpt2' and 'whole' allow add_prefix_space"
+        DefinitionError, match="only the splits of 'gpt2' and 'whole' allow add_prefix_space"
     ):
         to_byte_level_json(QWEN2, add_prefix_space=True)

@@ -97,7 +97,7 @@ def test_near_names_are_those_of_packages_too(install: Install) -> None:
         ("A = 5", "TypeError: 'int' object is not iterable"),
         ("A = [5]", "TypeError: expected Presets, got one int"),
         ("def A(): raise OSError('no')", "OSError: no"),
-        ("A = Preset('has space', (Run(LETTER),))", "InvalidRuleError: preset name 'has space'"),
+        ("A = Preset('has space', (Run(LETTER),))", "DefinitionError: preset name 'has space'"),
         ("import pretok; A = pretok.get('other')", "UnknownPresetError: unknown preset 'other'"),
         (f"A = {_words('gpt2')}", None),
     ],
@@ -111,7 +111,7 @@ def test_a_broken_package_is_named_and_breaks_no_other(
         rf"the presets of package broken-package 1\.0 \(entry point broken = broken_package:A\) "
         rf"cannot be used: {message}"
         if message
-        else r"'gpt2' of package broken-package 1\.0 \(.*\) is a name of preset 'gpt2' already"
+        else r"'gpt2' of package broken-package 1\.0 \(.*\) is already a name of preset 'gpt2'"
     )
     with pytest.warns(PresetWarning, match=expected):
         assert pretok.get("other").preset.name == "other"

@@ -14,8 +14,8 @@ from pretok import (
     LETTER,
     NUMBER,
     BackendError,
+    DefinitionError,
     Groups,
-    InvalidRuleError,
     Preset,
     PretokError,
     Run,
@@ -234,7 +234,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rules": ()}, "preset 'mine' has no rules; expected rules, or else stages"),
     (
         {"rules": (Run(NUMBER), "x")},
-        "preset 'mine': rule 2 of a stage: 'x'; expected one of",
+        "preset 'mine': rule 2 of a stage: 'x'; expected a rule",
     ),
     ({"rules": (NUMBER,)}, "preset 'mine': rule 1 of a stage: NUMBER; expected"),
     ({"stages": (Stage(RULES),)}, "preset 'mine' has both rules and stages; expected rules, or el"),
@@ -242,10 +242,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rules": (), "stages": (Stage(RULES),) * 17}, "there are 17 stages; expected 16 at most"),
     (
         {"rules": (), "stages": (Stage(RULES),), "pattern": "x"},
-        "preset 'mine': a pattern beside stages; each Stage has its own pattern",
+        "preset 'mine': pass pattern or stages, not both; each Stage has its own pattern",
     ),
     ({"rules": (Run(NUMBER),) * 256}, "a stage has 256 rules; expected 1 to 255"),
-    ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage has two rules Groups"),
+    ({"rules": (Groups(NUMBER), Groups(LETTER))}, "a stage may have at most one Groups rule"),
     ({"exactness": "sure"}, r"preset 'mine': exactness 'sure'; expected one of \('tested', 'app"),
     ({"engine": "pcre"}, r"preset 'mine': engine 'pcre'; expected one of \('hf', 'tiktoken'\)"),
 ]
@@ -253,7 +253,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), REFUSED)
 def test_a_preset_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidRuleError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         Preset(**{"name": "mine", "rules": RULES, **fields})
 
 

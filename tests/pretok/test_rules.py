@@ -28,9 +28,9 @@ from pretok import (
     UPPER,
     CasedWord,
     Contraction,
+    DefinitionError,
     Enclosed,
     Groups,
-    InvalidRuleError,
     Literal,
     Phrase,
     Preset,
@@ -184,7 +184,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Contraction, ("\u017f",), {}, "suffix '\u017f'"),
     (Contraction, (3,), {}, "suffix 3; expected ASCII letters"),
     (Contraction, (("s", "t"),), {}, r"suffix ('s', 't')"),
-    (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected small ASCII letters"),
+    (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected lowercase ASCII letters"),
     (Contraction, ("s" * 256,), {}, "sss... has 256 letters; expected 255 at most"),
     (Run, (NOTHING,), {}, "Run: body=NOTHING; expected a CharSet with members"),
     (Run, (None,), {}, "Run: body=None; expected a CharSet"),
@@ -226,7 +226,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
         Spaces,
         (ALL,),
         {"at_least": 2},
-        "at_least=2 with at_most=None; expected at_most",
+        "at_least=2 with at_most=None; expected at_least <= at_most",
     ),
     (Spaces, (ALL,), {"at_least": 3, "at_most": 2}, "at_least=3 with at_most=2"),
     (Spaces, (ALL, 9000, 5000), {}, "Spaces: at_least=5000; expected 1 to 4096"),
@@ -266,7 +266,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
 def test_a_rule_that_cannot_be_is_refused(
     kind: Any, given: tuple[object, ...], named: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(InvalidRuleError, match=re.escape(message)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         kind(*given, **named)
 
 

@@ -57,7 +57,7 @@ class PythonEngine(Engine):
 
         offsets = (
             []
-            if tokenizer.preset.removes
+            if tokenizer.preset.drops_text
             else [
                 same(
                     "offsets (char)", lambda tok, text: _spans(tok.offsets(text, "char").tolist())

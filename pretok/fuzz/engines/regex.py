@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pretok.behaviors import applied
+from pretok.behaviors import apply_behavior
 from pretok.fuzz.dialect import CLASS_ALGEBRA, constructs, with_text_anchors
 from pretok.fuzz.engines.base import Comparison, Engine, compared
 from pretok.pre_tokenizer import PreTokenizer
@@ -54,7 +54,7 @@ class RegexEngine(Engine):
             spans.append((end, len(text), False))
             # Where nothing is between two matches there is no part that could be joined.
             parts = (span for span in spans if span[2] or span[0] < span[1])
-            kept = applied(parts, stage.behavior, stage.invert)
+            kept = apply_behavior(parts, stage.behavior, stage.invert)
             return [text[start:end] for start, end, _ in kept]
 
         return split

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pretok.charsets import sets
 from pretok.charsets.sets import ALL_ATOMS, ANY, LETTER, LIMIT, NOTHING, CharSet, code_points
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.unicode import CODE_POINTS, VERSIONS
 from strategies import NAMED, char_sets
 from support import atoms_by_code_point, max_examples, members
@@ -108,7 +108,7 @@ def test_code_points_takes_characters_and_ranges() -> None:
     ],
 )
 def test_code_points_refuses(given_range: object, message: str) -> None:
-    with pytest.raises(InvalidRuleError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         code_points(given_range)  # type: ignore[arg-type]
 
 

@@ -18,9 +18,9 @@ from pretok import (
     WHITE_SPACE,
     CasedWord,
     Contraction,
+    DefinitionError,
     Enclosed,
     Groups,
-    InvalidRuleError,
     Literal,
     Phrase,
     Preset,
@@ -32,7 +32,7 @@ from pretok import (
     code_points,
 )
 from pretok.machine.backend import BackendName
-from pretok.machine.program import compile_rules, stage_words
+from pretok.machine.program import compile_rules, serialize_stages
 from pretok.presets import BUILT_IN
 from pretok.rules.base import MAX_LOOK_AHEAD
 from strategies import RULE_LETTERS, any_rules
@@ -67,14 +67,14 @@ def test_look_ahead_is_limited_alike(native: BackendName, rule: Rule, ahead: int
     assert rule.look_ahead == ahead
     filler = Run(A, at_least=MAX_LOOK_AHEAD - ahead)
     good = [Stage((rule, filler))]
-    native_machine(stage_words(good))
+    native_machine(serialize_stages(good))
     assert Preset("good", stages=good).stages == tuple(good)
     two = [Stage((rule,)), Stage((filler,)), Stage((Run(LETTER),))]
-    with pytest.raises(InvalidRuleError, match=r"rules look 4,097 code points ahead in total"):
+    with pytest.raises(DefinitionError, match=r"rules look 4,097 code points ahead in total"):
         Preset("two", stages=two)
     with pytest.raises(ValueError, match="the rules look more than 4096 code points ahead"):
-        native_machine(stage_words(two))
-    with pytest.raises(InvalidRuleError, match=r"one Run alone 4,\d+; expected 4,096 at most"):
+        native_machine(serialize_stages(two))
+    with pytest.raises(DefinitionError, match=r"one Run alone 4,\d+; expected 4,096 at most"):
         Stage((rule, filler, Run(LETTER)))
 
 
@@ -90,17 +90,17 @@ def test_a_literal_has_thousands_of_texts(native: BackendName) -> None:
     for backend in backends:
         tok = pretok.get(Preset("texts", rules), backend=backend)
         assert tok.split(text) == ["00", "ff", " ", "zz", " ", "7f", "7 ", "a"]
-    with pytest.raises(InvalidRuleError, match=r"one Literal alone 4,098; expected 4,096 at most"):
+    with pytest.raises(DefinitionError, match=r"one Literal alone 4,098; expected 4,096 at most"):
         Stage((Literal(*texts, *texts[:256], "ab"),))
 
 
 # With these words, one Spaces rule used what another one remembered, and wrote beyond the stack.
 def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
     stage = Stage((Spaces(ALL), Spaces(ALL, 1), Literal("acq"), Run(~WHITE_SPACE)))
-    words = stage_words([stage])
+    words = serialize_stages([stage])
     alphabet = compile_rules(stage.rules).alphabet
     for rule in stage.rules[:2]:
-        record = rule.record(alphabet)
+        record = rule.serialize(alphabet)
         at = next(i for i in range(len(words)) if words[i : i + len(record)] == record)
         for first in (1, 2):  # without white space, and without line breaks
             changed = words.copy()
@@ -110,7 +110,7 @@ def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
 
 
 def test_a_rule_that_does_not_exist_cannot_be_first(native: BackendName) -> None:
-    machine = native_machine(stage_words([Stage((Run(LETTER),))]))
+    machine = native_machine(serialize_stages([Stage((Run(LETTER),))]))
     assert machine.advance("ab", True, False, 0)[0] == []
     for rule in (-2, 1, 1 << 20):
         with pytest.raises(ValueError, match="expected -1 or a rule of the stage, got"):
@@ -201,7 +201,7 @@ def test_long_texts_split_alike(
 def check_safe_cut(tok: PreTokenizer, text: str, rng: random.Random) -> None:
     from pretok import _core
 
-    machine = native_machine(stage_words(tok.preset.stages))
+    machine = native_machine(serialize_stages(tok.preset.stages))
     data = text.encode()
     for known in (len(data), len(data) - 1, rng.randrange(len(data) + 1)):
         cut = _core.safe_cut(machine, data[: max(known, 0)])

@@ -13,7 +13,7 @@ from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
 from pretok.charsets.classified_text import UNLIMITED
 from pretok.machine.backend import Backend, BackendName
 from pretok.machine.machine import GAP, Machine
-from pretok.machine.program import compile_rules, stage_words
+from pretok.machine.program import compile_rules, serialize_stages
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
 from pretok.stage import Stage
@@ -35,7 +35,7 @@ def backend_of(rules: tuple[Rule, ...], name: BackendName) -> Backend:
         return Machine(compile_rules(rules), "16.0")
     from pretok import _core
 
-    return _core.Machine(stage_words([Stage(rules)]), "16.0")
+    return _core.Machine(serialize_stages([Stage(rules)]), "16.0")
 
 
 def strings(alphabet: str, longest: int) -> list[str]:

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import Contraction, Enclosed, InvalidRuleError, Literal, Preset, Run, code_points
+from pretok import Contraction, DefinitionError, Enclosed, Literal, Preset, Run, code_points
 from pretok.charsets.alphabet import END, Alphabet, partition
 from pretok.charsets.sets import ANY, LETTER, LIMIT, CharSet
 from pretok.machine.backend import BackendName
-from pretok.machine.program import MAGIC, compile_rules, stage_words
+from pretok.machine.program import MAGIC, compile_rules, serialize_stages
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
 from pretok.stage import Stage
@@ -27,7 +27,7 @@ def cells(alphabet: Alphabet) -> list[tuple[int, int, int]]:
     """Return (first code point of the segment, atom, class) for every segment and atom."""
     return [
         (first, atom, classes[atom])
-        for first, classes in zip(alphabet.firsts, alphabet.maps, strict=True)
+        for first, classes in zip(alphabet.range_starts, alphabet.class_maps, strict=True)
         for atom in range(len(ATOMS))
     ]
 
@@ -45,18 +45,18 @@ def test_the_partition_is_the_coarsest_in_which_each_set_is_a_union(sets: list[C
         assert signature_of.setdefault(class_, signature) == signature
     assert len(set(signature_of.values())) == len(signature_of) == alphabet.size
     assert set(signature_of) == set(range(alphabet.size))
-    assert alphabet.firsts[0] == 0
-    assert all(mask < 1 << alphabet.size for mask in alphabet.bits.values())
+    assert alphabet.range_starts[0] == 0
+    assert all(mask < 1 << alphabet.size for mask in alphabet.masks.values())
 
 
 @given(st.lists(char_sets, min_size=1, max_size=4))
 @settings(max_examples=max_examples(150))
 def test_segments_begin_where_a_set_changes(sets: list[CharSet]) -> None:
     alphabet = partition(sets)
-    assert list(alphabet.firsts) == sorted(set(alphabet.firsts))
-    assert alphabet.firsts[-1] < LIMIT
+    assert list(alphabet.range_starts) == sorted(set(alphabet.range_starts))
+    assert alphabet.range_starts[-1] < LIMIT
     for code_point in {first for chars in sets for first, _ in chars.segments}:
-        assert code_point in alphabet.firsts
+        assert code_point in alphabet.range_starts
 
 
 def test_no_set_has_the_mask_0() -> None:
@@ -97,10 +97,10 @@ def disjoint_union(sets: list[CharSet]) -> CharSet:
 
 @pytest.mark.parametrize("count", [END, END + 1, 100])
 def test_more_than_31_classes_are_refused(count: int) -> None:
-    message = f"the rules tell {count + 1} classes .* apart; at most 31 are possible. Write fewer"
-    with pytest.raises(InvalidRuleError, match=message):
+    message = f"the rules distinguish {count + 1} classes .*; expected 31 at most. Use fewer"
+    with pytest.raises(DefinitionError, match=message):
         compile_rules([Run(chars) for chars in disjoint_sets(count)])
-    with pytest.raises(InvalidRuleError, match=message):
+    with pytest.raises(DefinitionError, match=message):
         pretok.get(Preset("many", rules=tuple(Run(chars) for chars in disjoint_sets(count))))
 
 
@@ -112,7 +112,7 @@ def test_built_in_presets_have_few_classes(preset: Preset) -> None:
 
 def test_words_begin_with_the_magic_number_and_fit_32_bits() -> None:
     for spec in SPECS:
-        words = stage_words(spec.preset.stages)
+        words = serialize_stages(spec.preset.stages)
         assert words[0] == MAGIC
         assert all(0 <= word < 1 << 32 for word in words)
 
@@ -121,7 +121,7 @@ def test_words_are_read_back_to_the_same_splits(native: BackendName) -> None:
     from pretok._core import Machine
 
     for spec in SPECS:
-        machine = Machine(stage_words(spec.preset.stages), "16.0")
+        machine = Machine(serialize_stages(spec.preset.stages), "16.0")
         texts = ["".join(letters) for letters in product(spec.alphabet, repeat=3)]
         tok = pretok.get(spec.preset, backend="python")
         assert [machine.split(text) for text in texts] == [tok.split(text) for text in texts]
@@ -210,10 +210,10 @@ def test_masks_of_literal_text_need_not_be_believed(
     from pretok._core import Machine
 
     rules = (rule, *(Run(chars) for chars in (LETTER, code_points("0-9"), code_points("'", " "))))
-    words = stage_words([Stage(rules)])
+    words = serialize_stages([Stage(rules)])
     text = "a1b's a1 x" * 300
     wanted = Machine(words, "16.0").split(text)
-    record = rule.record(compile_rules(rules).alphabet)
+    record = rule.serialize(compile_rules(rules).alphabet)
     at = next(i for i in range(len(words)) if words[i : i + len(record)] == record)
     assert words[at] == kind
     liar = [*words[: at + place], 0, *words[at + place + 1 :]]
@@ -225,11 +225,11 @@ CORRUPT = """
 import sys
 from pretok._core import Machine
 from pretok.presets import BUILT_IN
-from pretok.machine.program import stage_words
+from pretok.machine.program import serialize_stages
 
 TEXTS = ["", "I'm 12 \\n\\n x\\u0301A!/\\r\\u3000'LL" * 3, "\\ud800'\\u017f" * 3, " " * 99]
 DATA = [b"\\x80" * 70, b" \\xe4\\xb8" * 20, "A\\u4e2d' \\n".encode() * 20]
-words = stage_words({preset.name: preset for preset in BUILT_IN}[sys.argv[1]].stages)
+words = serialize_stages({preset.name: preset for preset in BUILT_IN}[sys.argv[1]].stages)
 for size in range(len(words)):
     try:
         Machine(words[:size], "16.0")

@@ -15,7 +15,7 @@ import pretok.json_text
 from bpe.formats.json_value import Value
 from command_line import Call
 from pre_tokenizer_json import BYTES, literal, sequence, split
-from pretok import InvalidRuleError, UnknownPatternError
+from pretok import DefinitionError, UnknownPatternError
 from pretok.charsets.sets import code_points, intersection, union
 from pretok.errors import MAX_SHOWN, shortened
 from pretok.fuzz.patterns import LONGEST_MESSAGE
@@ -262,7 +262,7 @@ def test_pre_tokenizers_that_are_none(name: str) -> None:
     with pytest.raises(pretok.UnsupportedPreTokenizerError) as raised:
         pretok.from_huggingface(value)
     assert len(str(raised.value)) <= 10 * SHORT
-    with pytest.raises(InvalidRuleError) as block:
+    with pytest.raises(DefinitionError) as block:
         pretok.pre_tokenizers.from_dict(value)
     assert len(str(block.value)) <= 2 * SHORT
 
@@ -278,7 +278,7 @@ def test_a_split_at_a_hostile_pattern(pattern: str) -> None:
 def test_as_many_blocks_as_there_may_be() -> None:
     stack = sequence(*[BYTES] * 200)
     assert pretok.pre_tokenizers.from_dict(stack).pre_tokenize_str("ab") == [("ab", (0, 2))]
-    with pytest.raises(InvalidRuleError, match="expected 256 blocks at most"):
+    with pytest.raises(DefinitionError, match="expected 256 blocks at most"):
         pretok.pre_tokenizers.Sequence([pretok.pre_tokenizers.ByteLevel(False)] * 257)
 
 

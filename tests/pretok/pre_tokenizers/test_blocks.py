@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import pretok
 from pretok import pre_tokenizers
 from pretok.behaviors import BEHAVIORS
-from pretok.errors import InvalidRuleError
+from pretok.errors import DefinitionError
 from pretok.fuzz.text import CONFUSABLE, CONTRACTIONS, PLAIN, SEEDS, WHITE_SPACE, TextMaker
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import (
@@ -220,9 +220,9 @@ def test_a_stage_says_which_block_it_is(block: Block) -> None:
 
 
 def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
-    with pytest.raises(InvalidRuleError, match="puts a space into the text before it cuts"):
+    with pytest.raises(DefinitionError, match="puts a space into the text before it cuts"):
         ByteLevel().stages()
-    with pytest.raises(InvalidRuleError, match=r"preset 'mine': .*puts a space into the text"):
+    with pytest.raises(DefinitionError, match=r"preset 'mine': .*puts a space into the text"):
         pretok.Preset("mine", stages=(Digits(), ByteLevel()))
 
 
@@ -230,14 +230,14 @@ def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
 def test_nothing_that_cuts_changed_text_is_a_stage(first: Block) -> None:
     assert Sequence([Digits(), first]).stages()[-1:] == first.stages()[-1:]
     for behind in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
-        with pytest.raises(InvalidRuleError, match=r"changes the text that Digits\(.* then cuts"):
+        with pytest.raises(DefinitionError, match=r"changes the text before Digits\(.* cuts it"):
             Sequence(behind).stages()
-        with pytest.raises(InvalidRuleError, match=r"mine.*changes the text that Digits\(.* then"):
+        with pytest.raises(DefinitionError, match=r"mine.*changes the text that Digits\(.* then"):
             pretok.Preset("mine", stages=behind)
 
 
 def test_only_stages_and_blocks_make_up_presets() -> None:
-    with pytest.raises(InvalidRuleError, match=r"stage 2: .*expected a Stage, or a block"):
+    with pytest.raises(DefinitionError, match=r"stage 2: .*expected a Stage, or a block"):
         pretok.Preset("mine", stages=(Digits(), pretok.get("gpt2").preset))  # type: ignore[arg-type]
 
 
@@ -268,7 +268,7 @@ def test_blocks_are_values(block: Block) -> None:
 def test_a_sequence_may_be_longer_than_a_preset() -> None:
     block = Sequence([Split(char, "isolated") for char in "abcdefghijklmnopqrstuvwxyz"])
     check(block, "the quick brown fox")
-    with pytest.raises(InvalidRuleError, match="there are 26 stages; expected 16 at most"):
+    with pytest.raises(DefinitionError, match="there are 26 stages; expected 16 at most"):
         block.stages()
 
 
@@ -344,7 +344,7 @@ SPLIT = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Removed", "in
     ids=str,
 )
 def test_from_dict_refuses(given: Any, message: str) -> None:
-    with pytest.raises(InvalidRuleError, match=re.escape(message)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         from_dict(given)
 
 
@@ -370,7 +370,7 @@ def test_from_dict_refuses(given: Any, message: str) -> None:
 def test_blocks_refuse_other_arguments(
     kind: Callable[..., Block], arguments: list[Any], message: str
 ) -> None:
-    with pytest.raises(InvalidRuleError, match=re.escape(message)):
+    with pytest.raises(DefinitionError, match=re.escape(message)):
         kind(*arguments)
 
 
