@@ -59,7 +59,10 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     if format is None:
         raise ValueError(
             f"{short_path(target)}: suffix {shortened(target.suffix)}; expected "
-            + ", ".join(f"{suffix} ({format.name})" for suffix, format in by_suffix.items())
+            + ", ".join(
+                suffix if suffix == f".{format.name}" else f"{suffix} ({format.name})"
+                for suffix, format in by_suffix.items()
+            )
         )
     with named(target):
         data = format.dump(spec)
