@@ -23,7 +23,7 @@ Ids = NDArray[np.uint32]
 
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
-ASKS_FOR_PRESET = "; pass preset= with the name"
+ASKS_FOR_PRESET = "; pass preset= with the split"
 ESCAPE: Errors = "surrogateescape"
 """How texts hold bytes that are not UTF-8."""
 SHOWN = 8

@@ -65,7 +65,7 @@ class Source:
     @cached_property
     def first_lines(self) -> tuple[bytes, ...]:
         """The first three lines of the first file that are not empty; () for JSON."""
-        if self.json is not None:
+        if self.json is not None or self.text.isspace():
             return ()
         lines = self.text[:_FIRST_LINES_BYTES].split(b"\n")
         return tuple([line for line in (line.removesuffix(b"\r") for line in lines) if line][:3])

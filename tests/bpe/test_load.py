@@ -191,9 +191,7 @@ def test_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> 
     write(path, _DATA)
     assert _is_small(bpe.load("small"))
     write(path, _DATA[:-9])
-    with pytest.raises(
-        UnknownVocabularyError, match=r"is damaged: its sha256 is not that of the published file"
-    ):
+    with pytest.raises(UnknownVocabularyError, match="is damaged: its sha256 is not"):
         bpe.load("small")
 
 
