@@ -217,7 +217,7 @@ def test_mask_takes_white_space_along(tmp_path: Path, pre: str, text: str) -> No
 def test_special_tokens_can_be_added(tmp_path: Path) -> None:
     tokenizer = loaded(tmp_path, None, {"<x>": 300})
     assert tokenizer.special_tokens == {"<|end|>": 264, "<x>": 300}
-    with pytest.raises(VocabularyError, match=r"'<\|end\|>' with id 9, but the file says 264"):
+    with pytest.raises(VocabularyError, match=r"'<\|end\|>' the id 9, but the file says 264"):
         loaded(tmp_path, None, {"<|end|>": 9})
 
 
