@@ -272,5 +272,5 @@ def test_an_alias_is_not_the_name_of_a_preset(tmp_path: Path, native: BackendNam
 
 
 def test_a_lone_byte_of_a_pickle_is_no_vocabulary(tmp_path: Path) -> None:
-    with pytest.raises(VocabularyError, match="which is no vocabulary"):
+    with pytest.raises(VocabularyError, match="which is not a vocabulary"):
         bpe.load(write(tmp_path / "a", b"\x80"))
