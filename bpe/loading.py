@@ -10,12 +10,13 @@ from typing import Literal, TypeAlias
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import MissingPresetError, PublishedMismatchError, VocabularyError
-from bpe.formats import Format, detect, gguf, gpt2, huggingface, minbpe, pretok_file, tiktoken
-from bpe.formats.contents import Contents
-from bpe.formats.files import named, read
-from bpe.formats.gguf_metadata import is_gguf
-from bpe.hub import locate, published
-from bpe.hub.published import Known, matches
+from bpe.formats.files import named
+from bpe.formats.format import ReadOptions, Source
+from bpe.formats.gpt2 import MERGES, VOCAB
+from bpe.formats.registry import detect
+from bpe.formats.spec import TokenizerSpec
+from bpe.hub.locate import locate_vocabulary
+from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
 from pretok.errors import short_path, shortened
@@ -56,77 +57,57 @@ def load(
     does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
     no such path or name; OSError; what Tokenizer raises for the other arguments.
     """
-    _checked(special_tokens)
-    paths, asked = _find(path_or_name)
-    known: Known | None = None
-    data, value = b"", None
-    format: Format = "vocab"
-    if len(paths) == 1 and is_gguf(paths[0]):
-        format = "gguf"
-    elif len(paths) == 1:
-        data = read(paths[0])
-        with named(paths[0]):
-            format, value = detect(data)
-        if format in ("vocab", "merges"):
-            paths = gpt2.pair_of(paths[0], format == "vocab")
-    if format in ("vocab", "merges", "tiktoken"):
-        named_so = asked or published.known_by_file(paths)
-        known = _published(named_so, paths, data if len(paths) == 1 else None, preset is None)
-    if special_tokens is None and known is not None:
-        special_tokens = known.special_tokens
-    added = tuple(AddedToken(content, id) for content, id in (special_tokens or {}).items())
-    with named(paths[0]):
-        if format == "huggingface" and value is not None:
-            contents = huggingface.read(value, need_preset=preset is None)
-            added = _joined(contents.added_tokens, added)
-        elif format == "minbpe":
-            contents = minbpe.parse(data)
-            added = _joined(contents.added_tokens, added)
-        elif format == "gguf":
-            contents = gguf.load(paths[0])
-            added = _joined(contents.added_tokens, added)
-        elif format == "pretok":
-            contents = pretok_file.parse(data)
-            added = _joined(contents.added_tokens, added)
-        elif format == "tiktoken":
-            contents = tiktoken.parse(data)
-    if format in ("vocab", "merges"):
-        vocab_path, merges_path = paths
-        contents = gpt2.load(vocab_path, merges_path, None if special_tokens is None else added)
-        added = contents.added_tokens
-    split = _split(preset, contents, known, paths[0], backend)
-    with named(paths[0]):
+    _check_special_tokens(special_tokens)
+    source, named_vocabulary = _locate(path_or_name)
+    format = detect(source)
+    source = format.complete(source)
+    published: PublishedVocabulary | None = None
+    if not format.names_split:
+        expected = named_vocabulary or vocabulary_of_files(source.paths)
+        published = _verify(expected, source, is_needed=preset is None)
+    if special_tokens is None and published is not None:
+        special_tokens = published.special_tokens
+    added = None
+    if special_tokens is not None:
+        added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
+    spec = format.read(source, ReadOptions(preset is None, added))
+    split = _choose_split(preset, spec, published, source.path, backend)
+    with named(source.path):
         return Tokenizer(
-            contents.vocabulary,
+            spec.vocabulary,
             split,
-            added_tokens=added,
-            normalizer=normalizer or contents.normalizer,
-            add_prefix_space=contents.add_prefix_space,
-            template=contents.template,
-            name=asked.name if asked else known.name if known else None,
+            added_tokens=_join(spec.added_tokens, added or ()),
+            normalizer=normalizer or spec.normalizer,
+            add_prefix_space=spec.add_prefix_space,
+            template=spec.template,
+            name=named_vocabulary.name
+            if named_vocabulary
+            else published.name
+            if published
+            else None,
             backend=backend,
             cache_mb=cache_mb,
         )
 
 
-def _find(
+def _locate(
     path_or_name: PathLike | tuple[PathLike, PathLike],
-) -> tuple[tuple[Path, ...], Known | None]:
-    """Return the file, or the two, to load, and what is known of the name it was asked by."""
+) -> tuple[Source, PublishedVocabulary | None]:
+    """Return the files to load, and the published vocabulary if `path_or_name` is its name."""
     if isinstance(path_or_name, tuple):
         vocab, merges = path_or_name
-        return (Path(vocab), Path(merges)), None
+        return Source(Path(vocab), Path(merges)), None
     name = os.fspath(path_or_name)
     if name and _is_path(name):
-        return _in_folder(Path(name)), None
-    paths = locate.find(name)
-    return (_in_folder(paths[0]) if len(paths) == 1 else paths), published.KNOWN.get(name)
+        return Source(*_in_folder(Path(name))), None
+    paths = locate_vocabulary(name)
+    return Source(*_in_folder(paths[0]) if len(paths) == 1 else paths), PUBLISHED.get(name)
 
 
 def _is_path(name: str) -> bool:
-    """Return whether `name` is a path that is there, perhaps a link to what is not.
+    """Return whether `name` is an existing path; a dangling link counts as one.
 
-    Raises OSError, which names it, if the system does not tell.
+    Raises OSError, which names the path, if the system cannot tell.
     """
     try:
         with naming(name):
@@ -143,59 +124,59 @@ def _is_path(name: str) -> bool:
 
 
 def _in_folder(path: Path) -> tuple[Path, ...]:
-    """Return `path`, or if it is a folder the file or files of the vocabulary in it."""
+    """Return `path`; for a folder, the file or files of the vocabulary in it."""
     if not path.is_dir():
         return (path,)
-    for files in (("tokenizer.json",), (gpt2.VOCAB, gpt2.MERGES)):
+    for files in (("tokenizer.json",), (VOCAB, MERGES)):
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
             return paths
     raise VocabularyError(
-        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {gpt2.VOCAB} with a "
-        f"{gpt2.MERGES}; give the path of a file"
+        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {VOCAB} with a "
+        f"{MERGES}; give the path of a file"
     )
 
 
-def _published(
-    known: Known | None, paths: tuple[Path, ...], data: bytes | None, needed: bool
-) -> Known | None:
-    """Return `known` if `paths` are what was published by its name, else None.
+def _verify(
+    expected: PublishedVocabulary | None, source: Source, is_needed: bool
+) -> PublishedVocabulary | None:
+    """Return `expected` if `source` has one of its published files, else None.
 
-    `data` is what a single one of them holds, if that is known. Raises VocabularyError instead if
-    what is known of the name is `needed`.
+    Raises VocabularyError for other content if the split of `expected` `is_needed`.
     """
-    if known is None:
+    if expected is None:
         return None
-    forms = [files for files in (known.files, *known.others) if len(files) == len(paths)]
-    held = [data] if data is not None else [read(path) for path in paths] if forms else []
-    for files in forms:
-        if all(matches(each, file.sha256) for file, each in zip(files, held, strict=True)):
-            return known
-    if not needed:
+    editions = [files for files in expected.editions if len(files) == len(source.paths)]
+    for files in editions:
+        if all(
+            has_digest(data, file.sha256) for file, data in zip(files, source.contents, strict=True)
+        ):
+            return expected
+    if not is_needed:
         return None
-    digests = tuple(files[0].sha256 for files in forms)
-    raise PublishedMismatchError(short_path(paths[0]), known.name, digests)
+    digests = tuple(files[0].sha256 for files in editions)
+    raise PublishedMismatchError(short_path(source.path), expected.name, digests)
 
 
-def _split(
+def _choose_split(
     preset: Split | None,
-    contents: Contents,
-    known: Known | None,
+    spec: TokenizerSpec,
+    published: PublishedVocabulary | None,
     path: Path,
     backend: BackendName | None,
 ) -> Split:
     if preset is not None:
         return preset
-    if contents.preset is not None and contents.unicode is not None:
-        return get(contents.preset, contents.unicode, backend)
-    if contents.preset is not None:
-        return contents.preset
-    if known is not None:
-        return known.preset
-    raise MissingPresetError(short_path(path), contents.why_no_preset)
+    if spec.preset is not None and spec.unicode is not None:
+        return get(spec.preset, spec.unicode, backend)
+    if spec.preset is not None:
+        return spec.preset
+    if published is not None:
+        return published.preset
+    raise MissingPresetError(short_path(path), spec.why_no_preset)
 
 
-def _checked(special_tokens: Mapping[str, int] | None) -> None:
+def _check_special_tokens(special_tokens: Mapping[str, int] | None) -> None:
     if special_tokens is None:
         return
     if not isinstance(special_tokens, Mapping):
@@ -217,16 +198,13 @@ def _checked(special_tokens: Mapping[str, int] | None) -> None:
             )
 
 
-def _joined(
-    listed: tuple[AddedToken, ...], given: tuple[AddedToken, ...]
-) -> tuple[AddedToken, ...]:
-    """Return the added tokens that a file lists and those given, each once."""
+def _join(listed: tuple[AddedToken, ...], extra: tuple[AddedToken, ...]) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a file and then the `extra` ones, each once."""
     ids = {token.content: token.id for token in listed}
-    for token in given:
+    for token in extra:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
-                f"special_tokens has {shortened(token.content)} with id {token.id}, but the file "
-                "says "
-                f"{ids[token.content]}; leave it out, or correct it"
+                f"special_tokens gives {shortened(token.content)} the id {token.id}, but the file "
+                f"says {ids[token.content]}; leave it out, or correct it"
             )
-    return (*listed, *(token for token in given if token.content not in ids))
+    return (*listed, *(token for token in extra if token.content not in ids))

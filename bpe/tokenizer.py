@@ -22,6 +22,7 @@ from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
+from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
 from bpe.types import (
@@ -412,9 +413,29 @@ class Tokenizer:
         Raises VocabularyError if the format cannot hold this vocabulary, ValueError for another
         suffix.
         """
-        from bpe.formats import save
+        from bpe.formats.registry import save
 
-        save(self, path)
+        save(self.to_spec(), path)
+
+    def to_spec(self) -> TokenizerSpec:
+        """Return the parts of the tokenizer that files hold: all but name, backend and caches."""
+        split = self._pre_tokenizer
+        preset, unicode, why_no_preset = None, None, ""
+        if isinstance(split, PreTokenizer):
+            preset, unicode = split.preset, split.unicode
+        else:
+            why_no_preset = f"the tokenizer splits with {type(split).__name__}"
+        return TokenizerSpec(
+            self._vocabulary,
+            preset,
+            why_no_preset,
+            self._added_tokens,
+            self._normalizer,
+            self._add_prefix_space,
+            self._template,
+            unicode,
+            lambda: self.merge_ids,
+        )
 
     def __repr__(self) -> str:
         name = f"{self._name!r}, " if self._name else ""

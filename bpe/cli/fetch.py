@@ -9,8 +9,8 @@ import click
 
 from bpe.errors import UnknownVocabularyError
 from bpe.hub.fetch import fetch
-from bpe.hub.locate import find
-from bpe.hub.published import KNOWN
+from bpe.hub.locate import locate_vocabulary
+from bpe.hub.published import PUBLISHED
 from pretok.cli.output import one_line, write
 
 
@@ -42,14 +42,14 @@ def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
 
 
 def _list() -> Iterator[str]:
-    width = max(map(len, KNOWN))
+    width = max(map(len, PUBLISHED))
     yield f"{'NAME':{width}}  PRESET  HERE\n"
-    for known in KNOWN.values():
-        yield f"{known.name:{width}}  {known.preset:6}  {_where(known.name)}\n"
+    for vocabulary in PUBLISHED.values():
+        yield f"{vocabulary.name:{width}}  {vocabulary.preset:6}  {_where(vocabulary.name)}\n"
 
 
 def _where(name: str) -> str:
     try:
-        return ", ".join(one_line(str(path)) for path in find(name))
+        return ", ".join(one_line(str(path)) for path in locate_vocabulary(name))
     except UnknownVocabularyError:
         return "no"

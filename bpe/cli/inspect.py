@@ -17,7 +17,7 @@ import numpy as np
 import bpe
 from bpe.cli.vocabulary import ESCAPE, load, split_option
 from bpe.formats.files import opened
-from bpe.hub.locate import find
+from bpe.hub.locate import locate_vocabulary
 from pretok.cli.input import decoded, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
@@ -108,7 +108,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
 
 def _files(vocab: str) -> list[Record]:
     """Return where the vocabulary is, each file with its sha256."""
-    paths = (Path(vocab),) if os.path.exists(vocab) else find(vocab)
+    paths = (Path(vocab),) if os.path.exists(vocab) else locate_vocabulary(vocab)
     return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
 
 

@@ -12,8 +12,10 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import gguf_metadata
 from bpe.formats.bpe_model import ListedMerges, build
-from bpe.formats.contents import Contents
+from bpe.formats.files import named
+from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
+from bpe.formats.spec import TokenizerSpec
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError
@@ -70,23 +72,27 @@ _SPECIAL = frozenset({int(TokenType.UNKNOWN), int(TokenType.CONTROL)})
 _ADDED = _SPECIAL | {int(TokenType.USER_DEFINED)}
 
 
-def load(path: Path) -> Contents:
-    """Return the contents of a GGUF file; see `parse`. Nothing behind the metadata is read.
+class GgufFormat(Format):
+    """A GGUF file; reads its metadata only, not the tensors after it."""
 
-    Raises what `parse` does; OSError.
+    name = "GGUF"
+
+    def detects(self, source: Source) -> bool:
+        return source.head.startswith(gguf_metadata.MAGIC)
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            return _spec(Value(gguf_metadata.load(source.path, KEYS), ""))
+
+
+def parse(data: bytes) -> TokenizerSpec:
+    """Return the tokenizer in a GGUF file with these bytes.
+
+    Control tokens and the unknown token are special: llama.cpp finds them only with parse_special.
+    User-defined tokens are always found. tokenizer.ggml.pre names the preset. Raises
+    UnsupportedError for a model that is not byte-level BPE, VocabularyError for a malformed file.
     """
-    return _contents(Value(gguf_metadata.load(path, KEYS), ""))
-
-
-def parse(data: bytes) -> Contents:
-    """Return the contents of a GGUF file with these bytes.
-
-    Control tokens, and the unknown one, are special: llama.cpp finds them with parse_special.
-    Tokens defined by the user are always found. The preset is the one that tokenizer.ggml.pre
-    names; a file without one does not say how its model splits. Raises UnsupportedError for what is
-    not byte-level BPE, VocabularyError for what is malformed.
-    """
-    return _contents(Value(gguf_metadata.parse(data, KEYS), ""))
+    return _spec(Value(gguf_metadata.parse(data, KEYS), ""))
 
 
 class Split(NamedTuple):
@@ -108,7 +114,7 @@ def split_in(path: Path) -> Split:
     return _split(file)
 
 
-def _contents(file: Value) -> Contents:
+def _spec(file: Value) -> TokenizerSpec:
     if file[_MODEL].value is None:
         raise VocabularyError(
             f"there is no {_MODEL}, so the file holds no vocabulary; where a model is in several "
@@ -122,7 +128,7 @@ def _contents(file: Value) -> Contents:
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
-    return Contents(
+    return TokenizerSpec(
         _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES),
         preset,
         why_no_preset,

@@ -8,71 +8,94 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, build
-from bpe.formats.contents import Contents
 from bpe.formats.files import named, read, utf8_text
+from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.huggingface import added_token
+from bpe.formats.spec import TokenizerSpec
 from pretok.errors import short_path
 
 VOCAB, MERGES, CONFIG = "vocab.json", "merges.txt", "tokenizer_config.json"
 
 
-def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
-    """Return the vocab.json and the merges.txt that `path`, one of the two, belongs to.
+class Gpt2Format(Format):
+    """A vocab.json and its merges.txt; a tokenizer_config.json beside them has added tokens."""
 
-    What stands before that in one name, "qwen2_" say, stands before it in the other. Raises
-    VocabularyError if the other file is not there.
-    """
-    mine, other = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
-    asked = f"pass bpe.load((vocab_path, merges_path)) if {path.name} has a partner elsewhere"
-    if not path.name.endswith(mine):
-        raise VocabularyError(
-            f"{short_path(path)}: this is one of the two files of a vocabulary, {mine} by its "
-            "content, and its "
-            f"name does not say what the other, {other}, is called; {asked}"
+    name = "vocab.json and merges.txt"
+    names_split = False
+
+    def detects(self, source: Source) -> bool:
+        return _is_vocab(source) or _is_merges(source)
+
+    def complete(self, source: Source) -> Source:
+        if len(source.paths) == 2:
+            return source
+        return Source(*pair_of(source.path, is_vocab=source.json is not None))
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        vocab_path, merges_path = source.paths
+        vocab_data, merges_data = source.contents
+        added, add_prefix_space = _config_beside(vocab_path)
+        if options.added_tokens is not None:
+            added = options.added_tokens
+        with named(vocab_path):
+            vocab = json_value.parse(vocab_data)
+            vocab.object()
+        with named(merges_path):
+            pairs, lines = parse_merges(merges_data)
+            if not pairs and len(vocab.value) > 256 + len(added):
+                raise VocabularyError(
+                    f"the file has no merges, but {vocab_path.name} has {len(vocab.value)} tokens; "
+                    "it is cut off, or belongs to another vocabulary"
+                )
+        with named(vocab_path):
+            merges = ListedMerges(
+                pairs, lambda: pairs, lambda index: f"{short_path(merges_path)} line {lines[index]}"
+            )
+            vocabulary = build(vocab, merges, added=added)
+        return TokenizerSpec(
+            vocabulary,
+            why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",
+            added_tokens=added,
+            add_prefix_space=add_prefix_space,
         )
-    partner = path.with_name(path.name.removesuffix(mine) + other)
+
+
+def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
+    """Return the vocab.json and the merges.txt of the vocabulary that `path` belongs to.
+
+    A prefix of the name, such as "qwen2_", is the same in both names. Raises VocabularyError if
+    the other file does not exist.
+    """
+    ending, other_ending = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
+    advice = (
+        f"call bpe.load((vocab_path, merges_path)) if the other file of {path.name} is elsewhere"
+    )
+    if not path.name.endswith(ending):
+        raise VocabularyError(
+            f"{short_path(path)}: this is one of the two files of a vocabulary, {ending} by its "
+            f"content, and its name does not tell the name of the other, {other_ending}; {advice}"
+        )
+    partner = path.with_name(path.name.removesuffix(ending) + other_ending)
     if not partner.is_file():
         raise VocabularyError(
             f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not beside "
-            f"it; {asked}"
+            f"it; {advice}"
         )
     return (path, partner) if is_vocab else (partner, path)
 
 
-def load(
-    vocab_path: Path, merges_path: Path, added: tuple[AddedToken, ...] | None = None
-) -> Contents:
-    """Return the contents of a vocab.json and its merges.txt.
+def _is_vocab(source: Source) -> bool:
+    if source.json is None:
+        return False
+    ids = source.json.object().values()
+    return bool(ids) and all(type(id) is int for id in ids)
 
-    Added tokens are those given, else those of a tokenizer_config.json beside the files. Raises
-    VocabularyError, UnsupportedError, OSError.
-    """
-    add_prefix_space = False
-    config = vocab_path.with_name(vocab_path.name.removesuffix(VOCAB) + CONFIG)
-    if vocab_path.name.endswith(VOCAB) and config.is_file():
-        with named(config):
-            listed, add_prefix_space = _config(read(config))
-            added = listed if added is None else added
-    with named(vocab_path):
-        vocab = json_value.parse(read(vocab_path))
-        vocab.object()
-    with named(merges_path):
-        pairs, lines = parse_merges(read(merges_path))
-        if not pairs and len(vocab.value) > 256 + len(added or ()):
-            raise VocabularyError(
-                f"the file has no merges, but {vocab_path.name} has {len(vocab.value)} tokens; it "
-                "is cut off, or does not belong to it"
-            )
-    with named(vocab_path):
-        merges = ListedMerges(
-            pairs, lambda: pairs, lambda index: f"{short_path(merges_path)} line {lines[index]}"
-        )
-        vocabulary = build(vocab, merges, added=added or ())
-    return Contents(
-        vocabulary,
-        why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",
-        added_tokens=added or (),
-        add_prefix_space=add_prefix_space,
+
+def _is_merges(source: Source) -> bool:
+    lines = source.first_lines
+    is_text = bool(lines) and all(byte >= 0x20 for line in lines for byte in line)
+    return is_text and (
+        lines[0].startswith(b"#version") or all(line.count(b" ") == 1 for line in lines)
     )
 
 
@@ -101,16 +124,24 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
     return pairs, numbers
 
 
-def _config(data: bytes) -> tuple[tuple[AddedToken, ...] | None, bool]:
-    """Return the added tokens of a tokenizer_config.json, if it has any, and its prefix space."""
+def _config_beside(vocab_path: Path) -> tuple[tuple[AddedToken, ...], bool]:
+    """Return the added tokens and the prefix space of a tokenizer_config.json, if there is one."""
+    config_path = vocab_path.with_name(vocab_path.name.removesuffix(VOCAB) + CONFIG)
+    if not vocab_path.name.endswith(VOCAB) or not config_path.is_file():
+        return (), False
+    with named(config_path):
+        return _parse_config(read(config_path))
+
+
+def _parse_config(data: bytes) -> tuple[tuple[AddedToken, ...], bool]:
     config = json_value.parse(data)
     add_prefix_space = config["add_prefix_space"].flag(default=False)
     listed = config["added_tokens_decoder"]
     if listed.value is None:
-        return None, add_prefix_space
-    found = []
+        return (), add_prefix_space
+    added = []
     for key in listed.object():
         if not (key.isascii() and key.isdecimal()) or len(key) > 9:
             raise listed[key].malformed("an id as its name")
-        found.append(added_token(listed[key], int(key)))
-    return tuple(found), add_prefix_space
+        added.append(added_token(listed[key], int(key)))
+    return tuple(added), add_prefix_space

@@ -16,12 +16,12 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import post_processor, pre_tokenizers
 from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.byte_level import to_text
-from bpe.formats.contents import Contents
+from bpe.formats.files import named
+from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
-from bpe.tokenizer import Tokenizer
+from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
-from pretok.pre_tokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
 _PARTS = ("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
@@ -31,11 +31,29 @@ _OPTIONS = ("type", "vocab", "merges", "dropout", "unk_token", "continuing_subwo
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
-def read(file: Value, need_preset: bool = True) -> Contents:
-    """Return the contents of a tokenizer.json.
+class HuggingFaceFormat(Format):
+    """A tokenizer.json; holds every part of a tokenizer."""
+
+    name = "tokenizer.json"
+    suffix = ".json"
+
+    def detects(self, source: Source) -> bool:
+        return source.json is not None and type(source.json["model"].value) is dict
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        assert source.json is not None, "`detects` has checked it"
+        with named(source.path):
+            return read(source.json, options.needs_preset)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
+
+
+def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
+    """Return the tokenizer in a tokenizer.json.
 
     Raises UnsupportedError for a part that bpe does not do, with its path in the file;
-    VocabularyError for one that is malformed. Without `need_preset` its pre_tokenizer is not
+    VocabularyError for one that is malformed. Without `needs_preset` its pre_tokenizer is not
     looked up, and `preset` is None.
     """
     file.only(*_PARTS)
@@ -46,7 +64,7 @@ def read(file: Value, need_preset: bool = True) -> Contents:
     _check_model(model)
     normalizer = _normalizer(file["normalizer"])
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
-    if need_preset:
+    if needs_preset:
         preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
     else:
         try:
@@ -65,7 +83,7 @@ def read(file: Value, need_preset: bool = True) -> Contents:
         model["ignore_merges"].flag(default=False),
         added,
     )
-    return Contents(
+    return TokenizerSpec(
         vocabulary,
         preset,
         why,
@@ -178,23 +196,23 @@ def _check_decoder(decoder: Value) -> None:
             raise part.unsupported("bpe knows ByteLevel")
 
 
-def dump(tokenizer: Tokenizer) -> bytes:
-    """Return `tokenizer` as a tokenizer.json, always the same for the same tokenizer.
+def dump(spec: TokenizerSpec) -> bytes:
+    """Return the tokenizer.json of a tokenizer; equal tokenizers give equal files.
 
-    Ranks are written as the merges they stand for. A pair of texts is written as one behind the
-    other, each in the template. Raises VocabularyError if tokenizers could not give the same ids.
+    Ranks become merges. The template for a pair of texts is that for one text, twice. Raises
+    VocabularyError if the library tokenizers cannot give the same ids.
     """
-    split = tokenizer.pre_tokenizer
-    if isinstance(split, PreTokenizer) and split.unicode != DEFAULT_VERSION:
+    unicode = spec.preset and (spec.unicode or spec.preset.unicode)
+    if unicode not in (None, DEFAULT_VERSION):
         raise VocabularyError(
-            f"the tokenizer splits by Unicode {split.unicode}, and tokenizers by "
-            f"{DEFAULT_VERSION}, which a tokenizer.json cannot change; save one that splits by that"
+            f"the tokenizer splits by Unicode {unicode}, but a tokenizer.json always means "
+            f"Unicode {DEFAULT_VERSION}; create the tokenizer with that version"
         )
-    pre_tokenizer = pre_tokenizers.write(tokenizer.preset, tokenizer.add_prefix_space)
-    vocabulary = tokenizer.vocabulary
-    added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
+    pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
+    vocabulary = spec.vocabulary
+    added = sorted(spec.added_tokens, key=lambda token: token.id)
     texts = _texts(vocabulary)
-    merges = [f"{texts[left]} {texts[right]}" for left, right, _ in tokenizer.merge_ids]
+    merges = [f"{texts[left]} {texts[right]}" for left, right, _ in spec.merges()]
     names = texts | {token.id: token.content for token in added}
     model = {
         "type": "BPE",
@@ -213,9 +231,9 @@ def dump(tokenizer: Tokenizer) -> bytes:
         "truncation": None,
         "padding": None,
         "added_tokens": [_added(token) for token in added],
-        "normalizer": {"type": tokenizer.normalizer} if tokenizer.normalizer else None,
+        "normalizer": {"type": spec.normalizer} if spec.normalizer else None,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": post_processor.write(tokenizer.template, names),
+        "post_processor": post_processor.write(spec.template, names),
         "decoder": {
             "type": "ByteLevel",
             "add_prefix_space": True,

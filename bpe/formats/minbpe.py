@@ -11,25 +11,41 @@ from collections.abc import Sequence
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.contents import Contents, most_made
-from bpe.formats.files import utf8_text
+from bpe.formats.files import named, utf8_text
+from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.spec import TokenizerSpec, max_merged_bytes
 from bpe.merge import Merger
-from bpe.tokenizer import Tokenizer
 from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.patterns.lookup import WHOLE, find, pattern_for
-from pretok.pre_tokenizer import PreTokenizer
 from pretok.unicode import DEFAULT_VERSION
 
 FIRST_LINE = "minbpe v1"
 _BYTES = " bytes="
-_LONGEST_TOKEN = 1 << 16
+_MAX_TOKEN_BYTES = 1 << 16
 """Each line can double the longest token, so that a small file could fill the memory."""
 
 
-def parse(data: bytes) -> Contents:
-    """Return the contents of a minbpe .model; raises VocabularyError with the line."""
+class MinbpeFormat(Format):
+    """A minbpe .model; has a pattern and special tokens, but no normalizer and no template."""
+
+    name = "minbpe"
+    suffix = ".model"
+
+    def detects(self, source: Source) -> bool:
+        return source.text.startswith(b"minbpe v")
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            return parse(source.data)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
+
+
+def parse(data: bytes) -> TokenizerSpec:
+    """Return the tokenizer in a minbpe .model; raises VocabularyError with the line."""
     lines = [line.removesuffix("\r") for line in utf8_text(data).split("\n")]
     if lines.pop():
         raise VocabularyError(f"line {len(lines) + 1} has no end; the file is cut off")
@@ -59,26 +75,26 @@ def parse(data: bytes) -> Contents:
         id = 256 + len(merges)
         # Checked before: a megabyte of lines could make a terabyte of tokens.
         size += len(tokens[left]) + len(tokens[right])
-        if size > most_made(len(lines)):
+        if size > max_merged_bytes(len(lines)):
             raise VocabularyError(
                 f"the tokens up to that of line {at + 1} have {size:,} bytes, more than a "
                 f"vocabulary of {len(lines):,} lines has"
             )
         tokens[id] = tokens[left] + tokens[right]
-        if len(tokens[id]) > _LONGEST_TOKEN or id >= ID_LIMIT:
+        if len(tokens[id]) > _MAX_TOKEN_BYTES or id >= ID_LIMIT:
             raise VocabularyError(
                 f"line {at + 1} makes a token of {len(tokens[id])} bytes with id {id}; expected "
-                f"{_LONGEST_TOKEN} bytes at most and an id below {ID_LIMIT}"
+                f"{_MAX_TOKEN_BYTES} bytes at most and an id below {ID_LIMIT}"
             )
         merges.append((left, right, id))
     why = "" if preset else f"line 2 has a pattern that no preset has, {shortened(pattern)}"
-    return Contents(Vocabulary(tokens, merges), preset, why, tuple(added))
+    return TokenizerSpec(Vocabulary(tokens, merges), preset, why, tuple(added))
 
 
-def dump(tokenizer: Tokenizer) -> bytes:
-    """Return `tokenizer` as a minbpe .model; raises VocabularyError if that cannot hold it."""
+def dump(spec: TokenizerSpec) -> bytes:
+    """Return the minbpe .model of a tokenizer; raises VocabularyError if it cannot hold it."""
     try:
-        lines = _lines(tokenizer)
+        lines = _lines(spec)
     except VocabularyError as error:
         raise VocabularyError(
             f"a minbpe .model cannot hold this tokenizer: {error}; save it as .json"
@@ -86,15 +102,15 @@ def dump(tokenizer: Tokenizer) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _lines(tokenizer: Tokenizer) -> list[str]:
+def _lines(spec: TokenizerSpec) -> list[str]:
     for what, value in (
-        ("a normalizer", tokenizer.normalizer),
-        ("a space put before texts", tokenizer.add_prefix_space),
-        ("a template", tokenizer.template != Template()),
+        ("a normalizer", spec.normalizer),
+        ("a space put before texts", spec.add_prefix_space),
+        ("a template", spec.template != Template()),
     ):
         if value:
             raise VocabularyError(f"it has no room for {what}")
-    vocabulary = tokenizer.vocabulary
+    vocabulary = spec.vocabulary
     byte_ids = list(vocabulary.byte_ids.values())
     if sorted(byte_ids) != list(range(256)):
         raise VocabularyError(
@@ -104,21 +120,21 @@ def _lines(tokenizer: Tokenizer) -> list[str]:
     first = FIRST_LINE
     if byte_ids != list(range(256)):
         first += _BYTES + bytes(byte_ids).hex()
-    merges = _merges(tokenizer)
+    merges = _merges(spec)
     return [
         first,
-        _pattern(tokenizer),
-        str(len(tokenizer.added_tokens)),
-        *map(_special_line, tokenizer.added_tokens),
+        _pattern(spec),
+        str(len(spec.added_tokens)),
+        *map(_special_line, spec.added_tokens),
         *(f"{left} {right}" for left, right, _ in merges),
     ]
 
 
-def _merges(tokenizer: Tokenizer) -> Sequence[Merge]:
+def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
     """Return the merges, if they make the ids from 256 on in order and there is nothing else."""
-    vocabulary = tokenizer.vocabulary
+    vocabulary = spec.vocabulary
     tokens = vocabulary.token_bytes
-    merges = tokenizer.merge_ids
+    merges = spec.merges()
     if vocabulary.merges is None:
         made = {id for _, _, id in merges}
         for id, token in sorted(tokens.items()):
@@ -142,21 +158,21 @@ def _merges(tokenizer: Tokenizer) -> Sequence[Merge]:
     return merges
 
 
-def _pattern(tokenizer: Tokenizer) -> str:
-    split = tokenizer.pre_tokenizer
-    if not isinstance(split, PreTokenizer):
+def _pattern(spec: TokenizerSpec) -> str:
+    if spec.preset is None:
         raise VocabularyError("a pre-tokenizer of your own has no pattern")
-    if split.unicode != DEFAULT_VERSION:
-        raise VocabularyError(f"it cannot say that text is split by Unicode {split.unicode}")
-    if split.preset == WHOLE:
+    unicode = spec.unicode or spec.preset.unicode
+    if unicode != DEFAULT_VERSION:
+        raise VocabularyError(f"it cannot say that text is split by Unicode {unicode}")
+    if spec.preset == WHOLE:
         return ""
-    pattern = pattern_for(split.preset, "tiktoken")
+    pattern = pattern_for(spec.preset, "tiktoken")
     if not pattern:
         raise VocabularyError(
-            f"preset {split.preset.name!r} has no pattern that reads as the same split there"
+            f"preset {spec.preset.name!r} has no pattern with which minbpe splits alike"
         )
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
-        raise VocabularyError(f"the pattern {shortened(pattern)} does not go into one line")
+        raise VocabularyError(f"the pattern {shortened(pattern)} does not fit in one line")
     return pattern
 
 

@@ -34,41 +34,55 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.contents import Contents, most_made
+from bpe.formats.files import named
+from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.spec import TokenizerSpec, max_merged_bytes
 from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.errors import UnknownPresetError
 from pretok.machine.backend import backend
 from pretok.machine.program import serialize_stages
 from pretok.patterns.lookup import WHOLE
-from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 from pretok.registry import find, presets
 from pretok.unicode import VERSIONS
 
-if TYPE_CHECKING:
-    from bpe.tokenizer import Tokenizer
-
 MAGIC = b"\x89PRETOK\n"
 VERSION = 1
 _HEAD_BYTES = len(MAGIC) + 8
-MOST_MADE = 255
+MAX_MERGED_TOKEN = 255
 """Tokens of more bytes are written out."""
 
 _FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET = (1 << i for i in range(5))
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
-def parse(data: bytes) -> Contents:
-    """Return the contents of a .pretok file.
+class PretokFormat(Format):
+    """A .pretok file; holds every part of a tokenizer."""
+
+    name = "pretok"
+    suffix = ".pretok"
+
+    def detects(self, source: Source) -> bool:
+        return source.data.startswith(MAGIC)
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            return parse(source.data)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
+
+
+def parse(data: bytes) -> TokenizerSpec:
+    """Return the tokenizer in a .pretok file.
 
     Raises VocabularyError for one that is damaged or malformed; UnsupportedError for another
     version of the format or of Unicode.
@@ -83,7 +97,7 @@ def parse(data: bytes) -> Contents:
     preset, why_no_preset, unicode = _preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
-    return Contents(
+    return TokenizerSpec(
         _vocabulary(reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)),
         preset,
         why_no_preset,
@@ -95,37 +109,33 @@ def parse(data: bytes) -> Contents:
     )
 
 
-def dump(tokenizer: Tokenizer) -> bytes:
-    """Return `tokenizer` as a .pretok file, which holds all of it but its name.
-
-    Raises VocabularyError if it splits by something else than a preset.
-    """
-    vocabulary, split = tokenizer.vocabulary, tokenizer.pre_tokenizer
-    if not isinstance(split, PreTokenizer):
+def dump(spec: TokenizerSpec) -> bytes:
+    """Return the .pretok file of a tokenizer; raises VocabularyError if it has no preset."""
+    vocabulary, preset = spec.vocabulary, spec.preset
+    if preset is None:
         raise VocabularyError(
-            f"the tokenizer splits with {type(split).__name__}, an object of your own, which a "
-            ".pretok file cannot hold; use a preset, or pickle the tokenizer"
+            f"a .pretok file holds only presets, but {spec.why_no_preset}; use a preset, or pickle "
+            "the tokenizer"
         )
-    preset = split.preset
     is_own = preset not in BUILT_IN
     flags = (
         _FROM_RANKS * (vocabulary.merges is None)
         | _IGNORE_MERGES * vocabulary.ignore_merges
-        | _NFC * (tokenizer.normalizer == "NFC")
-        | _ADD_PREFIX_SPACE * tokenizer.add_prefix_space
+        | _NFC * (spec.normalizer == "NFC")
+        | _ADD_PREFIX_SPACE * spec.add_prefix_space
         | _OWN_PRESET * is_own
     )
-    parts = [_number(flags), _text(preset.name), _text(split.unicode)]
+    parts = [_number(flags), _text(preset.name), _text(spec.unicode or preset.unicode)]
     if is_own:
         words = serialize_stages(preset.stages)
         parts += [_number(len(words)), *map(_number, words)]
-    for ids in tokenizer.template:
+    for ids in spec.template:
         parts += [_number(len(ids)), *map(_number, ids)]
-    parts.append(_number(len(tokenizer.added_tokens)))
-    for token in tokenizer.added_tokens:
+    parts.append(_number(len(spec.added_tokens)))
+    for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [_text(token.content), _number(token.id), _number(token_flags)]
-    parts.append(_tokens(vocabulary, tokenizer.merge_ids))
+    parts.append(_tokens(vocabulary, spec.merges()))
     body = b"".join(parts)
     return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
@@ -217,10 +227,10 @@ def _read_tokens(reader: _Reader, from_ranks: bool) -> tuple[dict[int, bytes], l
             raise reader.wrong("merges a token before it is there")
         token = tokens[left] + tokens[right]
         if rank not in again:
-            if len(token) > MOST_MADE:
+            if len(token) > MAX_MERGED_TOKEN:
                 raise reader.wrong("makes a token that is too long of two others")
             made_bytes += len(token)
-            if made_bytes > most_made(count):
+            if made_bytes > max_merged_bytes(count):
                 raise reader.wrong("makes tokens of too many bytes")
             tokens.append(token)
         elif tokens[made] != token:
@@ -358,12 +368,12 @@ def _tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
     # The rank of the merge that makes a token first, if it is not written out: because it is
     # long, or needed before, or there is no room for it in what merges may make.
     makers: dict[int, int] = {}
-    room = most_made(len(tokens))
+    room = max_merged_bytes(len(tokens))
     needed: set[int] = set()
     for rank, (left, right, made) in enumerate(merges):
         needed |= {left, right}
         size = len(tokens[made])
-        if made not in needed and made not in makers and size <= min(MOST_MADE, room):
+        if made not in needed and made not in makers and size <= min(MAX_MERGED_TOKEN, room):
             makers[made] = rank
             room -= size
     literals = sorted(tokens.keys() - makers.keys())

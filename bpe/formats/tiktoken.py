@@ -7,25 +7,41 @@ file.
 from __future__ import annotations
 
 from binascii import Error, a2b_base64, b2a_base64
-from typing import TYPE_CHECKING
 
 from bpe.errors import VocabularyError
-from bpe.formats.contents import Contents
+from bpe.formats.files import named
+from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.rank_equivalence import why_not_ranks
+from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import backend
-
-if TYPE_CHECKING:
-    from bpe.tokenizer import Tokenizer
 
 _WHITE_SPACE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0"
 _NO_SPACE = bytes(byte for byte in range(256) if byte not in _WHITE_SPACE)
 _DIGITS = b"0123456789"
 
 
+class TiktokenFormat(Format):
+    """A rank file; has no special tokens and no split."""
+
+    name = "tiktoken"
+    suffix = ".tiktoken"
+    names_split = False
+
+    def detects(self, source: Source) -> bool:
+        return any(map(is_line, source.first_lines))
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            return parse(source.data)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
+
+
 def is_line(line: bytes) -> bool:
-    """Return whether `line` is one of a rank file."""
+    """Return whether `line` has a token in base64 and its rank."""
     try:
         _parse_line(line)
     except VocabularyError:
@@ -33,24 +49,26 @@ def is_line(line: bytes) -> bool:
     return True
 
 
-def parse(data: bytes) -> Contents:
+def parse(data: bytes) -> TokenizerSpec:
     """Return the vocabulary of a rank file; raises VocabularyError with the line."""
-    return Contents(_vocabulary(data), why_no_preset="a rank file does not say how to split text")
+    return TokenizerSpec(
+        _vocabulary(data), why_no_preset="a rank file does not say how to split text"
+    )
 
 
-def dump(tokenizer: Tokenizer) -> bytes:
-    """Return `tokenizer` as a rank file, which holds the tokens and their ranks only.
+def dump(spec: TokenizerSpec) -> bytes:
+    """Return the rank file of a tokenizer, which holds only the tokens and their ranks.
 
-    Raises VocabularyError if ranks do not merge as the vocabulary does.
+    Raises VocabularyError if merging by rank would give other ids than the merges of `spec`.
     """
-    why_not = why_not_ranks(tokenizer.vocabulary)
+    why_not = why_not_ranks(spec.vocabulary)
     if why_not:
         raise VocabularyError(
             f"a .tiktoken file cannot hold this vocabulary: {why_not}; save it as .json"
         )
     return b"".join(
         b"%s %d\n" % (b2a_base64(token, newline=False), id)
-        for id, token in sorted(tokenizer.vocabulary.token_bytes.items())
+        for id, token in sorted(spec.vocabulary.token_bytes.items())
     )
 
 

@@ -1,4 +1,4 @@
-"""Getting a published vocabulary over the network: the only code here that uses it."""
+"""Download published vocabularies; no other module uses the network."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from tqdm import tqdm
 from bpe.errors import UnknownVocabularyError, VocabularyError
 from bpe.formats.files import MOST_BYTES, write_atomically
 from bpe.hub.locate import cache_folder
-from bpe.hub.published import KNOWN, PublishedFile, matches
+from bpe.hub.published import PUBLISHED, PublishedFile, has_digest
 from pretok.errors import shortened
 
-_SECONDS = 30
-"""So long nothing may come before the connection counts as lost."""
+_TIMEOUT_SECONDS = 30
+"""The connection counts as lost after this time without data."""
 
 
 def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     """Download the vocabulary called `name` into `folder`, and return the path of its file.
 
-    By default into the folder where `bpe.load(name)` finds it. A file that is there already and is
-    the published one is not downloaded again. Its sha256 is checked before it appears. Raises
-    UnknownVocabularyError if no vocabulary of this name is published for download, VocabularyError
-    if what came is not what was published, OSError if nothing comes or it cannot be written.
+    The default `folder` is the one in which `bpe.load(name)` looks. An intact file is not
+    downloaded again. A file appears only after its sha256 is checked. Raises
+    UnknownVocabularyError for an unknown name, VocabularyError if the download is not the published
+    file, OSError if the download or the writing fails.
     """
-    known = KNOWN.get(name)
-    if known is None:
+    vocabulary = PUBLISHED.get(name)
+    if vocabulary is None:
         raise UnknownVocabularyError(
             f"no vocabulary called {shortened(name)} to download; expected one of "
-            f"{', '.join(KNOWN)}"
+            f"{', '.join(PUBLISHED)}"
         )
     target = cache_folder() if folder is None else Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    paths = [_fetch(file, target / file.name) for file in known.files]
+    paths = [_fetch(file, target / file.name) for file in vocabulary.files]
     return paths[0]
 
 
@@ -45,10 +45,10 @@ def _fetch(file: PublishedFile, path: Path) -> Path:
     if path.is_file() and file.is_in(path):
         return path
     data = _download(file.url)
-    if not matches(data, file.sha256):
+    if not has_digest(data, file.sha256):
         raise VocabularyError(
-            f"{file.url}: the {len(data):,} bytes that came are not the published file (its sha256 "
-            f"would be {file.sha256}); try again, or get the file elsewhere and put it at {path}"
+            f"{file.url}: the download of {len(data):,} bytes is not the published file (expected "
+            f"sha256 {file.sha256}); try again, or get the file elsewhere and put it at {path}"
         )
     write_atomically(path, data)
     return path
@@ -57,9 +57,9 @@ def _fetch(file: PublishedFile, path: Path) -> Path:
 def _download(url: str) -> bytes:
     request = Request(url, headers={"User-Agent": "pretok"})
     parts: list[bytes] = []
-    got = 0
+    size_read = 0
     try:
-        with urlopen(request, timeout=_SECONDS) as answer:
+        with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:
             size = int(answer.headers.get("Content-Length") or 0)
             with tqdm(
                 total=size or None,
@@ -70,10 +70,10 @@ def _download(url: str) -> bytes:
             ) as bar:
                 while part := answer.read(1 << 16):
                     parts.append(part)
-                    got += len(part)
+                    size_read += len(part)
                     bar.update(len(part))
-                    if got > MOST_BYTES:
-                        raise VocabularyError(f"{url}: more than {MOST_BYTES:,} bytes came")
+                    if size_read > MOST_BYTES:
+                        raise VocabularyError(f"{url}: more than {MOST_BYTES:,} bytes")
     except HTTPError as error:
         with error:
             raise OSError(f"{url}: the server answers {error.code} ({error.reason})") from None
@@ -82,6 +82,6 @@ def _download(url: str) -> bytes:
             raise
         reason = getattr(error, "reason", None) or error
         raise OSError(f"{url}: the download failed: {reason}") from error
-    if size and got != size:
-        raise VocabularyError(f"{url}: {got:,} of {size:,} bytes came; try again")
+    if size and size_read != size:
+        raise VocabularyError(f"{url}: only {size_read:,} of {size:,} bytes came; try again")
     return b"".join(parts)

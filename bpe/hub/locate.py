@@ -1,4 +1,4 @@
-"""Where on this machine the vocabulary of a name may be."""
+"""Find the vocabulary of a name on this machine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from bpe.errors import UnknownVocabularyError
-from bpe.hub.published import KNOWN, PublishedFile, tiktoken_key
+from bpe.hub.published import PUBLISHED, PublishedFile, tiktoken_key
 from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
 from pretok.files import read
 
-_MOST_REF = 1000
+_MAX_REF_BYTES = 1000
 """A file that names a commit has 40 bytes."""
 
 
@@ -33,11 +33,11 @@ def cache_folder() -> Path:
     return Path(base) / "pretok"
 
 
-def find(name: str) -> tuple[Path, ...]:
-    """Return the path of the file, or of the two, that hold the vocabulary called `name`.
+def locate_vocabulary(name: str) -> tuple[Path, ...]:
+    """Return the path of the one or two files of the vocabulary called `name`.
 
-    Looked for are files in $PRETOK_VOCAB_DIR, in the folder of `pretok fetch`, in tiktoken's cache
-    (whose sha256 must be the published one) and in huggingface_hub's. Raises
+    Look in $PRETOK_VOCAB_DIR, the folder of `pretok fetch`, tiktoken's cache and the cache of
+    huggingface_hub. Check the sha256 of files in the second and the third. Raises
     UnknownVocabularyError.
     """
     damaged: list[Path] = []
@@ -54,23 +54,23 @@ def find(name: str) -> tuple[Path, ...]:
 
 
 def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFile, ...]]]:
-    """Yield paths where a vocabulary may be, and what must be there if it is a file of a cache."""
-    known = KNOWN.get(name)
-    forms = (known.files, *known.others) if known else ()
+    """Yield possible paths, each with the published files to compare with; () for no check."""
+    published = PUBLISHED.get(name)
+    editions = published.editions if published else ()
     parts = name.split("/")
-    safe = all(parts) and ".." not in parts and "\0" not in name and "\\" not in name
+    is_safe = all(parts) and ".." not in parts and "\0" not in name and "\\" not in name
     own = os.environ.get("PRETOK_VOCAB_DIR")
-    if own and safe:
+    if own and is_safe:
         for suffix in (".tiktoken", ".json", ".model", ".gguf", "_vocab.json", ""):
             yield (Path(own, name + suffix),), ()
-        for files in forms:
+        for files in editions:
             yield tuple(Path(own, file.name) for file in files), ()
-    for files in forms:
+    for files in editions:
         yield tuple(cache_folder() / file.name for file in files), files
         folder = _tiktoken_folder()
         if folder is not None:
             yield tuple(folder / tiktoken_key(file) for file in files), files
-    if safe and name.count("/") <= 1:
+    if is_safe and name.count("/") <= 1:
         snapshot = _snapshot(name)
         if snapshot is not None and (
             (snapshot / "tokenizer.json").exists()
@@ -87,9 +87,9 @@ def _tiktoken_folder() -> Path | None:
 
 
 def _hub_folder() -> Path:
-    given = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
-    if given:
-        return Path(given).expanduser()
+    folder = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     home = os.environ.get("HF_HOME")
     if home:
         return Path(home).expanduser() / "hub"
@@ -100,9 +100,9 @@ def _snapshot(name: str) -> Path | None:
     """Return the folder of the newest snapshot of a repository in huggingface_hub's cache."""
     folder = _hub_folder() / f"models--{name.replace('/', '--')}"
     try:
-        commit = read(folder / "refs" / "main", _MOST_REF).decode().strip()
+        commit = read(folder / "refs" / "main", _MAX_REF_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError, UnreadableFileError):
-        # One that was asked for by commit has no refs.
+        # A repository downloaded by its commit has no refs.
         try:
             (commit,) = (path.name for path in (folder / "snapshots").iterdir())
         except (OSError, ValueError):
@@ -120,17 +120,14 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         f"huggingface_hub's cache ({_hub_folder()})",
     ]
     message = f"no file and no vocabulary on this machine is called {shortened(name)}"
-    near = [
-        found
-        for found in get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
-        if found != name
-    ]
-    if near and name not in KNOWN:
-        message += f"; did you mean {', '.join(map(repr, near))}?"
-    message += f"; looked through {', '.join(places)}"
+    similar = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
+    similar = [other for other in similar if other != name]
+    if similar and name not in PUBLISHED:
+        message += f"; did you mean {', '.join(map(repr, similar))}?"
+    message += f"; looked in {', '.join(places)}"
     for path in damaged:
-        message += f"; {path} is not the published file (another sha256), so it is damaged"
-    if name in KNOWN:
+        message += f"; {path} is damaged: its sha256 is not that of the published file"
+    if name in PUBLISHED:
         message += f"; get it with `pretok fetch {name}`"
     elif "/" in name and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
@@ -138,8 +135,8 @@ def _not_found(name: str, damaged: list[Path]) -> str:
 
 
 def _names() -> list[str]:
-    """Return the names that `find` may know here."""
-    found = list(KNOWN)
+    """Return the names of vocabularies to suggest."""
+    suggestions = list(PUBLISHED)
     own = os.environ.get("PRETOK_VOCAB_DIR")
     for folder, start in ((Path(own) if own else None, ""), (_hub_folder(), "models--")):
         try:
@@ -148,7 +145,7 @@ def _names() -> list[str]:
             continue
         for name in names:
             if start and name.startswith(start):
-                found.append(name.removeprefix(start).replace("--", "/"))
+                suggestions.append(name.removeprefix(start).replace("--", "/"))
             elif not start:
-                found.append(name.partition(".")[0])
-    return found
+                suggestions.append(name.partition(".")[0])
+    return suggestions

@@ -1,4 +1,4 @@
-"""Known vocabularies: what was published, and what goes with it. Facts of tiktoken 0.14.0."""
+"""PUBLISHED: the named vocabularies of tiktoken 0.14.0 with files, split and special tokens."""
 
 from __future__ import annotations
 
@@ -12,68 +12,73 @@ from bpe.formats.files import read
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file as it was published: under which name it is kept here, from where, its sha256."""
+    """A published file: its name in the cache folder, its URL and its sha256."""
 
     name: str
     url: str
     sha256: str
 
     def is_in(self, path: Path) -> bool:
-        """Return whether the file at `path` is this one, line ends aside; raises OSError."""
-        return matches(read(path), self.sha256)
+        """Return whether `path` has this content, apart from line ends; raises OSError."""
+        return has_digest(read(path), self.sha256)
 
 
 @dataclass(frozen=True)
-class Known:
-    """A known vocabulary: its files, its split, its special tokens.
+class PublishedVocabulary:
+    """A published vocabulary: its files, its split, its special tokens.
 
-    `files` is what is fetched, `others` other files that hold the same vocabulary.
+    `pretok fetch` downloads `files`. `alternatives` are other files with the same vocabulary.
     """
 
     name: str
     files: tuple[PublishedFile, ...]
     preset: str
     special_tokens: Mapping[str, int] = field(hash=False)
-    others: tuple[tuple[PublishedFile, ...], ...] = ()
+    alternatives: tuple[tuple[PublishedFile, ...], ...] = ()
+
+    @property
+    def editions(self) -> tuple[tuple[PublishedFile, ...], ...]:
+        """All sets of files that hold this vocabulary."""
+        return (self.files, *self.alternatives)
 
 
-def matches(data: bytes, digest: str) -> bool:
-    """Return whether `data` has the sha256 `digest`, as it is or with the line ends of Unix."""
+def has_digest(data: bytes, digest: str) -> bool:
+    """Return whether `data` has the sha256 `digest`, as it is or with Unix line ends."""
     if sha256(data).hexdigest() == digest:
         return True
     return b"\r\n" in data and sha256(data.replace(b"\r\n", b"\n")).hexdigest() == digest
 
 
-_PUBLISHED = "https://openaipublic.blob.core.windows.net"
+_BASE_URL = "https://openaipublic.blob.core.windows.net"
 _R50K = PublishedFile(
     "r50k_base.tiktoken",
-    f"{_PUBLISHED}/encodings/r50k_base.tiktoken",
+    f"{_BASE_URL}/encodings/r50k_base.tiktoken",
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
 )
 _P50K = PublishedFile(
     "p50k_base.tiktoken",
-    f"{_PUBLISHED}/encodings/p50k_base.tiktoken",
+    f"{_BASE_URL}/encodings/p50k_base.tiktoken",
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
 )
 _CL100K = PublishedFile(
     "cl100k_base.tiktoken",
-    f"{_PUBLISHED}/encodings/cl100k_base.tiktoken",
+    f"{_BASE_URL}/encodings/cl100k_base.tiktoken",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 )
 _O200K = PublishedFile(
     "o200k_base.tiktoken",
-    f"{_PUBLISHED}/encodings/o200k_base.tiktoken",
+    f"{_BASE_URL}/encodings/o200k_base.tiktoken",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 )
 _GPT2 = (
     PublishedFile(
         "gpt2_vocab.json",
-        f"{_PUBLISHED}/gpt-2/encodings/main/encoder.json",
+        f"{_BASE_URL}/gpt-2/encodings/main/encoder.json",
         "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
     ),
     PublishedFile(
         "gpt2_merges.txt",
-        f"{_PUBLISHED}/gpt-2/encodings/main/vocab.bpe",
+        f"{_BASE_URL}/gpt-2/encodings/main/vocab.bpe",
         "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
     ),
 )
@@ -87,17 +92,17 @@ _HARMONY = {
 }  # fmt: skip
 _HARMONY_RESERVED = range(200000, 201088)
 
-KNOWN: dict[str, Known] = {
-    known.name: known
-    for known in (
+PUBLISHED: dict[str, PublishedVocabulary] = {
+    vocabulary.name: vocabulary
+    for vocabulary in (
         # The ranks of r50k_base are those of GPT-2's merges.
-        Known("gpt2", (_R50K,), "r50k", _END, others=(_GPT2,)),
-        Known("r50k_base", (_R50K,), "r50k", _END),
-        Known("p50k_base", (_P50K,), "r50k", _END),
-        Known(
+        PublishedVocabulary("gpt2", (_R50K,), "r50k", _END, alternatives=(_GPT2,)),
+        PublishedVocabulary("r50k_base", (_R50K,), "r50k", _END),
+        PublishedVocabulary("p50k_base", (_P50K,), "r50k", _END),
+        PublishedVocabulary(
             "p50k_edit", (_P50K,), "r50k", _END | dict(zip(_FIM, range(50281, 50284), strict=True))
         ),
-        Known(
+        PublishedVocabulary(
             "cl100k_base",
             (_CL100K,),
             "cl100k",
@@ -105,10 +110,10 @@ KNOWN: dict[str, Known] = {
             | dict(zip(_FIM, range(100258, 100261), strict=True))
             | {"<|endofprompt|>": 100276},
         ),
-        Known(
+        PublishedVocabulary(
             "o200k_base", (_O200K,), "o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
         ),
-        Known(
+        PublishedVocabulary(
             "o200k_harmony",
             (_O200K,),
             "o200k",
@@ -121,17 +126,18 @@ KNOWN: dict[str, Known] = {
 }
 
 
-def known_by_file(paths: tuple[Path, ...]) -> Known | None:
-    """Return the known vocabulary that files of these names should hold."""
+def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
+    """Return the published vocabulary whose files have the names of `paths`."""
     names = [path.name for path in paths]
     if len(paths) == 1:
-        by_name = KNOWN.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
+        by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    for known in sorted(KNOWN.values(), key=lambda known: known.name == "gpt2"):
-        for files in (known.files, *known.others):
+    # gpt2 last: r50k_base has the same file and comes under its own name.
+    for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
+        for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):
-                return known
+                return vocabulary
     return None
 
 

@@ -13,7 +13,7 @@ import bpe
 from bpe import UnknownVocabularyError, VocabularyError
 from bpe.hub import published
 from bpe.hub.locate import cache_folder
-from bpe.hub.published import KNOWN, Known, PublishedFile
+from bpe.hub.published import PUBLISHED, PublishedFile, PublishedVocabulary
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.presets import GPT2, LLAMA3
@@ -21,7 +21,7 @@ from vocabulary_files import gpt2_files, huggingface, made, made_vocabulary, tik
 
 _URL = "https://example.invalid/small.tiktoken"
 _DATA = b"".join(line + b"\n" for line in tiktoken_lines())
-_SMALL = Known(
+_SMALL = PublishedVocabulary(
     "small",
     (PublishedFile("small.tiktoken", _URL, sha256(_DATA).hexdigest()),),
     "llama3",
@@ -38,7 +38,7 @@ def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
-    monkeypatch.setitem(published.KNOWN, "small", _SMALL)
+    monkeypatch.setitem(published.PUBLISHED, "small", _SMALL)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("load uses the network")
@@ -78,7 +78,7 @@ def test_known_name_with_other_content(tmp_path: Path) -> None:
     path = write(tmp_path / "small.tiktoken", _DATA[:-9])
     with pytest.raises(VocabularyError) as caught:
         bpe.load(path)
-    for part in (str(path), "the name says small", "damaged", "pretok fetch small", "preset="):
+    for part in (str(path), "named like small", "damaged", "pretok fetch small", "preset="):
         assert part in str(caught.value)
     tokenizer = bpe.load(path, "gpt2")
     assert tokenizer.special_tokens == {}
@@ -140,7 +140,7 @@ def test_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) 
         write(path, _DATA)
         assert _is_small(bpe.load("small"))
         write(path, _DATA[:-9])
-        with pytest.raises(VocabularyError, match="not what was published by that name"):
+        with pytest.raises(VocabularyError, match="the content is not the published one"):
             bpe.load("small")
         assert bpe.load("small", "gpt2").special_tokens == {}
 
@@ -162,8 +162,10 @@ def test_published_pairs_of_files_are_known(
         PublishedFile(path.name, f"{_URL}/{path.name}", sha256(path.read_bytes()).hexdigest())
         for path in (vocab, merges)
     )
-    pair = Known("pair", _SMALL.files, "llama3", {"<|end|>": 300}, others=(files,))
-    monkeypatch.setitem(published.KNOWN, "pair", pair)
+    pair = PublishedVocabulary(
+        "pair", _SMALL.files, "llama3", {"<|end|>": 300}, alternatives=(files,)
+    )
+    monkeypatch.setitem(published.PUBLISHED, "pair", pair)
     for given in (vocab, merges, (vocab, merges)):
         assert bpe.load(given) == made(preset="llama3")
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))
@@ -189,7 +191,7 @@ def test_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> 
     write(path, _DATA)
     assert _is_small(bpe.load("small"))
     write(path, _DATA[:-9])
-    with pytest.raises(UnknownVocabularyError, match=r"not the published file .* damaged"):
+    with pytest.raises(UnknownVocabularyError, match="is damaged: its sha256 is not"):
         bpe.load("small")
 
 
@@ -302,9 +304,9 @@ def test_what_is_known_is_what_tiktoken_says(monkeypatch: pytest.MonkeyPatch, na
     monkeypatch.setattr(public, "load_tiktoken_bpe", one)
     monkeypatch.setattr(public, "data_gym_to_mergeable_bpe_ranks", two)
     facts = public.ENCODING_CONSTRUCTORS[name]()
-    known = KNOWN[name]
+    known = PUBLISHED[name]
     assert dict(known.special_tokens) == facts["special_tokens"]
-    files = [[(file.url, file.sha256) for file in files] for files in (known.files, *known.others)]
+    files = [[(file.url, file.sha256) for file in files] for files in known.editions]
     assert read in files
     assert bpe.Tokenizer(made_vocabulary(), known.preset).preset is not None
 
@@ -312,7 +314,7 @@ def test_what_is_known_is_what_tiktoken_says(monkeypatch: pytest.MonkeyPatch, na
 def test_every_encoding_of_tiktoken_is_known() -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="the peer is not installed")
     assert set(public.ENCODING_CONSTRUCTORS) == set(_PEER)
-    assert set(KNOWN) == {*_PEER, "small"}
+    assert set(PUBLISHED) == {*_PEER, "small"}
 
 
 @pytest.mark.parametrize("name", [name for name in _PEER if name != "gpt2"])
@@ -322,7 +324,7 @@ def test_real_vocabularies_by_name(
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(shared("vocabs")))
     tokenizer = bpe.load(name, backend=backend)
     assert tokenizer.name == name
-    assert tokenizer.special_tokens == KNOWN[name].special_tokens
+    assert tokenizer.special_tokens == PUBLISHED[name].special_tokens
     assert tokenizer.decode(tokenizer.encode("It's 2025 \u2014 \u00e9\u4e2d", "text")) == (
         "It's 2025 \u2014 \u00e9\u4e2d"
     )

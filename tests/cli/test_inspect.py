@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 import pretok
-from bpe.hub.published import KNOWN
+from bpe.hub.published import PUBLISHED
 from command_line import Call, error_of, small_tokenizer
 from paths import shared
 from pretok.machine.backend import BackendName
@@ -161,7 +161,7 @@ def test_a_published_vocabulary(call: Call, monkeypatch: pytest.MonkeyPatch) -> 
         assert record["special_tokens"]["<|endoftext|>"] == 100257
         assert record["preset"] == "cl100k"
         (file,) = record["files"]
-        assert file == {"path": str(path), "sha256": KNOWN["cl100k_base"].files[0].sha256}
+        assert file == {"path": str(path), "sha256": PUBLISHED["cl100k_base"].files[0].sha256}
         assert record["longest"][0] == {"id": 58040, "bytes": 128, "token": " " * 128}
 
 
@@ -213,7 +213,7 @@ def test_what_can_be_fetched_is_listed(
     assert call("fetch") == (0, output, "")
     heading, *rows = (line.split(maxsplit=2) for line in output.splitlines())
     assert heading == ["NAME", "PRESET", "HERE"]
-    assert [row[:2] for row in rows] == [[name, known.preset] for name, known in KNOWN.items()]
+    assert [row[:2] for row in rows] == [[name, known.preset] for name, known in PUBLISHED.items()]
     assert ["o200k_base", "o200k", str(tmp_path / "o200k_base.tiktoken")] in rows
 
 

@@ -23,7 +23,9 @@ _END = AddedToken("<|end|>", 264, lstrip=True)
 
 
 def _compact(**options: Any) -> bytes:
-    return pretok_file.dump(made(added_tokens=[_END], template=Template((264,), ()), **options))
+    return pretok_file.dump(
+        made(added_tokens=[_END], template=Template((264,), ()), **options).to_spec()
+    )
 
 
 def _ranks() -> Tokenizer:
@@ -47,7 +49,7 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
     "gguf, big-endian": (lambda: gguf(metadata(pre="jina-v2-de"), order=">"), _as_it_is),
     "pretok": (_compact, _as_it_is),
     "pretok, with its CRC-32": (_compact, _summed),
-    "pretok, of ranks": (lambda: pretok_file.dump(_ranks()), _summed),
+    "pretok, of ranks": (lambda: pretok_file.dump(_ranks().to_spec()), _summed),
 }  # fmt: skip
 
 

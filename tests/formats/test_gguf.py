@@ -217,7 +217,7 @@ def test_mask_takes_white_space_along(tmp_path: Path, pre: str, text: str) -> No
 def test_special_tokens_can_be_added(tmp_path: Path) -> None:
     tokenizer = loaded(tmp_path, None, {"<x>": 300})
     assert tokenizer.special_tokens == {"<|end|>": 264, "<x>": 300}
-    with pytest.raises(VocabularyError, match=r"'<\|end\|>' with id 9, but the file says 264"):
+    with pytest.raises(VocabularyError, match=r"'<\|end\|>' the id 9, but the file says 264"):
         loaded(tmp_path, None, {"<|end|>": 9})
 
 
@@ -238,7 +238,7 @@ def test_unknown_split(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pre", [..., ""])
 def test_missing_split_is_not_guessed(tmp_path: Path, pre: Any) -> None:
-    message = r"there is no tokenizer\.ggml\.pre, so .* pass preset= with the name of the split"
+    message = r"there is no tokenizer\.ggml\.pre, so .* pass preset= with the split"
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre=pre)
     assert loaded(tmp_path, "default", pre=pre).preset == pretok.get("default").preset

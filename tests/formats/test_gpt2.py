@@ -38,7 +38,7 @@ def test_prefix_of_the_names(tmp_path: Path) -> None:
         assert bpe.load(vocab, "gpt2") == bpe.load(merges, "gpt2")
     with pytest.raises(VocabularyError, match=r"the other file .*, merges.txt, is not beside it"):
         bpe.load(vocab.rename(tmp_path / "vocab.json"), "gpt2")
-    with pytest.raises(VocabularyError, match=r"name does not say what the other, vocab.json,"):
+    with pytest.raises(VocabularyError, match=r"does not tell the name of the other, vocab.json;"):
         bpe.load(merges.rename(tmp_path / "pairs"), "gpt2")
 
 

@@ -363,7 +363,7 @@ _NO_PATTERN = Preset("nameless", rules=(Run(LETTER),))
         ({"preset": Preset("other", rules=(Run(LETTER),), engine="tiktoken", pattern=r"\p{L}+$")},
          "preset 'other' has no pattern"),
         ({"preset": "llama3", "add_prefix_space": True}, "only where it splits as 'gpt2'"),
-        ({"preset": PreTokenizer(GPT2, "18.0")}, "splits by Unicode 18.0, and tokenizers by 16.0"),
+        ({"preset": PreTokenizer(GPT2, "18.0")}, "splits by Unicode 18.0, but a tokenizer.json"),
         ({"vocabulary": Vocabulary({**made_vocabulary().token_bytes, 264: b"ab"},
                                    made_vocabulary().merges)},
          "tokens 256 and 264 are both b'ab'"),

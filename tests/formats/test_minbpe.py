@@ -63,7 +63,7 @@ def test_more_special_tokens_can_be_given(tmp_path: Path) -> None:
     path = write(tmp_path / "a.model", minbpe_text())
     given = {"<|end|>": 300, "<|more|>": 301}
     assert bpe.load(path, special_tokens=given, backend="python").special_tokens == given
-    with pytest.raises(VocabularyError, match=r"'<\|end\|>' with id 299, but the file says 300"):
+    with pytest.raises(VocabularyError, match=r"'<\|end\|>' the id 299, but the file says 300"):
         bpe.load(path, special_tokens={"<|end|>": 299})
 
 
@@ -121,10 +121,10 @@ _OWN = Preset("letters", rules=(Run(LETTER),), engine="hf", pattern=r"[[a-z]&&[^
         ({"added_tokens": [AddedToken("a\nb", 300)]}, "white space in it"),
         ({"added_tokens": [AddedToken("ab", 256, special=False)]}, "not special, or has flags"),
         ({"added_tokens": [AddedToken("x", 300, lstrip=True)]}, "not special, or has flags"),
-        ({"preset": _OWN}, "'letters' has no pattern that reads as the same split"),
+        ({"preset": _OWN}, "'letters' has no pattern with which minbpe splits alike"),
         ({"preset": Preset("none", rules=(Run(LETTER),))}, "'none' has no pattern"),
         ({"preset": Preset("n", rules=(Run(LETTER),), engine="tiktoken", pattern="a\nb")},
-         "does not go into one line"),
+         "does not fit in one line"),
         ({"preset": PreTokenizer(GPT2, "17.0")}, "split by Unicode 17.0"),
         ({"vocabulary": Vocabulary({**made_vocabulary().token_bytes, 264: b"xy"},
                                    made_vocabulary().merges)}, "no merge makes token 264"),

@@ -91,7 +91,7 @@ def test_others(name: str, native: BackendName) -> None:
 )
 def test_compact_files(name: str, native: BackendName) -> None:
     tokenizer = bpe.load(shared("vocabs", *name.split("/")), "cl100k" if "cl100k" in name else None)
-    data = pretok_file.dump(tokenizer)
+    data = pretok_file.dump(tokenizer.to_spec())
     said = said_to_cpp(data)
     assert said == said_to_python(data)
     assert said.tokens == tokenizer.vocabulary.token_bytes

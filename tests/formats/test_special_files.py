@@ -476,8 +476,8 @@ def test_what_merges_make_has_a_limit_in_pretok_files(
 ) -> None:
     """Tokens that do not fit are written out, and read as before."""
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
-    whole = pretok_file.dump(tok)
-    monkeypatch.setattr(pretok_file, "most_made", lambda count: 9)
+    whole = pretok_file.dump(tok.to_spec())
+    monkeypatch.setattr(pretok_file, "max_merged_bytes", lambda count: 9)
     monkeypatch.setattr(pretok_file, "backend", lambda: "python")
     with pytest.raises(VocabularyError, match="tokens of too many bytes"):
         pretok_file.parse(whole)

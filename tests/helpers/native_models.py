@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.formats import bpe_model, detect, gguf, huggingface, pretok_file, tiktoken
-from bpe.formats.contents import Contents
+from bpe.formats import bpe_model, gguf, huggingface, pretok_file, tiktoken
+from bpe.formats.format import Source
 from bpe.formats.gguf_metadata import MAGIC
+from bpe.formats.huggingface import HuggingFaceFormat
+from bpe.formats.pretok_file import PretokFormat
+from bpe.formats.registry import detect
+from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tiktoken import TiktokenFormat
 from bpe.vocabulary import Merge, Packed
 from pretok.machine.program import serialize_stages
 from pretok.presets import BUILT_IN, GPT2
@@ -87,7 +93,7 @@ def said_to_python(data: bytes) -> Said:
     )
 
 
-def read(data: bytes) -> Contents:
+def read(data: bytes) -> TokenizerSpec:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
     with (
         patch.object(bpe_model, "backend", lambda: "python"),
@@ -97,18 +103,29 @@ def read(data: bytes) -> Contents:
         return _read(data)
 
 
-def _read(data: bytes) -> Contents:
+def _read(data: bytes) -> TokenizerSpec:
     if data.startswith(MAGIC):
         return gguf.parse(data)
-    format, value = detect(data)
-    if format == "huggingface" and value is not None:
-        try:
-            return huggingface.read(value)
-        except UnsupportedError:  # perhaps only the pre_tokenizer is not supported
-            return huggingface.read(value, need_preset=False)
-    if format == "tiktoken":
-        return tiktoken.parse(data)
-    if format == "pretok":
-        return pretok_file.parse(data)
-    # Which only Python reads.
-    raise UnsupportedError(f"a file of format {format}")
+    source = _InMemory(data)
+    match detect(source):
+        case HuggingFaceFormat():
+            assert source.json is not None
+            try:
+                return huggingface.read(source.json)
+            except UnsupportedError:  # perhaps only the pre_tokenizer is not supported
+                return huggingface.read(source.json, needs_preset=False)
+        case TiktokenFormat():
+            return tiktoken.parse(data)
+        case PretokFormat():
+            return pretok_file.parse(data)
+        case format:  # only Python reads it
+            raise UnsupportedError(f"a file of format {format.name}")
+
+
+class _InMemory(Source):
+    """A source whose file was never written."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(Path("memory"))
+        self.head = data[:512]
+        self.contents = (data,)

@@ -55,8 +55,8 @@ LAYERS = (
     ("bpe.encoding.backends", "bpe.encoding.arguments"),
     ("bpe.encoding.decode", "bpe.encoding.normalized_segments", "bpe.encoding.policies"),
     ("bpe.encoding.pipeline",),
-    ("bpe.tokenizer",),
     ("bpe.formats*",),
+    ("bpe.tokenizer",),
     ("bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
     ("bpe.training.counting", "bpe.hub.locate"),
     ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
@@ -75,7 +75,6 @@ LATE = {
     ("bpe.training.counting", "pretok._core"),
     ("bpe.encoding.fast_calls", "pretok._core"),
     ("bpe.training.train", "pretok._core"),
-    ("bpe.tokenizer", "bpe.formats"),
 }
 REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
 MAY_USE_REGEX = ("pretok.fuzz*", "bpe.bench*")

@@ -185,7 +185,7 @@ def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
 
 
 def test_the_same_limits_of_merging() -> None:
-    assert constant("MAX_SCANNED", source("bpe/merge.hpp")) == merge.SHORT
+    assert constant("MAX_SCANNED", source("bpe/merge.hpp")) == merge.MAX_SCANNED
     limit = re.search(r"constexpr std::\w+ ID_LIMIT = (\d+) << (\d+);", source("base/ids.hpp"))
     assert limit
     assert int(limit[1]) << int(limit[2]) == vocabulary.ID_LIMIT

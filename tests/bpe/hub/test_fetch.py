@@ -16,7 +16,7 @@ from bpe import UnknownVocabularyError, VocabularyError
 from bpe.hub import published
 from bpe.hub.fetch import fetch
 from bpe.hub.locate import cache_folder
-from bpe.hub.published import Known, PublishedFile
+from bpe.hub.published import PublishedFile, PublishedVocabulary
 from vocabulary_files import tiktoken_lines, write
 
 DATA = b"".join(line + b"\n" for line in tiktoken_lines())
@@ -57,7 +57,9 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
         for kind in ("good", "unsized", "cut", "corrupt", "missing"):
             file = PublishedFile(f"{kind}.tiktoken", f"{address}/{kind}", sha256(DATA).hexdigest())
             monkeypatch.setitem(
-                published.KNOWN, kind, Known(kind, (file,), "gpt2", {"<|end|>": 300})
+                published.PUBLISHED,
+                kind,
+                PublishedVocabulary(kind, (file,), "gpt2", {"<|end|>": 300}),
             )
         yield address
         http.shutdown()
@@ -88,7 +90,7 @@ def test_what_is_there_is_not_fetched_again(server: str, tmp_path: Path) -> None
     ("kind", "error", "message"),
     [
         ("cut", VocabularyError, r"100 of [0-9,]+ bytes came|not the published file"),
-        ("corrupt", VocabularyError, "are not the published file .* try again, or get the file"),
+        ("corrupt", VocabularyError, "is not the published file .* try again, or get the file"),
         ("missing", OSError, "/missing: the server answers 404"),
     ],
 )
@@ -110,7 +112,7 @@ def test_no_server(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}/x"
         file = PublishedFile("x.tiktoken", f"http://{address}", "")
-        monkeypatch.setitem(published.KNOWN, "x", Known("x", (file,), "gpt2", {}))
+        monkeypatch.setitem(published.PUBLISHED, "x", PublishedVocabulary("x", (file,), "gpt2", {}))
         with pytest.raises(OSError, match=rf"{address}: the download failed: .*refused"):
             fetch("x", tmp_path)
 

@@ -18,7 +18,7 @@ from pre_tokenizer_json import BYTES, literal, sequence, split
 from pretok import DefinitionError, UnknownPatternError
 from pretok.charsets.sets import code_points, intersection, union
 from pretok.errors import MAX_SHOWN, shortened
-from pretok.fuzz.patterns import LONGEST_MESSAGE
+from pretok.fuzz.patterns import MAX_MESSAGE_LENGTH
 from pretok.patterns import canonical, lookup, parser, recognize
 from pretok.patterns.parser import MAX_DEPTH, MAX_PATTERN_LENGTH
 from pretok.patterns.recognize import MAX_LINES, MAX_WIDTH, difference_of
@@ -89,7 +89,7 @@ def _refused(pattern: str, engine: Engine = "hf") -> UnknownPatternError:
     with pytest.raises(UnknownPatternError) as raised:
         pretok.from_pattern(pattern, engine)
     message = str(raised.value)
-    assert len(message) <= LONGEST_MESSAGE
+    assert len(message) <= MAX_MESSAGE_LENGTH
     assert message.replace("\n", "").isprintable()
     return raised.value
 

@@ -1,0 +1,69 @@
+"""Errors for files that are not vocabularies: say what the file is and what to do."""
+
+from __future__ import annotations
+
+from bpe.errors import BpeError, UnsupportedError, VocabularyError
+from bpe.formats.json_value import Value
+from pretok.errors import shortened
+
+_SIGNATURES = (
+    (b"PK\x03\x04", "a zip archive, such as a checkpoint of a model"),
+    (b"\x1f\x8b", "compressed with gzip; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
+    (b"version https://git-lfs", "only the pointer of Git LFS; get the file with `git lfs pull`"),
+    (b"<!DOCTYPE", "a web page; download the file itself"),
+    (b"<!doctype", "a web page; download the file itself"),
+    (b"<html", "a web page; download the file itself"),
+)
+_CONFIGS = {
+    "added_tokens_decoder": "a tokenizer_config.json, which lies beside the vocabulary",
+    "tokenizer_class": "a tokenizer_config.json, which lies beside the vocabulary",
+    "architectures": "the config.json of a model",
+    "weight_map": "the index of a model's weights",
+}
+
+
+def check_signature(head: bytes) -> None:
+    """Raise UnsupportedError if a file with these first bytes is of a known foreign format."""
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            raise UnsupportedError(f"this is {kind}")
+    if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        raise UnsupportedError("this is a pickle; bpe never runs code from a file")
+    if _is_sentencepiece(head):
+        raise UnsupportedError(
+            "this is a SentencePiece model, which bpe does not read; for a byte-level vocabulary "
+            "give its tokenizer.json"
+        )
+
+
+def unknown_json(json: Value) -> BpeError:
+    """Return the error for a JSON object that is not a vocabulary."""
+    members = json.object()
+    for key, kind in _CONFIGS.items():
+        if key in members:
+            return VocabularyError(f"this is {kind}, not the vocabulary itself")
+    shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
+    return VocabularyError(
+        f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '
+        "vocab.json, which maps texts to ids and has no other members"
+    )
+
+
+def unknown_data(data: bytes) -> BpeError:
+    """Return the error for a file that no format detects."""
+    if not data or data.isspace():
+        return VocabularyError("the file is empty; expected a vocabulary")
+    return VocabularyError(
+        f"the file begins with {data[:24]!r}, which is not a vocabulary that bpe knows; expected "
+        "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, "
+        "a GGUF or a .pretok file"
+    )
+
+
+def _is_sentencepiece(head: bytes) -> bool:
+    """Return whether a protobuf message begins with a piece: its text, then its score."""
+    if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
+        return False
+    end = 4 + head[3]
+    return head[1] >= head[3] + 2 and head[end : end + 1] == b"\x15"

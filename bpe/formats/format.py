@@ -1,0 +1,112 @@
+"""Format: the interface of a file format, and Source: the files to read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.formats import json_value
+from bpe.formats.files import named, opened, read
+from bpe.formats.json_value import Value
+from bpe.formats.spec import TokenizerSpec
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HEAD_BYTES = 512
+_FIRST_LINES_BYTES = 1 << 16
+
+
+class Source:
+    """The files of one vocabulary. Reads and parses each part once, when it is needed."""
+
+    def __init__(self, *paths: Path) -> None:
+        self.paths = paths
+        self.path = paths[0]
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the first file; a GGUF file is too large to be read whole."""
+        if not self.path.is_file():
+            return b""  # `contents` raises the error
+        with opened(self.path) as file:
+            return file.read(_HEAD_BYTES)
+
+    @cached_property
+    def contents(self) -> tuple[bytes, ...]:
+        """The bytes of each file; raises VocabularyError or OSError."""
+        return tuple(map(read, self.paths))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the first file."""
+        return self.contents[0]
+
+    @cached_property
+    def text(self) -> bytes:
+        """The bytes of the first file without a byte order mark."""
+        return self.data.removeprefix(_BYTE_ORDER_MARK)
+
+    @cached_property
+    def json(self) -> Value | None:
+        """The JSON object of the first file; None if the file does not begin like JSON.
+
+        Raises VocabularyError if the JSON is malformed or not an object.
+        """
+        if self.text.lstrip()[:1] not in (b"{", b"["):
+            return None
+        with named(self.path):
+            value = json_value.parse(self.data)
+            value.object()
+            return value
+
+    @cached_property
+    def first_lines(self) -> tuple[bytes, ...]:
+        """The first three lines of the first file that are not empty; () for JSON."""
+        if self.json is not None or self.text.isspace():
+            return ()
+        lines = self.text[:_FIRST_LINES_BYTES].split(b"\n")
+        return tuple([line for line in (line.removesuffix(b"\r") for line in lines) if line][:3])
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Arguments of `bpe.load` that change how files are read."""
+
+    needs_preset: bool = True
+    """False if the caller passes a preset, so the split of the file is not needed."""
+    added_tokens: tuple[AddedToken, ...] | None = None
+    """Added tokens in place of those in a separate file."""
+
+
+class Format(ABC):
+    """A file format of vocabularies. `registry.FORMATS` lists one instance of each subclass."""
+
+    name: ClassVar[str]
+    """The name of the format, as an error shows it."""
+    suffix: ClassVar[str] = ""
+    """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
+    names_split: ClassVar[bool] = True
+    """Whether a file says how text is split; if not, the name of the vocabulary may say so."""
+
+    @abstractmethod
+    def detects(self, source: Source) -> bool:
+        """Return whether the content of `source` is of this format; no two formats agree."""
+
+    def complete(self, source: Source) -> Source:
+        """Return `source` with the other files of its vocabulary."""
+        return source
+
+    @abstractmethod
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        """Return the tokenizer in `source`.
+
+        Raises VocabularyError for malformed files, UnsupportedError for unsupported features, both
+        with the path; OSError.
+        """
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        """Return the file for `spec`; raises VocabularyError if the format cannot hold it."""
+        raise NotImplementedError(f"{self.name} files are only read")

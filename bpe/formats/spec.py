@@ -1,0 +1,52 @@
+"""TokenizerSpec: the parts of a tokenizer, independent of any file format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.merge import recover_merges
+from bpe.types import Template
+from bpe.vocabulary import Merge, Vocabulary
+from pretok.preset import Preset
+
+
+@dataclass(frozen=True)
+class TokenizerSpec:
+    """The parts of a tokenizer that a file can hold.
+
+    `Format.read` returns one and `Format.dump` takes one. `preset` is None if pretok has no preset
+    for the split. `why_no_preset` then gives the reason.
+    """
+
+    vocabulary: Vocabulary
+    preset: Preset | None = None
+    why_no_preset: str = ""
+    added_tokens: tuple[AddedToken, ...] = ()
+    normalizer: Literal["NFC"] | None = None
+    add_prefix_space: bool = False
+    template: Template = field(default_factory=Template)
+    unicode: str | None = None
+    """The Unicode version of the split; None stands for the version of the preset."""
+    recovered_merges: Callable[[], Sequence[Merge]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    """Returns the merges of the vocabulary from a cache; by default `merges` recovers them."""
+
+    def merges(self) -> Sequence[Merge]:
+        """Return the merges in order of rank; recover them if the vocabulary has only ranks."""
+        if self.recovered_merges is not None:
+            return self.recovered_merges()
+        return tuple(recover_merges(self.vocabulary))
+
+
+def max_merged_bytes(token_count: int) -> int:
+    """Return the maximal total size of the tokens that merges make.
+
+    A merge takes a few bytes of a file, however long its token is. This limit keeps a small file
+    from filling the memory. Real tokens have seven bytes on average. cpp/formats/pretok_file.hpp
+    has the same limit.
+    """
+    return max(1 << 24, 32 * token_count)
