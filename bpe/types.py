@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Text: TypeAlias = str | bytes | bytearray | memoryview
-"""A text: a str, or bytes that hold UTF-8."""
+from pretok.text import Text as Text
+
 Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
 

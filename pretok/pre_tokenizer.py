@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pretok.charsets.classified_text import code_points_of
 from pretok.errors import shortened
 from pretok.machine.backend import (
     BackendName,
@@ -18,17 +19,19 @@ from pretok.machine.backend import (
     make_backend,
     stage_backend,
 )
-from pretok.machine.machine import GAP, Unit
-from pretok.machine.stream import Data, Stream
+from pretok.machine.machine import GAP, Unit, widths_of
+from pretok.machine.stream import Stream
 from pretok.preset import Preset
 from pretok.rules import Rule
+from pretok.text import ESCAPE, Text, as_str, as_str_or_bytes
 from pretok.unicode import check_version
 
 
 class Step(NamedTuple):
-    """One pre-token: `text`, from code point `start` to `end`, and the rule that matched it.
+    """One pre-token: its half-open span, its text, and the rule that matched it.
 
-    `rule` is None if no rule of the preset matched.
+    The span counts code points of a str, bytes of bytes. `rule` is None if no rule of the preset
+    matched.
     """
 
     start: int
@@ -38,12 +41,18 @@ class Step(NamedTuple):
 
 
 class PreTokenizer:
-    """Splitter text into pre-tokens as one preset says, in one Unicode version.
+    """Splits text into pre-tokens with one preset, in one Unicode version.
 
-    Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Every method
-    takes time linear in the text. A str may hold lone surrogates; they are
-    kept unchanged, like all code points of general category C. The pre-tokens cover the whole text,
-    unless a stage of the preset drops parts (`preset.drops_text`).
+    Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Each method
+    takes time linear in the text, and raises TypeError if a text is not a `Text`.
+
+    A text is a str, or bytes that hold UTF-8: bytes, bytearray or memoryview. A lone surrogate in a
+    str is kept and has general category C. A byte that is not valid UTF-8 counts as one code point
+    of general category C; in a str result it is the lone surrogate U+DC00 + byte, as Python's
+    "surrogateescape" makes it.
+
+    The pre-tokens cover the whole text, unless a stage of the preset drops parts of it
+    (`preset.drops_text`).
     """
 
     __slots__ = ("_backend", "_backend_name", "_preset", "_requested_backend", "_rules", "_unicode")
@@ -75,39 +84,35 @@ class PreTokenizer:
         """The backend in use: "native" or "python"."""
         return self._backend_name
 
-    def split(self, text: str) -> list[str]:
-        """Return the pre-tokens of `text`; joined, they are `text` again, if none is removed.
-
-        Raises TypeError if `text` is not a str.
+    def split(self, text: Text) -> list[str]:
+        """Return the pre-tokens of `text`. Joined, they are `text`, unless the preset drops parts.
 
         >>> import pretok
         >>> pretok.get("gpt2").split("I'm 25")
         ['I', "'m", ' 25']
         """
-        return self._backend.split(_require_str(text, "split_bytes"))
+        return self._backend.split(as_str(text))
 
-    def split_bytes(self, data: bytes | bytearray | memoryview) -> list[bytes]:
-        """Return the pre-tokens of `data`, which holds UTF-8, as `split` does those of a str.
-
-        Each byte that is not part of a well-formed UTF-8 sequence counts as one code point of
-        general category C. Raises TypeError if `data` is not bytes, bytearray or memoryview.
+    def split_bytes(self, text: Text) -> list[bytes]:
+        """Return the pre-tokens of `text` in UTF-8. A lone surrogate in a str has three bytes.
 
         >>> import pretok
         >>> pretok.get("gpt2").split_bytes("né".encode() + bytes([0xFF]))
         [b'n\\xc3\\xa9', b'\\xff']
         """
+        data = as_str_or_bytes(text)
         if isinstance(data, str):
-            raise TypeError("expected bytes, got str; use split for a str")
-        return self._backend.split_bytes(cast(bytes, _data(data)))
+            return [part.encode("utf-8", "surrogatepass") for part in self._backend.split(data)]
+        return self._backend.split_bytes(data)
 
-    def offsets(self, text: Data, unit: Unit | None = None) -> NDArray[np.int64]:
+    def offsets(self, text: Text, unit: Unit | None = None) -> NDArray[np.int64]:
         """Return the boundaries of the n pre-tokens of `text`: int64, shape (n + 1,).
 
-        The first is 0, the last the length of `text`. They count code points ("char"), UTF-8 bytes
-        ("byte") or UTF-16 code units ("utf16"); by default what indexes `text` itself, "char" for
-        a str and "byte" for bytes. A lone surrogate in a str is 3 bytes and 1 code unit; a byte
-        that is not UTF-8 is 1 of each. Raises ValueError for another unit, and if the preset
-        removes text, for which see `spans`; TypeError for another type of text.
+        The first is 0, the last the length of `text`. `unit` is "char" (code points), "byte" (UTF-8
+        bytes) or "utf16" (UTF-16 code units). By default it is the unit that indexes `text`: "char"
+        for a str, "byte" for bytes. A lone surrogate in a str has 3 bytes and 1 code unit. A byte
+        that is not valid UTF-8 has 1 of each. Raises ValueError for another unit, or if the preset
+        drops text; `spans` allows both.
 
         >>> import pretok
         >>> pretok.get("gpt2").offsets("né 1").tolist()
@@ -115,63 +120,64 @@ class PreTokenizer:
         >>> pretok.get("gpt2").offsets("né 1", unit="byte").tolist()
         [0, 3, 5]
         """
-        data = _data(text)
+        data = as_str_or_bytes(text)
         if unit is None:
-            unit = "char" if isinstance(data, str) else "byte"
+            unit = _unit_of(data)
         elif unit not in get_args(Unit):
             raise ValueError(f"unknown unit {shortened(unit)}; expected one of {get_args(Unit)}")
         if self._preset.drops_text:
             raise ValueError(
-                f"preset {self._preset.name!r} removes parts of the text, so that its pre-tokens "
-                "do not border on each other; use spans() or explain()"
+                f"preset {self._preset.name!r} drops parts of the text, so its offsets have gaps; "
+                "use spans() or explain()"
             )
         return self._backend.offsets(data, unit)
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the half-open span (start, end) of each pre-token, in code points, in order.
+    def spans(self, text: Text) -> Iterator[tuple[int, int]]:
+        """Yield the half-open span (start, end) of each pre-token, in order.
 
-        Spans cover all of `text`, without gaps or overlap, unless the preset removes parts of it.
+        Spans count code points of a str, bytes of bytes. They cover `text` without gaps or overlap,
+        unless the preset drops parts of it.
 
         >>> import pretok
         >>> list(pretok.get("gpt2").spans("I'm 25"))
         [(0, 1), (1, 3), (3, 6)]
         """
-        _require_str(text, "offsets")
+        data = as_str_or_bytes(text)
         if self._preset.drops_text:
-            starts, ends, _ = self._backend.steps(text)
-            return zip(starts.tolist(), ends.tolist(), strict=True)
-        bounds = self._backend.offsets(text, "char").tolist()
+            starts, ends, _ = self._steps(data)
+            return zip(starts, ends, strict=True)
+        bounds = self._backend.offsets(data, _unit_of(data)).tolist()
         return iter(pairwise(cast("list[int]", bounds)))
 
-    def count(self, text: Data) -> int:
-        """Return the number of pre-tokens of `text`, a str or bytes that hold UTF-8.
+    def count(self, text: Text) -> int:
+        """Return the number of pre-tokens of `text`, without storing them.
 
         >>> import pretok
         >>> pretok.get("gpt2").count("I'm 25")
         3
         """
-        return self._backend.count(_data(text))
+        return self._backend.count(as_str_or_bytes(text))
 
-    def split_batch(self, texts: Sequence[str], threads: int | None = None) -> list[list[str]]:
-        """Return the pre-tokens of each of `texts`.
+    def split_batch(self, texts: Iterable[Text], threads: int | None = None) -> list[list[str]]:
+        """Return the pre-tokens of each of `texts`, as `split` does.
 
         The native backend finds the boundaries with up to `threads` threads, by default as many as
-        the work is worth; the result does not depend on it. Raises TypeError if `texts` is a str
-        or holds anything else than str, ValueError if `threads` is less than 1.
+        the work is worth. The result does not depend on `threads`. Raises TypeError if `texts` is
+        one text, ValueError if `threads` is less than 1.
 
         >>> import pretok
         >>> pretok.get("gpt2").split_batch(["a b", ""])
         [['a', ' b'], []]
         """
-        if isinstance(texts, (str, bytes)):
-            raise TypeError(f"expected a sequence of str, got one {type(texts).__name__}")
-        checked = [_require_str(text, "split_bytes") for text in texts]
+        if isinstance(texts, get_args(Text)):
+            raise TypeError(f"expected an iterable of texts, got one {type(texts).__name__}")
+        batch = [as_str(text) for text in texts]
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads={shortened(threads)}; expected None or an int of at least 1")
-        return self._backend.split_batch(checked, _threads(checked) if threads is None else threads)
+        return self._backend.split_batch(batch, _threads(batch) if threads is None else threads)
 
-    def explain(self, text: str) -> list[Step]:
-        """Return each pre-token of `text` with its span in code points and its rule.
+    def explain(self, text: Text) -> list[Step]:
+        """Return each pre-token of `text` with its span, as in `spans`, and its rule.
 
         >>> import pretok
         >>> for step in pretok.get("gpt2").explain("I'm 25"):
@@ -180,13 +186,24 @@ class PreTokenizer:
         1 3 "'m" 's|'t|'re|'ve|'m|'ll|'d
         3 6 ' 25'  ?\\p{N}+
         """
-        starts, ends, rules = self._backend.steps(_require_str(text, "split_bytes"))
+        data = as_str_or_bytes(text)
+        steps = zip(*self._steps(data), strict=True)
+        if isinstance(data, str):
+            return [Step(start, end, data[start:end], self.rule(i)) for start, end, i in steps]
         return [
-            Step(start, end, text[start:end], self.rule(index))
-            for start, end, index in zip(
-                starts.tolist(), ends.tolist(), rules.tolist(), strict=True
-            )
+            Step(start, end, data[start:end].decode("utf-8", ESCAPE), self.rule(i))
+            for start, end, i in steps
         ]
+
+    def _steps(self, data: str | bytes) -> tuple[list[int], list[int], list[int]]:
+        """Return the starts and ends of the pre-tokens, which index `data`, and their rules."""
+        text = as_str(data)
+        starts, ends, rules = self._backend.steps(text)
+        if isinstance(data, bytes):
+            widths = widths_of(code_points_of(text), "byte", from_str=False)
+            byte_offsets = np.append(0, np.cumsum(widths))
+            starts, ends = byte_offsets[starts], byte_offsets[ends]
+        return starts.tolist(), ends.tolist(), rules.tolist()
 
     def rule(self, index: int) -> Rule | None:
         """Return the preset's rule of this index, None for -1 (no rule matched)."""
@@ -227,16 +244,6 @@ def _threads(texts: Sequence[str]) -> int:
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 
-def _require_str(text: object, bytes_method: str) -> str:
-    if not isinstance(text, str):
-        hint = f"; use {bytes_method} for bytes" if isinstance(text, (bytes, bytearray)) else ""
-        raise TypeError(f"expected str, got {type(text).__name__}{hint}")
-    return text
-
-
-def _data(text: object) -> str | bytes:
-    if isinstance(text, (str, bytes)):
-        return text
-    if isinstance(text, (bytearray, memoryview)):
-        return bytes(text)
-    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+def _unit_of(data: str | bytes) -> Unit:
+    """Return the unit that indexes `data`."""
+    return "char" if isinstance(data, str) else "byte"

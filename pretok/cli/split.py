@@ -29,11 +29,12 @@ from pretok.cli.output import (
     write,
 )
 from pretok.machine.backend import BackendName
-from pretok.machine.machine import ESCAPE, GAP
+from pretok.machine.machine import GAP
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 from pretok.rules import Rule
+from pretok.text import ESCAPE
 
 COLORS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_cyan",
            "bright_green", "bright_yellow", "bright_magenta", "bright_blue")  # fmt: skip

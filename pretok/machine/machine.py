@@ -15,12 +15,11 @@ from pretok.charsets.alphabet import END
 from pretok.charsets.classified_text import OUT, UNDECIDED, UNLIMITED, Classifier, code_points_of
 from pretok.machine.program import Program
 from pretok.rules import Matcher
+from pretok.text import ESCAPE, as_str
 
 Unit = Literal["char", "byte", "utf16"]
 GAP = -1
 """Rule index of a pre-token that no rule matched."""
-ESCAPE = "surrogateescape"
-"""Error handler for bytes: an invalid byte becomes a lone surrogate, of general category C."""
 WINDOW = 1 << 20
 
 
@@ -144,7 +143,7 @@ class Machine:
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
-        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        text = as_str(data)
         bounds, before = [np.zeros(1, np.int64)], 0
         for _, part, done in self._windows(text):
             widths = np.zeros(done.resume + 1, np.int64)
@@ -158,7 +157,7 @@ class Machine:
 
     def count(self, data: str | bytes) -> int:
         """Return the number of pre-tokens."""
-        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        text = as_str(data)
         return sum(len(done.ends) for _, _, done in self._windows(text))
 
     def split(self, text: str) -> list[str]:

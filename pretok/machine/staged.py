@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from pretok.behaviors import apply_behavior
 from pretok.charsets.classified_text import code_points_of
-from pretok.machine.machine import ESCAPE, GAP, Machine, Steps, Unit, widths_of
+from pretok.machine.machine import GAP, Machine, Steps, Unit, widths_of
 from pretok.machine.program import compile_rules
 from pretok.stage import Stage
+from pretok.text import ESCAPE, as_str
 
 
 class StagedMachine:
@@ -45,7 +46,7 @@ class StagedMachine:
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens in `unit`; no stage may remove text."""
-        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        text = as_str(data)
         widths = np.zeros(len(text) + 1, np.int64)
         np.cumsum(widths_of(code_points_of(text), unit, isinstance(data, str)), out=widths[1:])
         bounds: NDArray[np.int64] = widths[np.append(0, self.steps(text).ends)]
@@ -53,7 +54,7 @@ class StagedMachine:
 
     def count(self, data: str | bytes) -> int:
         """Return the number of pre-tokens."""
-        text = data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
+        text = as_str(data)
         return len(self.steps(text).ends)
 
     def split(self, text: str) -> list[str]:

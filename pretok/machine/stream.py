@@ -10,10 +10,7 @@ from pretok.behaviors import apply_behavior
 from pretok.machine.backend import Backend
 from pretok.machine.machine import GAP
 from pretok.stage import Stage
-
-Data: TypeAlias = str | bytes | bytearray | memoryview
-"""A text, or bytes that hold UTF-8."""
-
+from pretok.text import ESCAPE, Text, as_str_or_bytes
 
 _Part: TypeAlias = tuple[str, int, int, bool]
 """Some of a pre-token: text, first code point, rule, and whether it is the last of the pre-token.
@@ -52,7 +49,7 @@ class Stream:
         self._begun: list[str] = []  # of a pre-token that is not done
         self._finished = False
 
-    def feed(self, chunk: Data) -> list[str]:
+    def feed(self, chunk: Text) -> list[str]:
         """Return the pre-tokens that `chunk` completes.
 
         Raises TypeError if `chunk` is not of the type of the chunks before, and ValueError after
@@ -64,7 +61,7 @@ class Stream:
         """Return the pre-tokens that were held back, and close the stream."""
         return [text for text, _ in self.finish_steps()]
 
-    def feed_steps(self, chunk: Data) -> list[tuple[str, int]]:
+    def feed_steps(self, chunk: Text) -> list[tuple[str, int]]:
         """As `feed`, each pre-token with the index of its rule, -1 where none matched."""
         return [(text, rule) for _, text, rule in self.feed_spans(chunk)]
 
@@ -72,7 +69,7 @@ class Stream:
         """As `finish`, each pre-token with the index of its rule, -1 where none matched."""
         return [(text, rule) for _, text, rule in self.finish_spans()]
 
-    def feed_spans(self, chunk: Data) -> list[tuple[int, str, int]]:
+    def feed_spans(self, chunk: Text) -> list[tuple[int, str, int]]:
         """As `feed_steps`, before each the code point of the whole text that it starts at."""
         return self._steps(self._chars(chunk), last=False)
 
@@ -87,12 +84,9 @@ class Stream:
         if self._finished:
             raise ValueError("the stream is finished; make a new one with stream()")
 
-    def _chars(self, chunk: Data) -> str:
+    def _chars(self, chunk: Text) -> str:
         self._check_open()
-        if isinstance(chunk, (bytearray, memoryview)):
-            chunk = bytes(chunk)
-        if not isinstance(chunk, (str, bytes)):
-            raise TypeError(f"expected a chunk of str or bytes, got {type(chunk).__name__}")
+        chunk = as_str_or_bytes(chunk)
         kind = str if isinstance(chunk, str) else bytes
         if self._kind is None:
             self._kind = kind
@@ -103,7 +97,7 @@ class Stream:
         if isinstance(chunk, str):
             return chunk
         if self._decoder is None:
-            self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+            self._decoder = codecs.getincrementaldecoder("utf-8")(ESCAPE)
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:

@@ -23,7 +23,8 @@ from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import Engine, engine
 from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
-from pretok.machine.machine import ESCAPE, Machine, widths_of
+from pretok.machine.machine import Machine, widths_of
+from pretok.text import ESCAPE
 from support import CORE_NAMES, REPORT
 
 FULL = os.environ.get("PRETOK_FULL") == "1"

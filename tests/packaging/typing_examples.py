@@ -43,6 +43,7 @@ assert_type(pretok.presets(), tuple[Preset, ...])
 assert_type(pretok.backend(), Literal["native", "python"])
 
 assert_type(tok.split("a"), list[str])
+assert_type(tok.split(b"a"), list[str])
 assert_type(tok.split_bytes(b"a"), list[bytes])
 assert_type(tok.offsets("a"), NDArray[np.int64])
 assert_type(tok.offsets(b"a", unit="utf16"), NDArray[np.int64])
@@ -114,8 +115,8 @@ assert_type(made.vocabulary.ids, dict[bytes, int])
 
 def mistakes() -> None:
     """Each line is an error; mypy --strict reports an ignore that silences nothing."""
-    tok.split(b"a")  # type: ignore[arg-type]
-    tok.split_bytes("a")  # type: ignore[arg-type]
+    tok.split(1)  # type: ignore[arg-type]
+    tok.split_batch([1])  # type: ignore[list-item]
     tok.offsets("a", unit="bytes")  # type: ignore[arg-type]
     pretok.get("qwen2", backend="cpp")  # type: ignore[arg-type]
     Run("a-z")  # type: ignore[arg-type]

@@ -140,15 +140,19 @@ def test_wrong_numbers_of_threads(backend: BackendName, threads: object) -> None
         tok.split_batch(["a"], threads=threads)  # type: ignore[arg-type]
 
 
-def test_a_batch_is_no_single_text(backend: BackendName) -> None:
+def test_a_batch_is_not_one_text(backend: BackendName) -> None:
     tok = pretok.get("gpt2", backend=backend)
-    with pytest.raises(TypeError, match="expected a sequence of str, got one str"):
-        tok.split_batch("abc")
-    with pytest.raises(TypeError, match="expected a sequence of str, got one bytes"):
-        tok.split_batch(b"abc")  # type: ignore[arg-type]
-    for wrong, kind in ((b"b", "bytes"), (None, "NoneType"), (1, "int")):
-        with pytest.raises(TypeError, match=f"expected str, got {kind}"):
+    for text in ("abc", b"abc", bytearray(b"abc"), memoryview(b"abc")):
+        with pytest.raises(TypeError, match=f"an iterable of texts, got one {type(text).__name__}"):
+            tok.split_batch(text)  # type: ignore[arg-type]
+    for wrong, kind in ((None, "NoneType"), (1, "int")):
+        with pytest.raises(TypeError, match=f"expected str or bytes, got {kind}"):
             tok.split_batch(["a", wrong])  # type: ignore[list-item]
+
+
+def test_a_batch_is_any_iterable(backend: BackendName) -> None:
+    tok = pretok.get("gpt2", backend=backend)
+    assert tok.split_batch(text for text in ("a b", b"c")) == [["a", " b"], ["c"]]
 
 
 class Text(str):
@@ -178,20 +182,35 @@ def test_buffers_are_bytes(backend: BackendName, kind: type) -> None:
 @pytest.mark.parametrize("wrong", [None, 1, 1.5, ["a"], object(), np.array([1])])
 def test_other_types_are_refused(backend: BackendName, wrong: Any) -> None:
     tok = pretok.get("gpt2", backend=backend)
-    for method in (tok.split, tok.spans, tok.explain):
-        with pytest.raises(TypeError, match="expected str, got "):
+    methods = (tok.split, tok.split_bytes, tok.offsets, tok.spans, tok.count, tok.explain)
+    for method in methods:
+        with pytest.raises(TypeError, match="expected str or bytes, got "):
             method(wrong)
-    for other in (tok.offsets, tok.count, tok.split_bytes):
-        with pytest.raises(TypeError, match=r"expected (str or )?bytes, got "):
-            other(wrong)
 
 
-def test_str_and_bytes_are_not_mixed_up(backend: BackendName) -> None:
+@pytest.mark.parametrize("name", ["gpt2", "clip"])
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_in_every_call(backend: BackendName, name: str, kind: type) -> None:
+    tok = pretok.get(name, backend=backend)
+    data = "a n\u00e9  \U0001f600b 1".encode() + b"\xff x"
+    text = data.decode("utf-8", "surrogateescape")
+    given = kind(data)
+    assert tok.split(given) == tok.split(text)
+    assert tok.split_batch([given, text]) == [tok.split(text)] * 2
+    assert tok.split_bytes(given) == [
+        part.encode("utf-8", "surrogateescape") for part in tok.split(text)
+    ]
+    assert [data[start:end] for start, end in tok.spans(given)] == tok.split_bytes(data)
+    steps = tok.explain(given)
+    assert [(step.start, step.end) for step in steps] == list(tok.spans(given))
+    assert [(step.text, step.rule) for step in steps] == [
+        (step.text, step.rule) for step in tok.explain(text)
+    ]
+
+
+def test_split_bytes_of_a_str(backend: BackendName) -> None:
     tok = pretok.get("gpt2", backend=backend)
-    with pytest.raises(TypeError, match="expected str, got bytes; use split_bytes for bytes"):
-        tok.split(b"a")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="expected bytes, got str; use split for a str"):
-        tok.split_bytes("a")  # type: ignore[arg-type]
+    assert tok.split_bytes("n\u00e9 \ud800") == ["n\u00e9".encode(), b" \xed\xa0\x80"]
 
 
 @pytest.mark.parametrize("unit", ["", "chars", "CHAR", "utf-8", 1, b"byte"])

@@ -10,9 +10,9 @@ from typing import Any
 
 from pretok.fuzz.engines.base import Comparison, Engine, EngineError
 from pretok.machine.backend import choose_backend
-from pretok.machine.machine import ESCAPE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
+from pretok.text import ESCAPE
 
 
 class PythonEngine(Engine):

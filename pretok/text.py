@@ -1,0 +1,26 @@
+"""Text: the types of a text, the same in every call of pretok and bpe."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Text: TypeAlias = str | bytes | bytearray | memoryview
+"""A str, or bytes that hold UTF-8."""
+
+ESCAPE = "surrogateescape"
+"""Error handler for bytes: an invalid byte becomes a lone surrogate, of general category C."""
+
+
+def as_str_or_bytes(text: object) -> str | bytes:
+    """Return `text` as it is, or a bytes object for another buffer; raises TypeError."""
+    if isinstance(text, (str, bytes)):
+        return text
+    if isinstance(text, (bytearray, memoryview)):
+        return bytes(text)
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+
+
+def as_str(text: object) -> str:
+    """Return `text` as a str; invalid UTF-8 is escaped. Raises TypeError."""
+    data = as_str_or_bytes(text)
+    return data if isinstance(data, str) else data.decode("utf-8", ESCAPE)
