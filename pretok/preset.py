@@ -29,7 +29,8 @@ class Preset:
     no stages can express it; `source` then explains. Raises DefinitionError or
     UnknownUnicodeVersionError.
 
-    >>> from pretok import LETTER, Run
+    >>> from pretok import Run
+    >>> from pretok.charsets import LETTER
     >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name
     'letters'
     """

@@ -76,7 +76,8 @@ def register(preset: Preset) -> Preset:
     Raises ValueError if another preset has one of the names. Registering the same preset again
     changes nothing.
 
-    >>> from pretok import NUMBER, Run
+    >>> from pretok import Run
+    >>> from pretok.charsets import NUMBER
     >>> mine = register(Preset("doctest-digits", rules=(Run(NUMBER, at_most=2),)))
     >>> get("doctest-digits").split("12345")
     ['12', '34', '5']

@@ -25,7 +25,8 @@ class Stage:
     regex. `huggingface` is the JSON object of the equivalent pre_tokenizer, if this is not a Split
     with `pattern`. Raises DefinitionError.
 
-    >>> from pretok import NUMBER, Run
+    >>> from pretok import Run
+    >>> from pretok.charsets import NUMBER
     >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").drops_text
     False
     """

@@ -20,7 +20,8 @@ from c_library import CError, CLibrary, CPreTokenizer, CTokenizer, compiler
 from command_line import Call, error_of, running
 from gguf_files import gguf, metadata
 from paths import CPP, ROOT, shared
-from pretok import ALL, DIGIT, LETTER, Preset, Run, Spaces
+from pretok import ALL, Preset, Run, Spaces
+from pretok.charsets import DIGIT, LETTER
 from pretok.machine.backend import BackendName
 from pretok.machine.program import serialize_stages
 from support import SOME_NAMES, seeded

@@ -12,7 +12,8 @@ import pytest
 import pretok
 from bpe.cli import main
 from command_line import LONGEST, environment, running
-from pretok import LETTER, NUMBER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER, NUMBER
 from pretok.cli import fuzz as fuzz_cli
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName

@@ -14,7 +14,8 @@ from command_line import Call
 from gguf_files import gguf
 from paths import shared
 from pre_tokenizer_json import BYTES, sequence, split
-from pretok import LETTER, NUMBER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER, NUMBER
 from pretok.fuzz.engines import EngineError
 from pretok.fuzz.oracle import of_huggingface, of_pattern
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K

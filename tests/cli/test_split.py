@@ -16,7 +16,8 @@ import pytest
 
 import pretok
 from command_line import Call, unescape, unescaped
-from pretok import LETTER, Preset, Run, registry
+from pretok import Preset, Run, registry
+from pretok.charsets import LETTER
 from pretok.cli import input as cli_input
 from pretok.cli.output import stage_text
 from pretok.machine.backend import BackendName

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import pretok
 from paths import shared
-from pretok import CharSet, Preset, Run
-from pretok.charsets import sets
+from pretok import Preset, Run
+from pretok.charsets import CharSet, sets
 from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName

@@ -8,7 +8,6 @@ import random
 import pretok
 from pretok import (
     CasedWord,
-    CharSet,
     Contraction,
     Enclosed,
     Groups,
@@ -23,6 +22,7 @@ from pretok import (
     Through,
 )
 from pretok.behaviors import BEHAVIORS
+from pretok.charsets import CharSet
 from pretok.errors import DefinitionError
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import Step
@@ -32,8 +32,8 @@ from support import seeded
 ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 300)
 SETS = [
     *NAMED.values(),
-    *map(pretok.code_points, ("a-f", "/", "'", "-", "\u00c0-\u017f")),
-    pretok.code_points((0x4E00, 0x9FA5)),
+    *map(pretok.charsets.code_points, ("a-f", "/", "'", "-", "\u00c0-\u017f")),
+    pretok.charsets.code_points((0x4E00, 0x9FA5)),
 ]
 LITERALS = ["a", "Aa", "  ", "\n\n", "1.", "'s", "\u4e2d"]
 SUFFIXES = ["s", "t", "re", "ll", "k", "d", "est"]
@@ -61,18 +61,18 @@ def _rule(source: random.Random) -> Rule:
     if kind < 6:
         return Run(
             _set(source),
-            lead=source.choice([None, _set(source), pretok.SPACE]),
+            lead=source.choice([None, _set(source), pretok.charsets.SPACE]),
             at_most=source.choice([None, None, 1, 2, 3]),
-            tail=source.choice([None, None, _set(source), pretok.NEWLINE]),
+            tail=source.choice([None, None, _set(source), pretok.charsets.NEWLINE]),
             at_least=source.choice([1, 1, 1, 2]),
             lead_required=source.random() < 0.1,
             tail_at_most=source.choice([None, None, None, 1]),
         )
     if kind < 8:
-        shared = pretok.CASELESS | pretok.MARK
+        shared = pretok.charsets.CASELESS | pretok.charsets.MARK
         return CasedWord(
-            source.choice([pretok.UPPER | shared, _set(source)]),
-            source.choice([pretok.LOWER | shared, _set(source)]),
+            source.choice([pretok.charsets.UPPER | shared, _set(source)]),
+            source.choice([pretok.charsets.LOWER | shared, _set(source)]),
             lead=source.choice([None, _set(source)]),
             suffix=source.choice([None, contraction]),
         )
@@ -85,9 +85,9 @@ def _rule(source: random.Random) -> Rule:
         return Groups(_set(source), 3, source.choice([1, 3]), source.choice([None, _set(source)]))
     if kind == 11:
         return Phrase(
-            pretok.LETTER,
-            source.choice([pretok.MARK, _set(source)]),
-            source.choice([pretok.SPACE, _set(source)]),
+            pretok.charsets.LETTER,
+            source.choice([pretok.charsets.MARK, _set(source)]),
+            source.choice([pretok.charsets.SPACE, _set(source)]),
             source.choice([None, _set(source)]),
         )
     through = source.choice(list(Through))

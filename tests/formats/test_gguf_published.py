@@ -11,7 +11,8 @@ import bpe
 import pretok
 from bpe import Tokenizer, UnsupportedError, VocabularyError
 from paths import shared
-from pretok import LETTER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 
 

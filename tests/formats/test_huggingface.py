@@ -14,7 +14,8 @@ from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyEr
 from bpe.formats.byte_level import to_bytes, to_text
 from paths import shared
 from pre_tokenizer_json import byte_level, sequence, split
-from pretok import LETTER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE, pattern_for
 from pretok.pre_tokenizer import PreTokenizer

@@ -10,7 +10,8 @@ import pytest
 import bpe
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
 from paths import shared
-from pretok import LETTER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer

@@ -19,7 +19,8 @@ from bpe.formats import pretok_file
 from bpe.types import Template
 from native_models import said_to_cpp
 from paths import shared
-from pretok import LETTER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 from vocabulary_files import TEXTS, made, made_vocabulary, write
 

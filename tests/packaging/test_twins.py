@@ -14,9 +14,9 @@ from bpe import merge, vocabulary
 from bpe.encoding import added_tokens
 from bpe.encoding.added_tokens import AddedToken
 from paths import CPP
-from pretok import NEWLINE, SPACE, WHITE_SPACE, rules
+from pretok import rules
 from pretok.behaviors import BEHAVIORS
-from pretok.charsets import classified_text
+from pretok.charsets import NEWLINE, SPACE, WHITE_SPACE, classified_text
 from pretok.charsets.alphabet import END, partition
 from pretok.machine import machine
 from pretok.machine.program import MAGIC

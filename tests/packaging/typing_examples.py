@@ -13,11 +13,7 @@ import pretok
 from bpe import AddedToken, DecodeStream, Token, Tokenizer, Vocabulary
 from pretok import (
     ALL,
-    LETTER,
-    NUMBER,
-    SPACE,
     CasedWord,
-    CharSet,
     Contraction,
     Preset,
     PreTokenizer,
@@ -26,8 +22,8 @@ from pretok import (
     Spaces,
     Step,
     Stream,
-    code_points,
 )
+from pretok.charsets import LETTER, NUMBER, SPACE, CharSet, code_points
 
 if sys.version_info >= (3, 11):
     from typing import Literal, assert_type

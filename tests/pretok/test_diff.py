@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import pretok
 from command_line import Call
-from pretok import LETTER, Preset, Run, Step
+from pretok import Preset, Run, Step
+from pretok.charsets import LETTER
 from pretok.diff import Diff, Region
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import Digits, WhitespaceSplit

@@ -163,7 +163,7 @@ def test_deep_sequences() -> None:
 
 
 def test_what_cannot_be_written() -> None:
-    own = Preset("own", (pretok.Run(pretok.LETTER),))
+    own = Preset("own", (pretok.Run(pretok.charsets.LETTER),))
     with pytest.raises(DefinitionError, match="cannot hold preset 'own': no known pattern"):
         to_byte_level_json(own)
     with pytest.raises(

@@ -17,7 +17,6 @@ import pretok
 from command_line import PACKAGE_FOLDER, Call, environment
 from paths import EXAMPLE_PLUGIN
 from pretok import (
-    LETTER,
     DuplicatePresetError,
     Preset,
     PresetWarning,
@@ -25,6 +24,7 @@ from pretok import (
     Run,
     UnknownPresetError,
 )
+from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 from support import run_python
 

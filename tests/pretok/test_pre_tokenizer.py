@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import NUMBER, Preset, PreTokenizer, Run, Step
+from pretok import Preset, PreTokenizer, Run, Step
+from pretok.charsets import NUMBER
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Unit
 from pretok.registry import find

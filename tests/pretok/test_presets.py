@@ -11,8 +11,6 @@ import pytest
 
 import pretok
 from pretok import (
-    LETTER,
-    NUMBER,
     BackendError,
     DefinitionError,
     Groups,
@@ -23,6 +21,7 @@ from pretok import (
     UnknownPresetError,
     UnknownUnicodeVersionError,
 )
+from pretok.charsets import LETTER, NUMBER
 from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
 from pretok.unicode import DEFAULT_VERSION, VERSIONS

@@ -16,16 +16,8 @@ from hypothesis import strategies as st
 import pretok
 from pretok import (
     ALL,
-    CASELESS,
     END_OF_TEXT,
     LAST_NEWLINE,
-    LETTER,
-    LOWER,
-    MARK,
-    NEWLINE,
-    NUMBER,
-    SPACE,
-    UPPER,
     CasedWord,
     Contraction,
     DefinitionError,
@@ -38,6 +30,16 @@ from pretok import (
     Run,
     Spaces,
     Through,
+)
+from pretok.charsets import (
+    CASELESS,
+    LETTER,
+    LOWER,
+    MARK,
+    NEWLINE,
+    NUMBER,
+    SPACE,
+    UPPER,
     code_points,
 )
 from pretok.charsets.sets import NOTHING

@@ -16,7 +16,8 @@ from bpe import AddedToken, SpecialTokenError, Tokenizer, VocabularyError
 from bpe.encoding.added_tokens import AddedTokens, word_ranges
 from byte_tokenizer import PLAIN, make, plain
 from paths import shared
-from pretok import Preset, Run, code_points
+from pretok import Preset, Run
+from pretok.charsets import code_points
 from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES, as_chars, live_bpe

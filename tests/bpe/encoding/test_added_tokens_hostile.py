@@ -16,7 +16,8 @@ from bpe.encoding.added_tokens import AddedTokens
 from bpe.encoding.matcher import TokenMatcher
 from bpe.encoding.policies import MAX_SETS, Policies
 from byte_tokenizer import PLAIN, make
-from pretok import Preset, Run, code_points
+from pretok import Preset, Run
+from pretok.charsets import code_points
 from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples
 

@@ -23,7 +23,8 @@ from bpe.errors import TextFileError
 from bpe.training import corpus, counting
 from bpe.training.corpus import read_texts
 from bpe.training.counting import text_counter
-from pretok import ANY, LETTER, Groups, Literal
+from pretok import Groups, Literal
+from pretok.charsets import ANY, LETTER
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import native_machine
 from strategies import any_rules

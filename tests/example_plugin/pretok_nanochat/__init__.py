@@ -1,6 +1,7 @@
 """The split of nanochat: that of Llama 3, but with groups of two digits."""
 
-from pretok import NUMBER, Preset, Run, get
+from pretok import Preset, Run, get
+from pretok.charsets import NUMBER
 
 LLAMA3 = get("llama3").preset
 NANOCHAT = Preset(

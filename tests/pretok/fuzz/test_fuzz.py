@@ -10,25 +10,8 @@ from itertools import pairwise
 import pytest
 
 import pretok
-from pretok import (
-    ALL,
-    CASELESS,
-    END_OF_TEXT,
-    LETTER,
-    LOWER,
-    MARK,
-    NEWLINE,
-    NUMBER,
-    OTHER,
-    SPACE,
-    UPPER,
-    CasedWord,
-    Contraction,
-    Preset,
-    Rule,
-    Run,
-    Spaces,
-)
+from pretok import ALL, END_OF_TEXT, CasedWord, Contraction, Preset, Rule, Run, Spaces
+from pretok.charsets import CASELESS, LETTER, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER
 from pretok.fuzz import engines as fuzz_engines
 from pretok.fuzz import fuzz, minimise
 from pretok.fuzz.dialect import constructs, with_text_anchors

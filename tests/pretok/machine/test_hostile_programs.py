@@ -12,10 +12,6 @@ import pretok
 from pretok import (
     ALL,
     ALL_BUT_LAST,
-    LETTER,
-    MARK,
-    SPACE,
-    WHITE_SPACE,
     CasedWord,
     Contraction,
     DefinitionError,
@@ -29,8 +25,8 @@ from pretok import (
     Run,
     Spaces,
     Stage,
-    code_points,
 )
+from pretok.charsets import LETTER, MARK, SPACE, WHITE_SPACE, code_points
 from pretok.machine.backend import BackendName
 from pretok.machine.program import compile_rules, serialize_stages
 from pretok.presets import BUILT_IN

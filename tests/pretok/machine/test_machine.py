@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import LETTER, NUMBER, SPACE, Contraction, Preset, Run, code_points
+from pretok import Contraction, Preset, Run
+from pretok.charsets import LETTER, NUMBER, SPACE, code_points
 from pretok.charsets.classified_text import UNLIMITED
 from pretok.machine.backend import Backend, BackendName
 from pretok.machine.machine import GAP, Machine

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import Contraction, DefinitionError, Enclosed, Literal, Preset, Run, code_points
+from pretok import Contraction, DefinitionError, Enclosed, Literal, Preset, Run
+from pretok.charsets import code_points
 from pretok.charsets.alphabet import END, Alphabet, partition
 from pretok.charsets.sets import ANY, LETTER, LIMIT, CharSet
 from pretok.machine.backend import BackendName

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from pretok import LETTER, NUMBER, Preset, PreTokenizer, Run
+from pretok import Preset, PreTokenizer, Run
+from pretok.charsets import LETTER, NUMBER
 from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN, O200K
 from rule_specs import SPECS, Spec

@@ -9,7 +9,8 @@ from itertools import product
 import pytest
 
 import pretok
-from pretok import LETTER, Preset, Run
+from pretok import Preset, Run
+from pretok.charsets import LETTER
 from pretok.patterns.lookup import WHOLE, find, pattern_for
 from pretok.preset import ENGINES, Engine
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K

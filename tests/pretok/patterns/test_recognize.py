@@ -159,7 +159,7 @@ def test_other_patterns(pattern: str, wanted: str, engine: Engine) -> None:
 
 
 def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
-    words = pretok.Preset("words", (pretok.Run(pretok.LETTER),), pattern=r"\p{L}+")
+    words = pretok.Preset("words", (pretok.Run(pretok.charsets.LETTER),), pattern=r"\p{L}+")
     pretok.register(words)
     assert from_pattern(r"\p{L}+", "hf").split("a b") == ["a", " ", "b"]
     with pytest.raises(UnknownPatternError, match="'words' keeps text that no alternative"):
