@@ -1,4 +1,4 @@
-"""bpe.load: a Tokenizer from vocabulary files, or from the name of a vocabulary that is here."""
+"""bpe.load: a Tokenizer from vocabulary files, or from the name of a local vocabulary."""
 
 from __future__ import annotations
 
@@ -39,23 +39,25 @@ def load(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return the tokenizer that a vocabulary file holds, or one that this machine has by name.
+    """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
 
-    The format is told from the content: tokenizer.json, a rank file of tiktoken, vocab.json with
-    its merges.txt (give one, or both as a tuple), a minbpe .model, a GGUF file, of which only the
-    metadata is read, or a .pretok file, which `Tokenizer.save` writes and which loads fastest; a
-    folder may hold a tokenizer.json, or those two. What is no path is a name, such as
-    "cl100k_base" or "org/model", and is looked for in $PRETOK_VOCAB_DIR, where `pretok fetch` puts
-    files, and in the caches of tiktoken and huggingface_hub; never on the network.
+    The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
+    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF file
+    (only its metadata is read), or a .pretok file, which `Tokenizer.save` writes and which loads
+    fastest. A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that
+    is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
+    $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
+    huggingface_hub, never on the network.
 
-    `preset` says how text is split; by default the file does, or what is known of the name of a
-    published file. `special_tokens` are added to those that a tokenizer.json, .model, GGUF or
-    .pretok file lists; for other files they replace what is known of the name. `normalizer` is for
-    a file that has none, as no GGUF file does. `cache_mb` bounds the caches, as Tokenizer says.
+    `preset` is the split. By default the file says it, or the name of a published file does.
+    `special_tokens` are the special tokens that the file does not list. By default they come from
+    a tokenizer_config.json in the folder of a vocab.json, or from the name of a published file.
+    `normalizer` is for files that cannot name one, such as GGUF. `cache_mb` bounds the caches, as
+    in `Tokenizer`.
 
-    Raises VocabularyError for a file that is malformed, or does not say how to split where `preset`
-    does not either; UnsupportedError for what bpe does not do; UnknownVocabularyError if there is
-    no such path or name; OSError; what Tokenizer raises for the other arguments.
+    Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
+    `preset` says the split, UnsupportedError for features that bpe does not have,
+    UnknownVocabularyError if there is no such path or name, OSError, and the errors of `Tokenizer`.
     """
     _check_special_tokens(special_tokens)
     source, named_vocabulary = _locate(path_or_name)
@@ -80,11 +82,7 @@ def load(
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
-            name=named_vocabulary.name
-            if named_vocabulary
-            else published.name
-            if published
-            else None,
+            name=known.name if (known := named_vocabulary or published) else None,
             backend=backend,
             cache_mb=cache_mb,
         )

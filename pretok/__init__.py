@@ -14,6 +14,8 @@ from pretok.errors import (
     UnknownPatternError,
     UnknownPresetError,
     UnknownUnicodeVersionError,
+    UnreadableFileError,
+    UnsupportedFileError,
     UnsupportedPreTokenizerError,
 )
 from pretok.machine.backend import backend
@@ -41,6 +43,7 @@ from pretok.stage import Stage
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
 if TYPE_CHECKING:
+    from pretok.formats.gguf import from_gguf
     from pretok.formats.huggingface import from_huggingface
     from pretok.patterns.recognize import from_gguf_pre, from_pattern
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 # Lazy: pattern recognition doubles the import time.
 _LAZY = {
+    "from_gguf": "pretok.formats.gguf",
     "from_gguf_pre": "pretok.patterns.recognize",
     "from_huggingface": "pretok.formats.huggingface",
     "from_pattern": "pretok.patterns.recognize",
@@ -83,10 +87,13 @@ __all__ = [
     "UnknownPatternError",
     "UnknownPresetError",
     "UnknownUnicodeVersionError",
+    "UnreadableFileError",
+    "UnsupportedFileError",
     "UnsupportedPreTokenizerError",
     "__version__",
     "backend",
     "charsets",
+    "from_gguf",
     "from_gguf_pre",
     "from_huggingface",
     "from_pattern",

@@ -132,6 +132,10 @@ class UnreadableFileError(PretokError, ValueError):
     """A file is not a regular file, or exceeds its size limit."""
 
 
+class UnsupportedFileError(PretokError, ValueError):
+    """A file has a version or feature that pretok does not read."""
+
+
 class DefinitionError(PretokError, ValueError):
     """A rule, set, stage or preset is malformed, matches nothing or needs backtracking."""
 

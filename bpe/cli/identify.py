@@ -18,8 +18,8 @@ from pretok.errors import (
     UnknownPatternError,
     UnsupportedPreTokenizerError,
     short_path,
-    shortened,
 )
+from pretok.formats.gguf import from_gguf, is_gguf
 from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, to_json
 from pretok.fuzz.oracle import Ask, of_huggingface, of_pattern
 from pretok.patterns.lookup import same_split
@@ -32,17 +32,17 @@ SAME, DIFFERENT = 0, 1
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
 
-class Given(NamedTuple):
-    """What is to be identified: what it `was`, and either the preset it is, or why it is none."""
+class Identified(NamedTuple):
+    """The argument of the command: its `description`, and its preset or the error if none fits."""
 
-    was: str
+    description: str
     preset: Preset | None
-    unknown: UnknownPatternError | None = None
+    error: UnknownPatternError | None = None
     pattern: str = ""
     engine: Engine = "hf"
-    is_json: bool = False
     json: object = None
-    space: bool = False
+    """The pre_tokenizer of a tokenizer.json."""
+    adds_prefix_space: bool = False
 
 
 @click.command("identify", epilog=ESCAPES, short_help="Say which preset something is.")
@@ -64,120 +64,115 @@ def identify_command(
 ) -> int:
     """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
 
-    A name is that of a preset, or what GGUF files have as tokenizer.ggml.pre. For what is no
-    preset the nearest is shown, with a minus, and what differs, with a plus. With --against the
-    text is split by the real engine too, and the first difference is shown. The exit status is 0
-    if there is a preset that is the same, 1 if not, or if the engine splits the text differently,
-    2 in trouble.
+    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. For an unknown pattern the
+    output shows the nearest preset (-) and the difference (+). With --against the real engine
+    splits the text too, and the output shows the first difference. The exit status is 0 if a preset
+    has the same split, 1 if none has or if the engine splits the text differently, 2 on errors.
     """
-    given = _given(what, engine)
-    found = None
+    identified = _identify(what, engine)
+    comparison = None
     if against is not None:
-        if given.preset is None:
-            raise click.ClickException(f"{given.was} is no preset, so there is nothing to compare")
+        if identified.preset is None:
+            raise click.ClickException(
+                f"{identified.description} is not a known preset, so --against has nothing to "
+                "compare"
+            )
         with open_text(against, None, False) as chunks:
             text = "".join(chunks)
-        tokenizer = PreTokenizer(given.preset)
-        found = compare(tokenizer, text, *_engine_for(given, tokenizer), given.space)
+        tokenizer = PreTokenizer(identified.preset)
+        comparison = compare(
+            tokenizer, text, *_engine_for(identified, tokenizer), identified.adds_prefix_space
+        )
     if output_format == "json":
-        write([json.dumps(_record(given, found), indent=2) + "\n"])
+        write([json.dumps(_record(identified, comparison), indent=2) + "\n"])
     else:
-        write(_lines(given, found, is_colored(color)))
-    return SAME if given.preset is not None and (found is None or found.same) else DIFFERENT
+        write(_lines(identified, comparison, is_colored(color)))
+    has_same_split = identified.preset is not None and (comparison is None or comparison.same)
+    return SAME if has_same_split else DIFFERENT
 
 
-def _given(what: str, engine: Engine | None) -> Given:
+def _identify(what: str, engine: Engine | None) -> Identified:
     if engine is None and os.path.exists(what):
-        return _of_file(Path(what))
+        return _identify_file(Path(what))
     if engine is None and set(what) <= NAME_CHARACTERS:
         preset = find_preset(what)
-        was = f"the name {what!r}"
-        return Given(was, preset, pattern=preset.pattern, engine=preset.engine)
+        description = f"the name {what!r}"
+        return Identified(description, preset, pattern=preset.pattern, engine=preset.engine)
     engine = engine or "hf"
-    was = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
+    description = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
     try:
         preset = from_pattern(what, engine).preset
     except UnknownPatternError as error:
-        return Given(was, None, error, what, engine)
-    return Given(was, preset, None, what, engine)
+        return Identified(description, None, error, what, engine)
+    return Identified(description, preset, None, what, engine)
 
 
-def _of_file(path: Path) -> Given:
+def _identify_file(path: Path) -> Identified:
     shown = shown_path(str(path))
-    from bpe.formats import gguf_metadata
-
+    if is_gguf(path):
+        preset = from_gguf(path).preset
+        description = f"the pre-tokenizer of {shown}"
+        return Identified(description, preset, pattern=preset.pattern, engine=preset.engine)
     try:
-        if gguf_metadata.is_gguf(path):
-            return _of_gguf(path, shown)
-        value, place = pre_tokenizer_in(path)
-        found = read(value, place)
+        value, json_path = pre_tokenizer_in(path)
+        parsed = read(value, json_path)
     except UnsupportedPreTokenizerError as error:
         cause = error.__cause__
         if isinstance(cause, UnknownPatternError):
-            return Given(f"{error.path} of {shown}", None, cause, cause.pattern)
-        # `path` of an error about the file as a whole is that of the file.
-        named = error.path.startswith(short_path(path))
-        raise click.ClickException(str(error) if named else f"{shown}: {error}") from None
-    was = f"the pre_tokenizer of {shown}"
-    return Given(
-        was, preset_of(found), is_json=True, json=value, space=bool(found.prefix_space_path)
+            return Identified(f"{error.path} of {shown}", None, cause, cause.pattern)
+        # In an error about the whole file, `path` is the path of the file.
+        has_path = error.path.startswith(short_path(path))
+        raise click.ClickException(str(error) if has_path else f"{shown}: {error}") from None
+    return Identified(
+        f"the pre_tokenizer of {shown}",
+        preset_of(parsed),
+        json=value,
+        adds_prefix_space=bool(parsed.prefix_space_path),
     )
 
 
-def _of_gguf(path: Path, shown: str) -> Given:
-    from bpe.errors import BpeError
-    from bpe.formats.gguf import split_in
-
-    try:
-        pre, preset, why_no_preset = split_in(path)
-    except BpeError as error:
-        raise click.ClickException(f"{shown}: {error}") from None
-    if preset is None:
-        raise click.ClickException(f"{shown}: {why_no_preset}")
-    was = f"tokenizer.ggml.pre = {shortened(pre)} of {shown}"
-    return Given(was, preset, pattern=preset.pattern, engine=preset.engine)
+def _engine_for(identified: Identified, tokenizer: PreTokenizer) -> tuple[str, Ask]:
+    if identified.pattern:
+        return of_pattern(identified.pattern, identified.engine, tokenizer)
+    return of_huggingface(
+        identified.json if identified.json is not None else to_json(tokenizer.preset)
+    )
 
 
-def _engine_for(given: Given, tokenizer: PreTokenizer) -> tuple[str, Ask]:
-    if given.pattern:
-        return of_pattern(given.pattern, given.engine, tokenizer)
-    return of_huggingface(given.json if given.is_json else to_json(tokenizer.preset))
-
-
-def _lines(given: Given, found: Comparison | None, colored: bool) -> Iterator[str]:
-    if given.preset is None:
-        yield f"{given.unknown}\n"
+def _lines(identified: Identified, comparison: Comparison | None, colored: bool) -> Iterator[str]:
+    if identified.preset is None:
+        yield f"{identified.error}\n"
         return
-    preset = given.preset
+    preset = identified.preset
     several = len(preset.stages) > 1 or not _is_known(preset)
     rows = [
-        ("preset", preset.name if _is_known(preset) else "none of those known, but exactly this:"),
+        ("preset", preset.name if _is_known(preset) else "a new one, with these stages:"),
         ("aliases", ", ".join(preset.aliases)),
         ("engine", f"{preset.engine} ({ENGINE_NAMES[preset.engine]})"),
         ("unicode", preset.unicode),
         ("exact", EXACTNESS[preset.exactness]),
         ("source", preset.source),
         *[("stage", stage_text(stage)) for stage in preset.stages if several],
-        ("space", "a space goes before a text that does not begin with one" * given.space),
+        ("space", "a space goes before a text without one" * identified.adds_prefix_space),
     ]
-    yield f"{given.was} is\n"
+    yield f"{identified.description} is\n"
     yield "".join(f"  {label:9}  {one_line(value)}\n" for label, value in rows if value)
-    if found is None:
+    if comparison is None:
         return
-    if found.same:
-        yield f"{found.engine} makes the same {found.pre_tokens} pre-tokens of the text\n"
+    if comparison.same:
+        yield f"{comparison.engine} makes the same {comparison.pre_tokens} pre-tokens of the text\n"
         return
-    yield from found.lines(PreTokenizer(preset), colored)
+    yield from comparison.lines(PreTokenizer(preset), colored)
 
 
 def _is_known(preset: Preset) -> bool:
     return same_split(preset.stages) is not None
 
 
-def _record(given: Given, found: Comparison | None) -> dict[str, Any]:
-    record: dict[str, Any] = {"given": given.was, "preset": None}
-    if given.preset is not None:
-        preset = given.preset
+def _record(identified: Identified, comparison: Comparison | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"given": identified.description, "preset": None}
+    if identified.preset is not None:
+        preset = identified.preset
         record |= {
             "preset": preset.name,
             "known": _is_known(preset),
@@ -187,14 +182,14 @@ def _record(given: Given, found: Comparison | None) -> dict[str, Any]:
             "exactness": preset.exactness,
             "source": preset.source,
             "patterns": preset.patterns,
-            "space_before_text": given.space,
+            "space_before_text": identified.adds_prefix_space,
         }
-    if given.unknown is not None:
+    if identified.error is not None:
         record |= {
-            "engine": given.unknown.engine,
-            "nearest": given.unknown.nearest or None,
-            "difference": given.unknown.difference,
+            "engine": identified.error.engine,
+            "nearest": identified.error.nearest or None,
+            "difference": identified.error.difference,
         }
-    if found is not None:
-        record["against"] = found.record()
+    if comparison is not None:
+        record["against"] = comparison.record()
     return record

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from bpe.errors import UnsupportedError, VocabularyError
 from pretok import files
-from pretok.errors import UnreadableFileError, short_path
+from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
 from pretok.files import kind_of, naming
 
 MOST_BYTES = 1 << 29
@@ -28,6 +28,8 @@ def named(path: Path) -> Iterator[None]:
         raise type(error)(f"{short_path(path)}: {error}") from error
     except UnreadableFileError as error:
         raise VocabularyError(f"{short_path(path)}: {error}") from error
+    except UnsupportedFileError as error:
+        raise UnsupportedError(f"{short_path(path)}: {error}") from error
 
 
 @contextmanager

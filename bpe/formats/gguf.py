@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from itertools import repeat
-from pathlib import Path
 from typing import NamedTuple
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.errors import VocabularyError
-from bpe.formats import gguf_metadata
+from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
@@ -18,7 +16,8 @@ from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
-from pretok.errors import UnknownPresetError
+from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
+from pretok.formats import gguf_metadata
 from pretok.preset import Preset
 from pretok.registry import find
 
@@ -92,26 +91,20 @@ def parse(data: bytes) -> TokenizerSpec:
     User-defined tokens are always found. tokenizer.ggml.pre names the preset. Raises
     UnsupportedError for a model that is not byte-level BPE, VocabularyError for a malformed file.
     """
-    return _spec(Value(gguf_metadata.parse(data, KEYS), ""))
+    try:
+        return _spec(Value(gguf_metadata.parse(data, KEYS), ""))
+    except UnsupportedFileError as error:
+        raise UnsupportedError(str(error)) from None
+    except UnreadableFileError as error:
+        raise VocabularyError(str(error)) from None
 
 
 class Split(NamedTuple):
-    """How the model of a GGUF file splits: the preset that `pre` names, or why there is none."""
+    """The split of a GGUF file: the preset that `pre` names, or the reason why there is none."""
 
     pre: str
     preset: Preset | None
     why_no_preset: str
-
-
-def split_in(path: Path) -> Split:
-    """Return how the model in a GGUF file splits, whatever else the file holds.
-
-    Raises what `load` does, though not for a file that does not say what its model is.
-    """
-    file = Value(gguf_metadata.load(path, (_MODEL, _PRE)), "")
-    if file[_MODEL].value is not None:
-        _check_model(file[_MODEL])
-    return _split(file)
 
 
 def _spec(file: Value) -> TokenizerSpec:

@@ -1,4 +1,4 @@
-// The metadata of a GGUF file: keys with values of any type. bpe/formats/gguf_metadata.py is
+// The metadata of a GGUF file: keys with values of any type. pretok/formats/gguf_metadata.py is
 // the twin.
 #pragma once
 

@@ -12,10 +12,10 @@ import bpe
 import pretok
 from bpe import AddedToken, Template, UnknownTokenError, VocabularyError
 from bpe.formats import gguf as format_gguf
-from bpe.formats import gguf_metadata
 from bpe.formats.files import MOST_BYTES
 from command_line import Call
 from gguf_files import Typed, gguf, loaded, metadata
+from pretok.formats import gguf_metadata
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth
 from vocabulary_files import TEXTS, made, made_vocabulary, write

@@ -255,7 +255,7 @@ def test_a_gguf_file_that_shrinks(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gguf", gguf(metadata(tokens=[f"t{i}" for i in range(300_000)])))
     code = (
         "import os, sys, bpe\n"
-        "from bpe.formats import gguf_metadata\n"
+        "from pretok.formats import gguf_metadata\n"
         "values = gguf_metadata._Reader.values\n"
         "def shrunk(self, wanted):\n"
         "    os.truncate(sys.argv[1], 1 << 16)\n"
@@ -266,7 +266,7 @@ def test_a_gguf_file_that_shrinks(tmp_path: Path) -> None:
     )
     found = run_python(code, str(path))
     assert found.returncode == 0, found
-    assert "the file is cut off or damaged" in found.stdout
+    assert "the file is truncated or damaged" in found.stdout
 
 
 def test_c_reads_a_gguf_file_that_shrinks(c_library: CLibrary, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from unittest.mock import patch
 from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.formats import bpe_model, gguf, huggingface, pretok_file, tiktoken
 from bpe.formats.format import Source
-from bpe.formats.gguf_metadata import MAGIC
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.vocabulary import Merge, Packed
+from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
 from pretok.presets import BUILT_IN, GPT2
 

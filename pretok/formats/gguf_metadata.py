@@ -1,0 +1,254 @@
+"""The metadata of a GGUF file: keys with values of any type, before the tensors."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Collection
+from pathlib import Path
+from struct import Struct
+from struct import error as StructError
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pretok.errors import UnreadableFileError, UnsupportedFileError
+from pretok.files import opened
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+
+MAX_METADATA = 1 << 29
+"""Largest size in bytes of the metadata. Real files have a tenth of it."""
+
+_U32, _BOOL, _STRING, _ARRAY, _U64 = 4, 7, 8, 9, 10
+_CODES = {0: "B", 1: "b", 2: "H", 3: "h", _U32: "I", 5: "i", 6: "f", _BOOL: "B", _U64: "Q",
+          11: "q", 12: "d"}  # fmt: skip
+"""The format character of `struct` and numpy for each type of one number."""
+
+_MAX_KEY_BYTES = 65535
+_MIN_ENTRY_BYTES = 8 + 4 + 1
+_MAX_KEYS = 1 << 16
+"""Real files have less than a hundred keys."""
+_MAX_ITEMS = 1 << 24
+"""More items than any vocabulary has."""
+_BLOCK = 1 << 20
+"""Number of bytes of one read."""
+
+
+def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the values of the `wanted` keys of a file, as `parse` does.
+
+    Reads nothing after the metadata. Raises UnreadableFileError if the file is not GGUF or not a
+    regular file, the errors of `parse`, and OSError.
+    """
+    with opened(path) as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise UnreadableFileError("this is not a GGUF file: it does not begin with GGUF")
+        file.seek(0)
+        return _Reader(file, os.fstat(file.fileno()).st_size).values(wanted)
+
+
+def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the values of the `wanted` keys that the metadata has.
+
+    `data` is a file, or its first MAX_METADATA bytes. Values are int, float, bool, str, or lists of
+    them. Raises UnreadableFileError with key and offset if the metadata is truncated or malformed,
+    UnsupportedFileError for another version. Linear time and space in the size of the metadata.
+    """
+    return _Reader(io.BytesIO(data), len(data)).values(wanted)
+
+
+class _Reader:
+    """Reads values in the byte order of the file. Errors name the current key and offset.
+
+    Reads the file in order, block by block, and skips unwanted values. The file may shrink
+    meanwhile, so each read checks the size again.
+    """
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._size = min(size, MAX_METADATA)
+        self._window = b""
+        """The bytes of the file from offset `_start`."""
+        self._start = self._at = len(MAGIC)
+        self._key = "the version"
+        # A version of 2 or 3 is a multiple of 65536 in the other byte order.
+        first = self._take(4)
+        self._at = self._start
+        order = ">" if not any(first[:2]) else "<"
+        self._numbers = {type_code: Struct(order + code) for type_code, code in _CODES.items()}
+        self._types = {type_code: np.dtype(order + code) for type_code, code in _CODES.items()}
+
+    def values(self, wanted: Collection[str]) -> dict[str, Any]:
+        version = self._number(_U32)
+        if version not in VERSIONS:
+            raise UnsupportedFileError(
+                f"this is GGUF version {version}; expected 2 or 3; convert the model again with a "
+                "current llama.cpp"
+            )
+        self._key = "the number of tensors"
+        self._number(_U64)
+        self._key = "the number of keys"
+        start, count = self._at, self._number(_U64)
+        if count > (self._size - self._at) // _MIN_ENTRY_BYTES:
+            raise self._malformed(f"{count}, more than the file can hold", start)
+        if count > _MAX_KEYS:
+            raise self._malformed(f"{count:,}, more than {_MAX_KEYS:,}", start)
+        values: dict[str, Any] = {}
+        seen: set[str] = set()
+        for index in range(count):
+            self._key = f"key {index} of {count}"
+            start, key = self._at, self._text(_MAX_KEY_BYTES)
+            if key in seen:
+                raise self._malformed(f"{key[:80]!a}, which is a duplicate", start)
+            seen.add(key)
+            self._key = key[:80] if key.isprintable() else ascii(key[:80])
+            value = self._value(key in wanted)
+            if key in wanted:
+                values[key] = value
+        return values
+
+    def _value(self, wanted: bool) -> Any:
+        """Return the value of a key, or None if it is not wanted."""
+        type_code = self._type()
+        if type_code == _ARRAY:
+            return self._array(wanted)
+        if type_code == _STRING and wanted:
+            return self._text()
+        if type_code == _STRING:
+            self._skip(self._number(_U64))
+            return None
+        number = self._number(type_code)
+        return self._flag(number) if type_code == _BOOL else number
+
+    def _array(self, wanted: bool) -> list[Any] | None:
+        type_code = self._type()
+        start, count = self._at, self._number(_U64)
+        if type_code == _ARRAY:
+            raise UnsupportedFileError(
+                f"{self._key} is an array of arrays; expected an array of numbers or strings"
+            )
+        if count > _MAX_ITEMS and (wanted or type_code == _STRING):
+            raise self._malformed(f"an array of {count:,}, more than {_MAX_ITEMS:,}", start)
+        if type_code == _STRING:
+            strings = self._strings(count, wanted)
+            return self._decode(strings) if wanted else None
+        size = count * self._types[type_code].itemsize
+        if not wanted:
+            self._skip(size)
+            return None
+        numbers: list[Any] = np.frombuffer(self._take(size), self._types[type_code]).tolist()
+        return list(map(self._flag, numbers)) if type_code == _BOOL else numbers
+
+    def _strings(self, count: int, wanted: bool) -> list[bytes]:
+        # One call for each string would take most of the time.
+        length_at = self._numbers[_U64].unpack_from
+        values: list[bytes] = []
+        add = values.append
+        done = 0
+        while done < count:
+            data, at = self._window, self._at - self._start
+            size = len(data)
+            try:
+                while done < count:
+                    start = at + 8
+                    (length,) = length_at(data, at)
+                    if length > size - start:
+                        break
+                    at = start + length
+                    if wanted:
+                        add(data[start:at])
+                    done += 1
+            except StructError:  # the block ends within a length
+                pass
+            self._at = self._start + at
+            if done < count:  # the next string continues in the next block
+                array, self._key = self._key, f"{self._key}[{done}] of {count}"
+                length = self._number(_U64)
+                if wanted:
+                    add(self._take(length))
+                else:
+                    self._skip(length)
+                self._key = array
+                done += 1
+        return values
+
+    def _decode(self, strings: list[bytes]) -> list[str]:
+        values: list[str] = []
+        try:
+            values += map(bytes.decode, strings)
+        except UnicodeDecodeError as problem:
+            raise UnreadableFileError(
+                f"{self._key}[{len(values)}] is {problem.object[:40]!r}, which is not UTF-8; the "
+                "file is damaged"
+            ) from None
+        return values
+
+    def _text(self, max_bytes: int = MAX_METADATA) -> str:
+        start, length = self._at, self._number(_U64)
+        if length > max_bytes:
+            raise self._malformed(f"a string of {length:,} bytes, more than {max_bytes:,}", start)
+        try:
+            return self._take(length).decode()
+        except UnicodeDecodeError as problem:
+            raise self._malformed(f"not UTF-8: {problem.reason}", start) from None
+
+    def _type(self) -> int:
+        start = self._at
+        type_code: int = self._number(_U32)
+        if type_code not in _CODES and type_code not in (_STRING, _ARRAY):
+            raise self._malformed(f"of unknown type {type_code}", start)
+        return type_code
+
+    def _number(self, type_code: int) -> Any:
+        number = self._numbers[type_code]
+        return number.unpack(self._take(number.size))[0]
+
+    def _flag(self, number: int) -> bool:
+        if number > 1:
+            raise self._malformed(f"the byte {number}; expected 0 (false) or 1 (true)")
+        return bool(number)
+
+    def _take(self, length: int) -> bytes:
+        start = self._at
+        self._skip(length)
+        if self._at > self._start + len(self._window):
+            self._fill(start)
+        return self._window[start - self._start : self._at - self._start]
+
+    def _fill(self, start: int) -> None:
+        """Make the window hold at least the bytes from `start` to `_at`."""
+        end = self._start + len(self._window)
+        kept = self._window[start - self._start :] if start < end else b""
+        parts = [kept]
+        end = max(start, end)
+        if start == end:
+            self._file.seek(start)
+        wanted = max(self._at, min(start + _BLOCK, self._size))
+        while end < wanted:
+            part = self._file.read(wanted - end)
+            if not part:
+                self._size = end
+                break
+            parts.append(part)
+            end += len(part)
+        self._window, self._start = b"".join(parts), start
+        if end < self._at:
+            length, self._at = self._at - start, start
+            self._skip(length)  # raises
+
+    def _skip(self, length: int) -> None:
+        if length > self._size - self._at:
+            limit = "the limit of metadata" if self._size == MAX_METADATA else "the end of the file"
+            raise UnreadableFileError(
+                f"{self._key} has {length:,} bytes from offset {self._at:,}, but {limit} is at "
+                f"{self._size:,}; the file is truncated or damaged"
+            )
+        self._at += length
+
+    def _malformed(self, problem: str, offset: int | None = None) -> UnreadableFileError:
+        at = self._at if offset is None else offset
+        return UnreadableFileError(
+            f"{self._key}, at offset {at:,}, is {problem}; the file is damaged"
+        )
