@@ -57,8 +57,8 @@ private:
       return false;
     if (version != 2 && version != 3) {
       error_ = unsupported("this is GGUF version " + std::to_string(version) +
-                           "; versions 2 and 3 are read, so convert the model again with a "
-                           "llama.cpp of today");
+                           "; expected 2 or 3; convert the model again with a current "
+                           "llama.cpp");
       return false;
     }
     name_ = "the number of tensors";
@@ -68,7 +68,7 @@ private:
     if (!number(8, count))
       return false;
     if (count > (size_ - at_) / MIN_ENTRY_BYTES)
-      return wrong(std::to_string(count) + ", for which the file has no room", at_ - 8);
+      return wrong(std::to_string(count) + ", more than the file can hold", at_ - 8);
     if (count > MAX_KEYS)
       return wrong(std::to_string(count) + ", more than " + std::to_string(MAX_KEYS), at_ - 8);
     std::vector<std::string> keys;
@@ -89,7 +89,7 @@ private:
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end()) {
       name_ = "key " + quote(*twice);
-      return wrong("there twice", at_);
+      return wrong("a duplicate", at_);
     }
     return true;
   }
@@ -130,7 +130,8 @@ private:
     if (!kind(of) || !number(8, count))
       return false;
     if (of == Gguf::ARRAY) {
-      error_ = unsupported(name_ + " is an array of arrays, which is not read");
+      error_ = unsupported(name_ +
+                           " is an array of arrays; expected an array of numbers or strings");
       return false;
     }
     if (count > ID_LIMIT && (to != nullptr || of == Gguf::STRING))
@@ -218,8 +219,7 @@ private:
     if (!number(4, read))
       return false;
     found = static_cast<std::uint32_t>(read);
-    return found < Gguf::COUNT ||
-           wrong("of kind " + std::to_string(found) + ", which there is not", at_ - 4);
+    return found < Gguf::COUNT || wrong("of unknown type " + std::to_string(found), at_ - 4);
   }
 
   bool number(std::size_t width, std::uint64_t &found) {
@@ -234,7 +234,7 @@ private:
 
   bool flag(std::uint64_t found) {
     return found <= 1 ||
-           wrong("the byte " + std::to_string(found) + "; expected 0 or 1, for false or true",
+           wrong("the byte " + std::to_string(found) + "; expected 0 (false) or 1 (true)",
                  at_ - 1);
   }
 
@@ -296,10 +296,11 @@ private:
   }
 
   bool cut_off(const std::string &length) {
-    const char *const of = size_ == MAX_METADATA ? " of a model's metadata" : " of the file";
+    const char *const limit =
+        size_ == MAX_METADATA ? "the limit of metadata" : "the end of the file";
     error_ = malformed(name_ + " has " + length + " bytes from offset " + std::to_string(at_) +
-                       " on, but the end" + of + " is at " + std::to_string(size_) +
-                       "; the file is cut off or damaged");
+                       ", but " + limit + " is at " + std::to_string(size_) +
+                       "; the file is truncated or damaged");
     return false;
   }
 
@@ -310,7 +311,7 @@ private:
   std::vector<std::uint8_t> window_; // bytes of the file from `window_start_` on
   std::size_t window_start_ = 4;
   bool big_endian_ = false;
-  std::string name_ = "the version"; // of what is read, for errors
+  std::string name_ = "the version"; // the key being read, for errors
   LoadError error_;
 };
 
