@@ -19,8 +19,8 @@ class MissingPresetError(VocabularyError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"{path}: {reason}; pass preset= with the name of the split that the model was trained "
-            'with, such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists them), or '
+            f"{path}: {reason}; pass preset= with the split that the model was trained with, "
+            'such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists them), or '
             "any object that has offsets(text)"
         )
         self.path = path
@@ -35,11 +35,11 @@ class PublishedMismatchError(VocabularyError):
 
     def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
         self.problem = (
-            f"{path}: the name says {name}, but this is not what was published by that name "
-            f"(sha256 {' or '.join(digests)}): it is damaged, or another vocabulary; get the real "
-            f"one with `pretok fetch {name}`"
+            f"{path}: named like {name}, but the content is not the published one (sha256 "
+            f"{' or '.join(digests)}); the file is damaged, or holds another vocabulary; get the "
+            f"published file with `pretok fetch {name}`"
         )
-        super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load it as it is")
+        super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load this one")
         self.path = path
         self.name = name
         self.digests = digests

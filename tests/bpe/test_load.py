@@ -99,7 +99,7 @@ def test_never_guesses(tmp_path: Path) -> None:
         ({1: 2}, TypeError, "special token 1 with id 2"),
         ({"x": 300, "y": 300}, ValueError, "'x' and 'y' both have id 300; give each its own"),
         ({"x": 97}, VocabularyError, "has id 97, which is the id of b'a'"),
-        ({"": 300}, VocabularyError, "added token 300 is ''; expected some text"),
+        ({"": 300}, VocabularyError, "added token 300 is ''; expected text that is not empty"),
         ({"x": -1}, VocabularyError, "has id -1"),
         ({"x": 1 << 30}, VocabularyError, "has id 1073741824"),
     ],

@@ -124,7 +124,7 @@ def test_a_file_with_an_unknown_pattern(call: Call, tmp_path: Path) -> None:
     ("pre_tokenizer", "message"),
     [
         ({"type": "Other"}, "pre_tokenizer: unknown pre_tokenizer {'type': 'Other'}"),
-        (sequence(BYTES, {"type": "WhitespaceSplit"}), "it changes the text that"),
+        (sequence(BYTES, {"type": "WhitespaceSplit"}), "it changes the text before"),
     ],
 )
 def test_a_file_that_is_not_understood(
