@@ -76,7 +76,7 @@ def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
     assert "as tiktoken reads it" in record["difference"]
     status, out, err = call("identify", "(?x)", "--against", "nothing")
     assert (status, out) == (2, "")
-    assert "no preset, so there is nothing to compare" in err
+    assert "not a known preset, so --against has nothing to compare" in err
 
 
 def test_a_tokenizer_json(call: Call, tmp_path: Path, text: str) -> None:

@@ -363,7 +363,7 @@ _NO_PATTERN = Preset("nameless", rules=(Run(LETTER),))
         ({"preset": _NO_PATTERN}, "cannot hold preset 'nameless'"),
         ({"preset": Preset("other", rules=(Run(LETTER),), engine="tiktoken", pattern=r"\p{L}+$")},
          "cannot hold preset 'other'"),
-        ({"preset": "llama3", "add_prefix_space": True}, "only the splits of 'gpt2' and 'whole' allow"),
+        ({"preset": "llama3", "add_prefix_space": True}, "only the splits of 'gpt2' and"),
         ({"preset": PreTokenizer(GPT2, "18.0")}, "splits by Unicode 18.0, but a tokenizer.json"),
         ({"vocabulary": Vocabulary({**made_vocabulary().token_bytes, 264: b"ab"},
                                    made_vocabulary().merges)},

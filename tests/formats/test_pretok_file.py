@@ -166,7 +166,8 @@ def test_own_presets(tmp_path: Path) -> None:
     # Of another name, it splits the same.
     code = (
         "import bpe, pretok, sys\n"
-        "from pretok import LETTER, Preset, Run\n"
+        "from pretok import Preset, Run\n"
+        "from pretok.charsets import LETTER\n"
         "pretok.register(Preset({!r}, rules=(Run(LETTER{}), Run(~LETTER))))\n"
         "print(bpe.load(sys.argv[1]).preset.name)\n"
     )

@@ -22,10 +22,11 @@ PACKAGES = ("pretok", "bpe")
 # From the bottom up: a module imports what is below it. The command line, fuzzing and measuring are
 # on top of each package, and may import their like.
 LAYERS = (
-    ("pretok.errors", "pretok.unicode.atoms", "pretok.unicode.table_*", "pretok.formats",
-     "pretok.machine", "pretok.patterns"),
+    ("pretok.errors", "pretok.text", "pretok.unicode.atoms", "pretok.unicode.table_*",
+     "pretok.formats", "pretok.machine", "pretok.patterns"),
     ("pretok.behaviors", "pretok.byte_characters", "pretok.files", "pretok.json_text",
      "pretok.unicode"),
+    ("pretok.formats.gguf_metadata",),
     ("pretok.charsets.sets",),
     ("pretok.charsets", "pretok.charsets.alphabet", "pretok.charsets.notation"),
     ("pretok.charsets.classified_text",),
@@ -43,7 +44,7 @@ LAYERS = (
     ("pretok.pre_tokenizers*",),
     ("pretok.patterns.lookup",),
     ("pretok.patterns.recognize",),
-    ("pretok.formats.huggingface",),
+    ("pretok.formats.gguf", "pretok.formats.huggingface"),
     ("pretok",),
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
     ("bpe.encoding", "bpe.encoding.fast_calls", "bpe.encoding.utf8", "bpe.errors",

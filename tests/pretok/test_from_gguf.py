@@ -8,8 +8,9 @@ import pytest
 
 import pretok
 from gguf_files import gguf, metadata
-from pretok import UnknownPresetError, UnreadableFileError, UnsupportedFileError, from_gguf
+from pretok import Preset, UnknownPresetError, UnreadableFileError, UnsupportedFileError, from_gguf
 from pretok.machine.backend import BackendName
+from pretok.presets.gpt2 import GPT2
 
 
 def write(path: Path, data: bytes) -> Path:
@@ -25,11 +26,10 @@ def test_the_preset_that_the_file_names(tmp_path: Path, backend: BackendName) ->
     assert from_gguf(str(path)).split("a 1234") == ["a", " ", "123", "4"]
 
 
-def test_a_variant(tmp_path: Path) -> None:
-    name = next(alias for preset in pretok.presets() for alias in (preset.name,) if "@" in alias)
-    model, variant = name.split("@")
-    path = write(tmp_path / "a.gguf", gguf(metadata(pre=model)))
-    assert from_gguf(path, variant).preset.name == name
+def test_a_variant(tmp_path: Path, own_registry: None) -> None:
+    preset = pretok.register(Preset("gpt2@llama.cpp", GPT2.rules[:-1]))
+    path = write(tmp_path / "a.gguf", gguf(metadata(pre="gpt-2")))
+    assert from_gguf(path, "llama.cpp").preset is preset
 
 
 @pytest.mark.parametrize(

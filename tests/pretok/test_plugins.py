@@ -41,7 +41,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
     def install(package: str, code: str, **entry_points: str) -> None:
         module = package.replace("-", "_")
-        code = f"from pretok import LETTER, Preset, Run\n{code}\n"
+        code = f"from pretok import Preset, Run\nfrom pretok.charsets import LETTER\n{code}\n"
         (tmp_path / f"{module}.py").write_text(code, encoding="utf-8")
         info = tmp_path / f"{module}-1.0.dist-info"
         info.mkdir()
