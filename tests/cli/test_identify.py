@@ -67,7 +67,7 @@ def test_a_pattern(call: Call) -> None:
 def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
     status, out, err = call("identify", LLAMA3.pattern.replace("{1,3}", "{1,4}"))
     assert (status, err) == (1, "")
-    assert "the nearest is 'llama3' (-), where this one (+) differs:\n" in out
+    assert "the nearest is 'llama3' (-), which differs from this pattern (+):\n" in out
     assert "\n- \\p{N}{1,3}\n+ \\p{N}{1,4}\n          ^\n" in out
     status, out, _ = call("identify", CL100K.pattern, "--format", "json")
     assert status == 1
