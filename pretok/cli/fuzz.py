@@ -68,7 +68,7 @@ def fuzz_command(
     A mismatch is shown with the smallest text that has it, and makes the exit status 1. What an
     engine cannot express is named and left out.
 
-    With --patterns, read hostile patterns: each must be recognised, or refused at once by a short
+    With --patterns, read hostile patterns: each must be recognized, or refused at once by a short
     error. A pattern that is not makes the exit status 1.
     """
     if patterns:
@@ -145,12 +145,12 @@ def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
             return EXIT_INTERRUPTED
     failure = result.failure
     if failure is not None:
-        click.echo(f"  failure   {failure.what}")
+        click.echo(f"  failure   {failure.problem}")
         click.echo(f"  pattern   {failure.pattern!a}")
         click.echo(f"  engine    {failure.engine}")
     click.echo(
         f"{'no' if failure is None else '1'} failure in {result.cases} cases, of which "
-        f"{result.recognised} are presets and {result.compared} were compared with regex"
+        f"{result.recognized} are presets and {result.compared} were compared with regex"
     )
     return 0 if failure is None else 1
 
@@ -180,7 +180,7 @@ def _show(mismatch: Mismatch, engine_name: str) -> None:
     rule = "no rule matched" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
     ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
     rows = [
-        ("compared", mismatch.what),
+        ("compared", mismatch.comparison),
         ("text", ascii(mismatch.text)),
         ("pretok", ascii(mismatch.ours)),
         (engine_name, ascii(mismatch.theirs)),
