@@ -44,7 +44,7 @@ def test_a_name(call: Call) -> None:
     assert lines[:2] == ["the name 'llama-bpe' is", "  preset     llama3"]
     assert "  engine     hf (Hugging Face tokenizers)" in lines
     assert "  unicode    16.0" in lines
-    assert "  exact      yes, as tests against the engine say" in lines
+    assert "  exact      yes, tested against the engine" in lines
     assert f"  source     {LLAMA3.source}" in lines
 
 
