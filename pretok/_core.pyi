@@ -131,7 +131,7 @@ def build_vocabulary(
     ignore_merges: bool,
     loose: Set[int],
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return tokens as in `read_ranks`, and merges; None if bpe.formats.bpe_model must report why."""
+    """Return tokens as in `read_ranks`, and merges; None: bpe.formats.bpe_model raises."""
 
 def read_spec(data: bytes) -> dict[str, Any]:
     """Return everything that C++ reads from a tokenizer file, for tests."""
