@@ -58,12 +58,12 @@ class PatternMaker:
         return [(self._pattern(), self._rng.choice(ENGINES)) for _ in range(count)]
 
     def _pattern(self) -> str:
-        kind = self._rng.random()
-        if kind < 0.5:
+        choice = self._rng.random()
+        if choice < 0.5:
             return self._changed(self._rng.choice(self._known))
-        if kind < 0.8:
+        if choice < 0.8:
             return self._alternatives(2)
-        if kind < 0.98:
+        if choice < 0.98:
             return "".join(self._piece() for _ in range(self._rng.randrange(12)))
         return self._long()
 
@@ -72,14 +72,14 @@ class PatternMaker:
         for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
             parts = list(alternatives_of(pattern))
             at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
-            kind = rng.randrange(7)
-            if kind == 0:
+            choice = rng.randrange(7)
+            if choice == 0:
                 parts[at] = rng.choice(self._parts)
-            elif kind == 1:
+            elif choice == 1:
                 parts[at], parts[other] = parts[other], parts[at]
-            elif kind == 2:
+            elif choice == 2:
                 parts.insert(at, rng.choice((parts[other], self._alternatives(1))))
-            elif kind == 3 and len(parts) > 1:
+            elif choice == 3 and len(parts) > 1:
                 del parts[at]
             else:
                 parts[at] = self._edited(parts[at])

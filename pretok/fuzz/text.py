@@ -73,17 +73,17 @@ class TextMaker:
 
     def _text(self, symbols: list[str]) -> str:
         rng = self._rng
-        kind = rng.random()
+        choice = rng.random()
         length = 1 + int(16 * rng.random() ** 2)
-        if kind < 0.55:
+        if choice < 0.55:
             return "".join(rng.choices(symbols, k=length))
-        if kind < 0.75:
+        if choice < 0.75:
             return "".join([c * rng.choice((1, 1, 2, 3, 4, 7)) for c in rng.choices(symbols, k=4)])
-        if kind < 0.93:
+        if choice < 0.93:
             return self._spliced(symbols)
-        if kind < 0.995:
+        if choice < 0.995:
             return "".join([self._any() for _ in range(length // 2 + 1)]) + rng.choice(symbols)
-        if kind < 0.998:  # longer than a machine word, a vector register, a cache line
+        if choice < 0.998:  # longer than a machine word, a vector register, a cache line
             return "".join([c * rng.randrange(99) for c in rng.choices(symbols, k=4)])
         return "".join(rng.choices(symbols, k=rng.randrange(self._longest)))
 
