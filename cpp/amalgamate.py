@@ -1,10 +1,10 @@
-"""Write the library as two files, pretok.hpp and pretok.cpp, for projects without a build system.
+"""Write the library as two files, pretok.hpp and pretok.cpp, for projects without CMake.
 
     python cpp/amalgamate.py FOLDER
 
-Both go into FOLDER, which is made if need be. They are compiled with nothing but -std=c++17 and
--pthread. pretok.hpp is the C header with the C++ one; C programs may include it too. Reading
-tokenizer.json, which needs a library, is left out.
+Creates FOLDER if necessary. The files need only -std=c++17 and -pthread. pretok.hpp contains the C
+and the C++ header; C programs may include it too. The reader of tokenizer.json needs a JSON library
+and is not included.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ MACRO = re.compile(r"#define (\w+)")
 
 
 def sources(cmake: str) -> list[Path]:
-    """Return the source files of the library, in the order in which CMakeLists.txt has them."""
-    found: list[Path] = []
+    """Return the source files of the library in the order of CMakeLists.txt."""
+    paths: list[Path] = []
     for target in TARGETS:
-        listed = re.search(rf"add_library\({target}\b([^)]*)\)", cmake)
-        if listed is None:
-            raise ValueError(f"CMakeLists.txt has no add_library({target} …)")
-        found += [HERE / name for name in listed[1].split() if name.endswith(".cpp")]
-    # Its system headers define macros that no file after it should meet.
-    return sorted(found, key=lambda path: path.name == "input_file.cpp")
+        library = re.search(rf"add_library\({target}\b([^)]*)\)", cmake)
+        if library is None:
+            raise ValueError(f"expected add_library({target} ...) in CMakeLists.txt")
+        paths += [HERE / name for name in library[1].split() if name.endswith(".cpp")]
+    # The system headers of input_file.cpp define macros, so it comes last.
+    return sorted(paths, key=lambda path: path.name == "input_file.cpp")
 
 
-def find(name: str, beside: Path) -> Path:
-    """Return the file that `beside` includes as `name`."""
-    for folder in (HERE, beside.parent):
+def find(name: str, including: Path) -> Path:
+    """Return the file that `including` includes as `name`."""
+    for folder in (HERE, including.parent):
         if (folder / name).is_file():
             return folder / name
-    raise FileNotFoundError(f"{beside}: there is no {name!r} to include")
+    raise FileNotFoundError(f"{including}: cannot find the included file {name!r}")
 
 
 def lines_of(path: Path) -> list[str]:
@@ -46,10 +46,9 @@ def lines_of(path: Path) -> list[str]:
 
 
 def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield the lines of `path` with the project's own headers in place of their includes.
+    """Yield (file, line) of `path`, with the project's headers in place of their includes.
 
-    With each line comes its file. A header is taken once; a table (.inc) is part of the file that
-    includes it.
+    Each header appears once. A table (.inc) counts as part of the including file.
     """
     seen.add(path)
     yield path, f"// ---- {path.relative_to(HERE).as_posix()}"
@@ -58,33 +57,35 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
         conditions += line.startswith("#if") - line.startswith("#endif")
         included = INCLUDE.match(line)
         if included is not None and conditions > (path.suffix == ".h"):
-            raise ValueError(f"{path}: {line!r} is within an #if, but others need that file too")
+            raise ValueError(
+                f"{path}: {line!r} is within an #if, but other files need the header too"
+            )
         if included is not None:
-            other = find(included[1], path)
-            if other.suffix == ".inc":
-                yield from ((path, part) for _, part in inlined(other, seen))
-            elif other not in seen:
-                yield from inlined(other, seen)
+            header = find(included[1], path)
+            if header.suffix == ".inc":
+                yield from ((path, part) for _, part in inlined(header, seen))
+            elif header not in seen:
+                yield from inlined(header, seen)
         elif line != "#pragma once":
             yield path, line
 
 
 def source_file(cmake: str) -> Iterator[str]:
-    """Yield the lines of pretok.cpp after its first ones."""
+    """Yield the lines of pretok.cpp after its head."""
     seen: set[Path] = set()
     for path in sources(cmake):
         lines = list(inlined(path, seen))
         yield from (line for _, line in lines)
-        macros = (MACRO.match(line) for of, line in lines if of == path)
+        macros = (MACRO.match(line) for file, line in lines if file == path)
         yield from (f"#undef {macro[1]}" for macro in macros if macro is not None)
 
 
 def amalgamation() -> dict[str, str]:
-    """Return the text of each file, by its name."""
+    """Return the text of both files by name."""
     cmake = (HERE / "CMakeLists.txt").read_text(encoding="utf-8")
     version = re.search(r"project\(pretok VERSION ([\d.]+)", cmake)
     if version is None:
-        raise ValueError("CMakeLists.txt has no project(pretok VERSION …)")
+        raise ValueError("expected project(pretok VERSION ...) in CMakeLists.txt")
     head = f"// pretok {version[1]} in two files, GENERATED by cpp/amalgamate.py. Do not edit."
     c_header = HERE / "capi" / "pretok.h"
     header = [

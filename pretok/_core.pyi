@@ -1,4 +1,4 @@
-"""The native backend; pretok.pre_tokenizer.Backend says what each method does."""
+"""The native backend; the Protocols of pretok.machine.backend document its methods."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeVar
@@ -101,10 +101,10 @@ class Encoder:
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:
-        """How many bytes the caches of all threads hold."""
+        """The number of bytes in the caches of all threads."""
 
     def trim(self) -> None:
-        """Free all caches that no call uses, and give freed memory back to the system."""
+        """Free all caches that no call uses, and return the memory to the system."""
 
 class FastCallMethod:
     """A method whose plain calls skip the interpreter; see bpe.encoding.fast_calls."""
@@ -114,14 +114,14 @@ class FastCallMethod:
 def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the tokens of a rank file, joined, their lengths and ranks; None: see bpe.formats."""
+    """Return the joined tokens of a rank file, their lengths and ranks; None: see bpe.formats."""
 
 def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens of a .pretok file from offset `at` on, as `read_ranks` does, and merges.
+    """Return the tokens of a .pretok file from offset `at`, as in `read_ranks`, and merges.
 
-    Raises ValueError for what is malformed.
+    Raises ValueError if the file is malformed.
     """
 
 def build_vocabulary(
@@ -131,10 +131,10 @@ def build_vocabulary(
     ignore_merges: bool,
     loose: Set[int],
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return tokens as `read_ranks` does, and merges; None: bpe.formats.bpe_model says why."""
+    """Return tokens as in `read_ranks`, and merges; None: bpe.formats.bpe_model raises."""
 
 def read_spec(data: bytes) -> dict[str, Any]:
-    """Return all that C++ reads in a file of a tokenizer, for tests."""
+    """Return everything that C++ reads from a tokenizer file, for tests."""
 
 class WordCounts:
     """The twin of bpe.training.counting.WordCounts; `add` counts the pre-tokens of texts."""
@@ -163,7 +163,7 @@ class Trainer:
     def origins(self) -> NDArray[np.uint32]: ...
 
 def set_task_size(size: int) -> int:
-    """Share work out in tasks of so many bytes, for tests; 0 is as usual. Returns what it was."""
+    """Set the bytes of a task, for tests; 0 restores the default. Returns the old size."""
 
 def gather(
     iterator: Iterator[object],

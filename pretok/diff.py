@@ -1,4 +1,4 @@
-"""Where two pre-tokenizers split a text differently."""
+"""Find the regions of a text that two pre-tokenizers split differently."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pretok.pre_tokenizer import PreTokenizer, Step
 
 
 class Region(NamedTuple):
-    """Part of a text, from code point `start` to `end`, with no boundary inside that both have.
+    """A part of a text, from code point `start` to `end`, without a common boundary inside.
 
-    `first_count` and `second_count` say how many pre-tokens it is in either split; `first` and
-    `second` are these, up to the number that the Diff was told to keep.
+    `first_count` and `second_count` are its numbers of pre-tokens in both splits. `first` and
+    `second` are these pre-tokens, up to the `keep` argument of the Diff.
     """
 
     start: int
@@ -25,13 +25,12 @@ class Region(NamedTuple):
 
 
 class Diff:
-    """The regions in which two pre-tokenizers split a text differently, in order.
+    """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
-    `chunks` are parts of the text, all str or all bytes, cut anywhere. They are read as the
-    regions are asked for, once. The first `keep` pre-tokens of a region are kept, of each split,
-    so that memory is bounded by the longest pre-token. The counts are of what was read so far.
-    Where both make the same pre-token by different rules there is no difference. Linear time.
-    Raises ValueError for a preset that drops parts of a text.
+    `chunks` are parts of the text, all str or all bytes, cut anywhere; iteration reads them. A
+    region keeps the first `keep` pre-tokens of each split, so the longest pre-token bounds memory.
+    The counts cover the text read so far. Equal pre-tokens of different rules are no difference.
+    Takes linear time. Raises ValueError for a preset that drops parts of a text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])
@@ -51,9 +50,8 @@ class Diff:
         for tokenizer in (first, second):
             if tokenizer.preset.drops_text:
                 raise ValueError(
-                    f"preset {tokenizer.preset.name!r} drops parts of the text, so that its "
-                    "pre-tokens have no boundaries in common with others; compare presets that "
-                    "keep all of it"
+                    f"preset {tokenizer.preset.name!r} drops parts of the text, so its boundaries "
+                    "cannot be compared; use a preset that keeps the whole text"
                 )
         self.first_count = 0
         self.second_count = 0
@@ -72,7 +70,7 @@ class Diff:
     ) -> Iterator[Region]:
         first_chunks, second_chunks = tee(chunks)
         lefts, rights = _ends(first, first_chunks), _ends(second, second_chunks)
-        # Every turn begins at a boundary of both, and both end with the text.
+        # Each iteration begins at a common boundary, and both splits end at the end of the text.
         for left, right in zip(lefts, rights, strict=True):
             self.first_count += 1
             self.second_count += 1
@@ -98,19 +96,19 @@ class Diff:
 
 
 class _Part:
-    """What one split makes of a region, as far as it has been read."""
+    """The pre-tokens of one split in a region, as far as they have been read."""
 
-    def __init__(self, found: tuple[int, str, int], keep: int) -> None:
+    def __init__(self, pre_token: tuple[int, str, int], keep: int) -> None:
         self.count = 0
         self._keep = keep
         self._kept: list[tuple[int, str, int]] = []
-        self.add(found)
+        self.add(pre_token)
 
-    def add(self, found: tuple[int, str, int]) -> None:
-        self.end = found[0]
+    def add(self, pre_token: tuple[int, str, int]) -> None:
+        self.end = pre_token[0]
         self.count += 1
         if self.count <= self._keep:
-            self._kept.append(found)
+            self._kept.append(pre_token)
 
     def steps(self, tokenizer: PreTokenizer) -> list[Step]:
         return [

@@ -1,4 +1,4 @@
-"""Run fuzz targets for a number of executions, and keep a small corpus of what they found.
+"""Run fuzz targets for a number of executions, and optionally keep a small corpus.
 
 cmake -S cpp -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DPRETOK_FUZZ=ON
 cmake --build build/fuzz
@@ -17,13 +17,13 @@ import time
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
-KEPT = 12_000  # bytes of input for each target
-# Stacks of allocations are for reading reports; to write one, run the input without this.
+MAX_CORPUS = 12_000  # bytes of all inputs of a target
+# No stacks of allocations, for speed. For a full report, run the input without these options.
 ASAN = "malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0"
 
 
-def kept_inputs(target: str) -> tuple[list[str], list[bytes]]:
-    """Return what stands first in a corpus, up to its last comment's input, and all inputs."""
+def read_corpus(target: str) -> tuple[list[str], list[bytes]]:
+    """Return the lines of a corpus up to the input of its last comment, and all inputs."""
     path = CORPUS / f"{target}.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     comments = [i for i, line in enumerate(lines) if line.startswith("#")]
@@ -32,9 +32,9 @@ def kept_inputs(target: str) -> tuple[list[str], list[bytes]]:
 
 
 def write_corpus(target: str, head: list[str], inputs: list[bytes]) -> None:
-    """Keep `head`, and of `inputs`, evenly by size, about KEPT bytes."""
+    """Write `head` and about MAX_CORPUS bytes of `inputs`, chosen evenly by size."""
     inputs = sorted({data for data in inputs if data and data.hex() not in head}, key=by_size)
-    step = max(1, -(-sum(map(len, inputs)) // KEPT))
+    step = max(1, -(-sum(map(len, inputs)) // MAX_CORPUS))
     CORPUS.mkdir(exist_ok=True)
     lines = [*head, *(data.hex() for data in inputs[step - 1 :: step])]
     (CORPUS / f"{target}.txt").write_text("".join(f"{line}\n" for line in lines))
@@ -48,12 +48,12 @@ def by_size(data: bytes) -> tuple[int, bytes]:
 def soak(
     build: Path, target: str, executions: int, seconds: int, longest: int, work: Path, keep: bool
 ) -> bool:
-    """Return whether there was no finding. Stops after `executions` or, unless 0, `seconds`."""
+    """Return whether the run had no finding. Stops after `executions` or `seconds`, unless 0."""
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
     found.mkdir()
     merged.mkdir()
-    head, inputs = kept_inputs(target)
+    head, inputs = read_corpus(target)
     for number, data in enumerate(inputs):
         (found / f"{number}").write_bytes(data)
     environment = {"ASAN_OPTIONS": ASAN, **os.environ}
@@ -86,14 +86,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("build", type=Path)
-    parser.add_argument("targets", nargs="*", help="all, unless given")
+    parser.add_argument("targets", nargs="*", help="names of targets (default: all)")
     parser.add_argument("--executions", type=int, default=10_000_000)
-    parser.add_argument("--seconds", type=int, default=0, help="end each target after that time")
+    parser.add_argument(
+        "--seconds", type=int, default=0, help="time limit of each target (default: none)"
+    )
     parser.add_argument(
         "--longest", type=int, default=96,
-        help="bytes of an input (default: 96); each stands for several of text",
+        help="maximum bytes of an input (default: 96); each makes several bytes of text",
     )  # fmt: skip
-    parser.add_argument("--keep", action="store_true", help="write the corpus anew")
+    parser.add_argument("--keep", action="store_true", help="rewrite the corpus")
     arguments = parser.parse_args()
     targets = arguments.targets or sorted(
         path.name.removeprefix("fuzz_") for path in arguments.build.rglob("fuzz_*")

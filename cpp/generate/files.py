@@ -1,4 +1,4 @@
-"""Write generated files, or check those that are committed."""
+"""Write generated files, or compare the committed files with the generated text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ CPP = REPOSITORY / "cpp"
 
 
 def parser(command: str, description: str | None) -> argparse.ArgumentParser:
-    """Return what reads the arguments of the generator that is run as `command`."""
-    found = argparse.ArgumentParser(prog=command, description=(description or "").split("\n")[0])
-    found.add_argument("--check", action="store_true", help="compare instead of writing")
-    return found
+    """Return the argument parser of the generator that is run as `command`."""
+    options = argparse.ArgumentParser(prog=command, description=(description or "").split("\n")[0])
+    options.add_argument("--check", action="store_true", help="compare instead of writing")
+    return options
 
 
 def write_or_check(command: str, files: Mapping[Path, str], check: bool) -> int:
-    """Write each file, or say which is not what `command` writes; return the exit status."""
+    """Write each file, or report the stale files; return the exit status."""
     if not check:
         for path, text in files.items():
             path.write_text(text, encoding="utf-8")
         return 0
     stale = [path for path, text in files.items() if not _holds(path, text)]
     for path in stale:
-        print(f"{path} is not what `{command}` writes; run that command", file=sys.stderr)
+        print(f"{path} is stale; run `{command}`", file=sys.stderr)
     return 1 if stale else 0
 
 
@@ -35,7 +35,7 @@ def _holds(path: Path, text: str) -> bool:
 
 
 def literal(text: str) -> str:
-    """Return a literal of C++ with the UTF-8 of `text`."""
+    """Return a C++ string literal with the UTF-8 of `text`."""
     codes = (
         chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\?' else f"\\{byte:03o}"
         for byte in text.encode()

@@ -1,4 +1,4 @@
-"""Write character sets in Python and in regex notation, for people: repr, explain, errors."""
+"""Write character sets as Python and as regex, for display: repr, explain, errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pretok.charsets import sets
 from pretok.charsets.sets import LIMIT, CharSet
 
-# Larger sets first: the first that fits inside a set is named.
+# Larger sets first, because _plain_parts takes names in this order.
 REGEX = {
     "ANY": r"\s\S",
     "LETTER": r"\p{L}",
@@ -27,17 +27,17 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-# Made of pieces of the above. The last two are what no regex has a name for, whatever the engine.
+# Sets with parts of the atoms above. The last two have no name in any regex dialect.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 ONE = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
     | {MEASURED["WORD"]}
 )
-"""What stands for one code point without brackets."""
+"""Regexes that match one code point without brackets."""
 
 
 def set_name(chars: CharSet) -> str:
-    """Return a Python expression of pretok's names that makes `chars`.
+    """Return a Python expression for `chars` in names of pretok.
 
     >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
     '~(LETTER | NUMBER | NEWLINE)'
@@ -55,17 +55,17 @@ def set_name(chars: CharSet) -> str:
 
 
 def set_regex(chars: CharSet) -> str:
-    r"""Return a regex for one code point of `chars`, for people to read.
+    r"""Return a regex for one code point of `chars`, for display.
 
     >>> print(set_regex(sets.OTHER))
     [^\s\p{L}\p{N}]
     """
-    written = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
-    return min((one for one in written if one), key=len, default=f"[{set_name(chars)}]")
+    regexes = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
+    return min((regex for regex in regexes if regex), key=len, default=f"[{set_name(chars)}]")
 
 
 def literal_regex(text: str) -> str:
-    r"""Return a regex for `text` itself, for people to read.
+    r"""Return a regex that matches `text` literally, for display.
 
     >>> print(literal_regex("a.b"))
     a\.b
@@ -81,8 +81,8 @@ class _Parts(NamedTuple):
 
 
 def _named(parts: _Parts) -> list[str]:
-    given = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
-    return [*parts.names, f"code_points({given})"] if given else parts.names
+    arguments = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
+    return [*parts.names, f"code_points({arguments})"] if arguments else parts.names
 
 
 def _positive(parts: _Parts | None) -> str:
@@ -90,7 +90,7 @@ def _positive(parts: _Parts | None) -> str:
         return ""
     names = parts.names
     if "CONTROL" in names and "WHITE_SPACE" not in names:
-        # Some of \\p{C} is white space, but none of CONTROL.
+        # \p{C} includes some white space, but CONTROL does not.
         rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
         return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
     items = _items(parts)
@@ -119,7 +119,7 @@ def _regex_parts(chars: CharSet) -> _Parts | None:
 
 
 def _parts(chars: CharSet) -> _Parts | None:
-    """Return the parts of `chars`, or None if no union of names and ranges makes it."""
+    """Return the parts of `chars`; None if it is not a union of names and ranges."""
     parts = _plain_parts(chars)
     for name in MEASURED:
         named: CharSet = getattr(sets, name)
@@ -131,28 +131,28 @@ def _parts(chars: CharSet) -> _Parts | None:
 
 def _plain_parts(chars: CharSet) -> _Parts | None:
     common = reduce(and_, (mask for _, mask in chars.segments))
-    left, names = common, []
+    remaining, names = common, []
     for name in REGEX:
         mask = getattr(sets, name).mask_at(0)
-        if left and mask & left == mask:
+        if remaining and mask & remaining == mask:
             names.append(name)
-            left &= ~mask
+            remaining &= ~mask
     ranges: list[tuple[int, int]] = []
     bounds = [*(first for first, _ in chars.segments), LIMIT]
     for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
         if mask == common:
             continue
-        told_apart = (*range(first, min(end, 0x80)), end - 1)
-        if any(mask != common | _atoms_of(code_point) for code_point in told_apart):
+        samples = (*range(first, min(end, 0x80)), end - 1)
+        if any(mask != common | _atoms_of(code_point) for code_point in samples):
             return None
         if ranges and ranges[-1][1] + 1 == first:
             first = ranges.pop()[0]
         ranges.append((first, end - 1))
-    return None if left else _Parts(names, ranges)
+    return None if remaining else _Parts(names, ranges)
 
 
 def _atoms_of(code_point: int) -> int:
-    """Return the mask of the atoms that `code_point` may have in some version of Unicode."""
+    """Return the mask of the atoms of `code_point` in all Unicode versions."""
     return sets.code_points((code_point, code_point)).mask_at(code_point)
 
 

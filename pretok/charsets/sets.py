@@ -1,10 +1,10 @@
-"""Character classes: atoms, and the sets of them that rules are written with.
+"""Character sets, which rules are written with.
 
-An atom is a cell of the finest partition of the code points that the built-in presets need: the
-general categories, merged where no preset tells them apart and cut where `\\s` or `\\p{Han}` cuts
-across them. A CharSet is a set of atoms, if need be a different one in different ranges of code
-points, so that `LETTER & code_points("a-z")` is a CharSet too. None of this depends on the Unicode
-version; which code point has which atom does (pretok.unicode).
+An atom is a part of the finest partition of the code points that the built-in presets need. Atoms
+are general categories, merged if no preset distinguishes them, and divided by `\\s` and `\\p{Han}`.
+A CharSet is a set of atoms for each range of code points, so `LETTER & code_points("a-z")` is a
+CharSet too. Sets do not depend on the Unicode version; the atom of a code point does
+(pretok.unicode).
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ LIMIT = 0x110000
 class CharSet:
     """A set of code points; `|`, `&`, `-` and `~` combine sets exactly.
 
-    `segments` holds (first code point, mask of the atoms that belong from there on), ascending,
-    the first at 0, neighbours different. Sets made of the same names compare equal; what is spelt
-    in code points may not equal, nor be known disjoint from, what is spelt in classes.
+    `segments` holds ascending pairs (first code point, mask of its atoms in the set). The first
+    segment starts at 0, and adjacent masks differ. Sets built from equal names compare equal. A set
+    built from code points may differ from an equivalent set built from classes, and may not be
+    recognized as disjoint from other sets.
 
     >>> LETTER & ~LETTER == NOTHING
     True
@@ -36,7 +37,7 @@ class CharSet:
     segments: tuple[tuple[int, int], ...]
 
     def mask_at(self, code_point: int) -> int:
-        """Return the mask of the atoms that belong to the set around `code_point`."""
+        """Return the mask of the atoms in the segment of `code_point`."""
         return self.segments[bisect_right(self.segments, (code_point, ALL_ATOMS)) - 1][1]
 
     def __or__(self, other: CharSet) -> CharSet:
@@ -77,13 +78,13 @@ def intersection(sets: Iterable[CharSet]) -> CharSet:
 _Operation = Callable[[int, int], int]
 
 
-def _reduced(operation: _Operation, sets: list[CharSet], of_none: CharSet) -> CharSet:
-    # Combining neighbours copies each segment once in each of log n rounds.
+def _reduced(operation: _Operation, sets: list[CharSet], empty_result: CharSet) -> CharSet:
+    # Combining pairs copies each segment once in each of log n rounds.
     while len(sets) > 1:
-        odd = sets[-1:] if len(sets) % 2 else []
+        unpaired = sets[-1:] if len(sets) % 2 else []
         pairs = zip(sets[::2], sets[1::2], strict=False)
-        sets = [_combine(left, right, operation) for left, right in pairs] + odd
-    return sets[0] if sets else of_none
+        sets = [_combine(left, right, operation) for left, right in pairs] + unpaired
+    return sets[0] if sets else empty_result
 
 
 def _combine(left: CharSet, right: CharSet, operation: _Operation) -> CharSet:
@@ -91,22 +92,21 @@ def _combine(left: CharSet, right: CharSet, operation: _Operation) -> CharSet:
         raise TypeError(f"expected a CharSet, got {type(right).__name__}")
     left_masks, right_masks = dict(left.segments), dict(right.segments)
     left_mask = right_mask = 0
-    kept: list[tuple[int, int]] = []
+    segments: list[tuple[int, int]] = []
     for first in sorted({**left_masks, **right_masks}):
         left_mask = left_masks.get(first, left_mask)
         right_mask = right_masks.get(first, right_mask)
-        mask = operation(left_mask, right_mask)
-        if not kept or kept[-1][1] != mask:
-            kept.append((first, mask))
-    return CharSet(tuple(kept))
+        segments.append((first, operation(left_mask, right_mask)))
+    return _normal(segments)
 
 
 def _normal(segments: list[tuple[int, int]]) -> CharSet:
-    kept: list[tuple[int, int]] = []
+    """Return the set of `segments`, with adjacent segments of equal masks joined."""
+    joined: list[tuple[int, int]] = []
     for first, mask in segments:
-        if not kept or kept[-1][1] != mask:
-            kept.append((first, mask))
-    return CharSet(tuple(kept))
+        if not joined or joined[-1][1] != mask:
+            joined.append((first, mask))
+    return CharSet(tuple(joined))
 
 
 def _atoms(*atoms: Atom) -> CharSet:
@@ -116,8 +116,8 @@ def _atoms(*atoms: Atom) -> CharSet:
 def code_points(*ranges: str | tuple[int, int]) -> CharSet:
     """Return the set of the given code points.
 
-    Each argument is one character, a range such as "a-z" (both ends belong to it), or a pair of
-    code point numbers (first, last). Raises DefinitionError for anything else.
+    Each argument is one character, an inclusive range such as "a-z", or a pair of code point
+    numbers (first, last). Raises DefinitionError for other arguments.
 
     >>> code_points("a-z", "_") & UPPER == NOTHING
     True
@@ -125,30 +125,30 @@ def code_points(*ranges: str | tuple[int, int]) -> CharSet:
     return _of_ranges(sorted(map(_range, ranges)))
 
 
-def _range(given: object) -> tuple[int, int]:
-    if isinstance(given, str) and len(given) == 1:
-        first = last = ord(given)
-    elif isinstance(given, str) and len(given) == 3 and given[1] == "-":
-        first, last = ord(given[0]), ord(given[2])
-    elif isinstance(given, tuple) and [type(bound) for bound in given] == [int, int]:
-        first, last = given
+def _range(argument: object) -> tuple[int, int]:
+    if isinstance(argument, str) and len(argument) == 1:
+        first = last = ord(argument)
+    elif isinstance(argument, str) and len(argument) == 3 and argument[1] == "-":
+        first, last = ord(argument[0]), ord(argument[2])
+    elif isinstance(argument, tuple) and [type(bound) for bound in argument] == [int, int]:
+        first, last = argument
     else:
         raise DefinitionError(
             f"code_points: expected a character, a range like 'a-z' or a pair of numbers, "
-            f"got {shortened(given)}"
+            f"got {shortened(argument)}"
         )
     if not 0 <= first <= last < LIMIT:
         raise DefinitionError(
-            f"code_points: {shortened(given)} is not an ascending range of code points "
-            "below 0x110000"
+            "code_points: expected an ascending range of code points below 0x110000, got "
+            f"{shortened(argument)}"
         )
     return first, last
 
 
 def _of_ranges(ranges: list[tuple[int, int]]) -> CharSet:
-    """Return the set of `ranges`, which ascend but may overlap."""
-    # ASCII has had the same categories in every Unicode version, so there the atoms are known and
-    # code_points("'") and LETTER come out disjoint. Beyond ASCII any atom may occur.
+    """Return the set of `ranges`, which are sorted but may overlap."""
+    # The atoms of ASCII are equal in every Unicode version, so code_points("'") and LETTER are
+    # disjoint. Any other code point may have any atom.
     segments = [(0, 0)]
     end = 0
     for start, last in ranges:
@@ -208,8 +208,8 @@ def _some(chars: CharSet, *ranges: int | tuple[int, int]) -> CharSet:
     return chars & code_points(*((c, c) if isinstance(c, int) else c for c in ranges))
 
 
-# What follows was measured over all code points from tokenizers 0.23.3 and tiktoken 0.14.0;
-# tests/pretok/charsets/test_engine_sets.py compares it with the engines that are installed.
+# The following sets were measured over all code points from tokenizers 0.23.3 and tiktoken 0.14.0.
+# tests/pretok/charsets/test_engine_sets.py compares them with the installed engines.
 _LETTER_NUMBERS = _some(NUMBER, (0x16EE, 0x16F0), (0x2160, 0x2182), (0x2185, 0x2188),
                         (0xA6E6, 0xA6EF), (0x10140, 0x10174), 0x10341, 0x1034A, (0x103D1, 0x103D5),
                         (0x12400, 0x12686))  # fmt: skip
@@ -220,8 +220,8 @@ _ALPHABETIC_SYMBOLS = _some(
     SYMBOL, (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)
 )
 _JOINERS = _some(CONTROL, (0x200C, 0x200D))
-# `\w` of fancy-regex and Rust's regex: Alphabetic, M, Nd, Pc, Join_Control. Of L, Nl, Mn and Mc,
-# what is not Alphabetic is M; what else is, are symbols in circles and squares.
+# `\w` of fancy-regex and Rust's regex: Alphabetic, M, Nd, Pc, Join_Control. All of L and Nl is
+# Alphabetic. The only other Alphabetic code points outside M are circled and squared symbols.
 WORD = (
     LETTER
     | MARK
@@ -232,13 +232,13 @@ WORD = (
     | _ALPHABETIC_SYMBOLS
     | _JOINERS
 )
-# `\w` and `\b` of Oniguruma, and so of a pattern in tokenizers: no joiners, but the numbers that
-# are in Latin-1.
+# `\w` and `\b` of Oniguruma, the engine of tokenizers: without joiners, but with the numbers in
+# Latin-1.
 ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
-# char::is_numeric of Rust, where it is at Unicode 17.0.
+# char::is_numeric of Rust, at Unicode 17.0.
 HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))
-# ASCII's punctuation and symbols, and \p{P} as it was in Unicode 8.0: U+166D and U+111C9 belonged
-# to it, and in each range that is taken out there was none of it.
+# ASCII's punctuation and symbols, and \p{P} of Unicode 8.0, which had U+166D and U+111C9, but no
+# code points in the ranges that are subtracted.
 HF_PUNCTUATION = (
     code_points(*"$+<=>^`|~")
     | _some(SYMBOL, 0x166D)

@@ -1,6 +1,6 @@
-"""The commands that need no vocabulary: `split`, `explain`, `presets`, `diff`, `program`, `fuzz`.
+"""The commands without vocabularies: `split`, `explain`, `presets`, `diff`, `program`, `fuzz`.
 
-The command `pretok` adds those over vocabularies to them.
+The console script `pretok` (bpe.cli) adds the commands that need a vocabulary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ COMMANDS: tuple[click.Command, ...] = (
         "program", "pretok.cli.program:program_command", "Write a preset for the C library."
     ),
     LazyCommand(
-        "fuzz", "pretok.cli.fuzz:fuzz_command", "Split hard texts, and compare with an engine."
+        "fuzz",
+        "pretok.cli.fuzz:fuzz_command",
+        "Compare the splits of presets and engines on difficult texts.",
     ),
 )
 

@@ -47,7 +47,7 @@ SAME, DIFFERENT = 0, 1
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="How many regions to show; the others are only counted.",
+    help="Number of regions to show; further regions are only counted.",
 )
 @format_option("text", "json")
 @color_option
@@ -67,27 +67,26 @@ def diff_command(
 ) -> int:
     """Show where presets A and B split FILE, or standard input, differently.
 
-    A region goes from one boundary that both splits have to the next one. It is shown with its
-    start and end in code points (half-open), then the pre-tokens of A after a minus and those of B
-    after a plus, at most 1000 of each, escaped and in quotes, each with the alternative of the
-    pattern that made it. The exit status is 0 if the splits are the same, 1 if they differ, 2 in
-    trouble.
+    A region lies between two boundaries that both splits share. The output shows its start and end
+    in code points (half-open), then the pre-tokens of A after a minus and the pre-tokens of B after
+    a plus, at most 1000 each. Pre-tokens are escaped and in quotes, with the regex alternative of
+    their rule. The exit status is 0 if the splits are equal, 1 if they differ, 2 after an error.
     """
     first, second = get(a, unicode_a or unicode, backend), get(b, unicode_b or unicode, backend)
     with open_text(file, text, binary) as chunks:
         try:
-            found = Diff(first, second, chunks)
+            diff = Diff(first, second, chunks)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if output_format == "json":
-            write(_as_json(first, second, found, limit))
+            write(_as_json(first, second, diff, limit))
         else:
-            write(_as_text(first, second, found, limit, is_colored(color)))
-    return DIFFERENT if found.region_count else SAME
+            write(_as_text(first, second, diff, limit, is_colored(color)))
+    return DIFFERENT if diff.region_count else SAME
 
 
 def _as_text(
-    first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int, colored: bool
+    first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int, colored: bool
 ) -> Iterator[str]:
     escaper = Escaper(first.unicode)
 
@@ -106,23 +105,23 @@ def _as_text(
             if count > len(steps):
                 yield styled(f"{sign} and {count - len(steps)} more", fg=color)
 
-    for region in found:
-        if found.region_count <= limit:
-            if found.region_count == 1:
+    for region in diff:
+        if diff.region_count <= limit:
+            if diff.region_count == 1:
                 yield styled(f"--- {_name(first)}", bold=True)
                 yield styled(f"+++ {_name(second)}", bold=True)
             yield "".join(lines(region))
-    yield f"{_name(first)}: {_counted(found.first_count, 'pre-token')}\n"
-    yield f"{_name(second)}: {_counted(found.second_count, 'pre-token')}\n"
-    hidden = found.region_count - limit
+    yield f"{_name(first)}: {_counted(diff.first_count, 'pre-token')}\n"
+    yield f"{_name(second)}: {_counted(diff.second_count, 'pre-token')}\n"
+    hidden = diff.region_count - limit
     more = f", {hidden} of them not shown (--limit {limit})" if hidden > 0 else ""
-    yield f"{_counted(found.region_count, 'differing region')}{more}\n"
+    yield f"{_counted(diff.region_count, 'differing region')}{more}\n"
 
 
-def _as_json(first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int) -> Iterator[str]:
+def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) -> Iterator[str]:
     def records() -> Iterator[str]:
-        for region in found:
-            if found.region_count <= limit:
+        for region in diff:
+            if diff.region_count <= limit:
                 a, b = (", ".join(map(_step_json, side)) for side in (region.first, region.second))
                 yield (
                     f'{{"start": {region.start}, "end": {region.end}, '
@@ -130,17 +129,17 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, found: Diff, limit: int)
                     f'"a": [{a}], "b": [{b}]}}'
                 )
 
-    # Nothing is printed before the input has proved good.
-    before = '{"regions": '
+    # Print nothing before the first region, so an input error comes without partial JSON.
+    prefix = '{"regions": '
     for part in json_array(records(), ",\n"):
-        yield before + part.rstrip("\n")
-        before = ""
-    counts = ((first, found.first_count), (second, found.second_count))
+        yield prefix + part.rstrip("\n")
+        prefix = ""
+    counts = ((first, diff.first_count), (second, diff.second_count))
     a, b = (
         {"preset": tokenizer.preset.name, "unicode": tokenizer.unicode, "pre_tokens": count}
         for tokenizer, count in counts
     )
-    rest = {"a": a, "b": b, "differing_regions": found.region_count}
+    rest = {"a": a, "b": b, "differing_regions": diff.region_count}
     yield f", {json.dumps(rest)[1:]}\n"
 
 

@@ -26,33 +26,37 @@ EXIT_INTERRUPTED = 130
     multiple=True,
     default=("all",),
     metavar="NAME|all",
-    help="Preset to test; may be given more than once.  [default: all]",
+    help="Preset to test; repeat the option for several.  [default: all]",
 )
 @click.option(
     "--against",
     type=click.Choice(tuple(ENGINES)),
     default="regex",
     show_default=True,
-    help="What to compare with; python is pretok's own Python backend.",
+    help="Engine to compare with; python is pretok's own Python backend.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
-    help="How long, over all presets.",
+    help="Time limit for all presets together.",
 )
 @click.option(
-    "--cases", type=click.IntRange(min=1), help="About how many cases at most, over all presets."
+    "--cases",
+    type=click.IntRange(min=1),
+    help="Approximate limit of cases for all presets together.",
 )
-@click.option("--seed", type=int, help="Seed of the texts; without it a new one, which is shown.")
 @click.option(
-    "--backend", type=click.Choice(("native", "python")), help="pretok's backend that is tested."
+    "--seed", type=int, help="Seed of the texts.  [default: a random seed, which is printed]"
+)
+@click.option(
+    "--backend", type=click.Choice(("native", "python")), help="Backend of pretok to test."
 )
 @click.option(
     "--patterns",
     is_flag=True,
-    help="Try hostile patterns instead of texts; --seconds, --cases, --seed.",
+    help="Try hostile patterns instead of texts; allows --seconds, --cases and --seed.",
 )
 def fuzz_command(
     names: tuple[str, ...],
@@ -63,13 +67,13 @@ def fuzz_command(
     backend: BackendName | None,
     patterns: bool,
 ) -> None:
-    """Split hard texts with presets and with the engine they equal, and look for a difference.
+    """Compare the splits of presets and an engine on difficult texts.
 
-    A mismatch is shown with the smallest text that has it, and makes the exit status 1. What an
-    engine cannot express is named and left out.
+    A mismatch is shown with a minimized text; the exit status is then 1. Presets that the engine
+    cannot express are listed and skipped.
 
-    With --patterns, read hostile patterns: each must be recognised, or refused at once by a short
-    error. A pattern that is not makes the exit status 1.
+    With --patterns, parse hostile patterns. Each must be recognized, or rejected at once with a
+    short error; otherwise the exit status is 1.
     """
     if patterns:
         click.get_current_context().exit(_fuzz_patterns(seconds, cases, seed))
@@ -98,7 +102,7 @@ def _fuzz_all(
         click.echo(f"pretok ({tested}) against {oracle.version}, seed {seed}")
         for preset in chosen:
             if unsupported[preset.name]:
-                click.echo(f"{preset.name:{width}}  left out: {unsupported[preset.name]}")
+                click.echo(f"{preset.name:{width}}  skipped: {unsupported[preset.name]}")
         for preset in able:
             with tqdm(desc=preset.name, unit=" cases", leave=False, delay=1, disable=None) as bar:
 
@@ -122,7 +126,9 @@ def _fuzz_all(
         click.echo(f"interrupted: {_count(mismatches)} in {total} cases so far")
         return EXIT_INTERRUPTED
     if not able:
-        raise EngineError(f"{oracle.name} can express none of these presets; choose another engine")
+        raise EngineError(
+            f"{oracle.name} cannot express any of these presets; choose another engine"
+        )
     click.echo(f"{_count(mismatches)} in {total} cases")
     return 1 if mismatches else 0
 
@@ -145,23 +151,23 @@ def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
             return EXIT_INTERRUPTED
     failure = result.failure
     if failure is not None:
-        click.echo(f"  failure   {failure.what}")
+        click.echo(f"  failure   {failure.problem}")
         click.echo(f"  pattern   {failure.pattern!a}")
         click.echo(f"  engine    {failure.engine}")
     click.echo(
         f"{'no' if failure is None else '1'} failure in {result.cases} cases, of which "
-        f"{result.recognised} are presets and {result.compared} were compared with regex"
+        f"{result.recognized} are presets and {result.compared} were compared with regex"
     )
     return 0 if failure is None else 1
 
 
 def _chosen(names: tuple[str, ...]) -> list[Preset]:
-    """Return the presets of these names, each once, in the order given."""
-    found: dict[str, Preset] = {}
+    """Return the presets of these names without duplicates, in order."""
+    chosen: dict[str, Preset] = {}
     for name in names:
         for preset in presets() if name == "all" else (find_preset(name),):
-            found[preset.name] = preset
-    return list(found.values())
+            chosen[preset.name] = preset
+    return list(chosen.values())
 
 
 def _count(mismatches: int) -> str:
@@ -169,9 +175,9 @@ def _count(mismatches: int) -> str:
 
 
 def _report(result: Result, width: int) -> None:
-    what = "MISMATCH" if result.mismatch else "no mismatch"
+    outcome = "MISMATCH" if result.mismatch else "no mismatch"
     name = result.preset.name
-    click.echo(f"{name:{width}}  Unicode {result.unicode}  {result.cases:>10} cases  {what}")
+    click.echo(f"{name:{width}}  Unicode {result.unicode}  {result.cases:>10} cases  {outcome}")
     if result.mismatch:
         _show(result.mismatch, result.engine)
 
@@ -180,7 +186,7 @@ def _show(mismatch: Mismatch, engine_name: str) -> None:
     rule = "no rule matched" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
     ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
     rows = [
-        ("compared", mismatch.what),
+        ("compared", mismatch.comparison),
         ("text", ascii(mismatch.text)),
         ("pretok", ascii(mismatch.ours)),
         (engine_name, ascii(mismatch.theirs)),

@@ -1,4 +1,4 @@
-"""Where the command line's text comes from: a file, standard input or an argument."""
+"""Read the text of a command from a file, standard input or an argument."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import click
 
 BLOCK = 1 << 18
-"""How many bytes are read at a time: enough for speed, and a block of one-byte pre-tokens, at some
-200 bytes each while they are printed, still takes little memory."""
+"""Bytes of one read. Large enough for speed, and small enough for memory: while it is printed, a
+pre-token takes about 200 bytes, even if it has one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
-"""What options that stand for an input have."""
+"""Descriptions of the options that replace an input file, for messages."""
 
 _names = reprlib.Repr()
 _names.maxstring = 120
 
 
 class Input(NamedTuple):
-    """An open input: what messages call it, and its blocks of bytes, the last one empty."""
+    """An open input: its name in messages, and its blocks of bytes; the last block is empty."""
 
     name: str
     blocks: Iterator[bytes]
@@ -33,23 +33,22 @@ class Input(NamedTuple):
 
 @contextmanager
 def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iterator[str]]:
-    """Open the input and yield an iterator of its text, in parts that are checked as they are read.
+    """Open the input and yield an iterator of its text, which is checked part by part.
 
-    `file` is a path, or "-" or None for standard input; `text` is the text itself, if given. With
-    `binary` a byte that is not UTF-8 becomes the lone surrogate U+DC00 + byte. Raises
-    click.ClickException, which says what to do, if there is no such input, it is empty, or it is
-    not text; what is printed before that came from earlier blocks.
+    `file` is a path, or "-" or None for standard input; `text` replaces the file. With `binary` a
+    byte that is not UTF-8 becomes the lone surrogate U+DC00 + byte. Raises click.ClickException
+    with a remedy if the input is missing, empty or not text. Earlier blocks may be printed by then.
     """
-    with open_bytes(file, text) as given:
-        yield decoded(given, binary)
+    with open_bytes(file, text) as opened_input:
+        yield decoded(opened_input, binary)
 
 
 @contextmanager
 def open_bytes(file: str | None, text: str | None, option: str = "--text") -> Iterator[Input]:
-    """Open the input as `open_text` does and yield its bytes; `option` is where `text` is from."""
+    """Open the input as `open_text` does and yield its bytes; `option` is the option of `text`."""
     if text is not None:
         if file is not None:
-            raise click.UsageError(f"both FILE and {option} are given; give one of them")
+            raise click.UsageError(f"got both FILE and {option}; pass only one of them")
         name, opened = option, cast("AbstractContextManager[Any]", io.BytesIO(_encode(text)))
     elif file is None or file == "-":
         name, opened = "standard input", nullcontext(_standard_input(option))
@@ -60,26 +59,26 @@ def open_bytes(file: str | None, text: str | None, option: str = "--text") -> It
 
 
 def shown_path(path: str) -> str:
-    """Return `path` in quotes, shortened, as messages have it."""
+    """Return `path` for a message, in quotes and shortened."""
     return _names.repr(path)
 
 
 def lines_of(chunks: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the lines of a text without their LF or CRLF, those that end in each chunk together."""
-    begun: list[str] = []
+    """Yield for each chunk a list of the lines that end in it, without their LF or CRLF."""
+    unfinished: list[str] = []
     for chunk in chunks:
-        ended, found, rest = chunk.rpartition("\n")
-        if found:
-            whole = "".join([*begun, ended, "\n"])
-            yield whole.replace("\r\n", "\n").split("\n")[:-1]
-            begun = []
-        begun.append(rest)
-    if any(begun):
-        yield ["".join(begun)]
+        lines, newline, rest = chunk.rpartition("\n")
+        if newline:
+            text = "".join([*unfinished, lines, "\n"])
+            yield text.replace("\r\n", "\n").split("\n")[:-1]
+            unfinished = []
+        unfinished.append(rest)
+    if any(unfinished):
+        yield ["".join(unfinished)]
 
 
 def _encode(text: str) -> bytes:
-    # How Python hands on arguments that are not Unicode: bytes escaped, or UTF-16 on Windows.
+    # Undo how Python decodes arguments that are not Unicode: escaped bytes, or UTF-16 on Windows.
     return text.encode("utf-8", "surrogatepass" if os.name == "nt" else "surrogateescape")
 
 
@@ -88,7 +87,7 @@ def _open(path: str, option: str) -> AbstractContextManager[Any]:
         return open(path, "rb", buffering=0)
     except OSError as error:
         raise click.ClickException(
-            f"cannot open {shown_path(path)}: {error.strerror}; give a file that can be read, "
+            f"cannot open {shown_path(path)}: {error.strerror}; pass a readable file, "
             f"'-' for standard input, or {ITSELF[option]} with {option}"
         ) from None
 
@@ -96,46 +95,46 @@ def _open(path: str, option: str) -> AbstractContextManager[Any]:
 def _standard_input(option: str) -> Any:
     if sys.stdin is None:
         raise click.ClickException(
-            f"standard input is closed; name a FILE, or give {ITSELF[option]} with {option}"
+            f"standard input is closed; pass a FILE, or {ITSELF[option]} with {option}"
         )
     if sys.stdin.isatty() and sys.stderr is not None:
         click.echo("pretok: reading text from the terminal until end of file", err=True)
-    # Past the buffer, so that a pipe is split as its text comes.
+    # Bypass the buffer, to split the text of a pipe as it arrives.
     return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
 
 
 def _blocks(stream: BinaryIO, name: str, advance: Callable[[int], object]) -> Iterator[bytes]:
-    """Yield the blocks of `stream`, the last one empty."""
+    """Yield the blocks of `stream`; the last block is empty."""
     block = None
     while block != b"":
         try:
             block = stream.read(BLOCK)
         except OSError as error:
             raise click.ClickException(
-                f"cannot read {name}: {error.strerror}; give a file of text"
+                f"cannot read {name}: {error.strerror}; pass a text file"
             ) from None
         if block is None:
             raise click.ClickException(
-                f"cannot read {name}: it does not wait for data (O_NONBLOCK); pipe it through cat"
+                f"cannot read {name}: it is non-blocking (O_NONBLOCK); pipe it through cat"
             )
         advance(len(block))
         yield block
 
 
-def decoded(given: Input, binary: bool, may_be_empty: bool = False) -> Iterator[str]:
-    """Yield the text of `given`, checked as `open_text` says."""
-    name, blocks = given
+def decoded(source: Input, binary: bool, may_be_empty: bool = False) -> Iterator[str]:
+    """Yield the text of `source`, checked as in `open_text`."""
+    name, blocks = source
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if binary else "strict")
     position = 0
     for block in blocks:
         if not block and not position and not may_be_empty:
-            raise click.ClickException(f"{name} is empty; give some text to split")
+            raise click.ClickException(f"{name} is empty; expected some text")
         nul = -1 if binary else block.find(0)
-        begun = len(decoder.getstate()[0])
+        pending = len(decoder.getstate()[0])
         try:
             chars = decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:
-            bad = error.start - begun
+            bad = error.start - pending
             if not 0 <= nul < bad:
                 byte = error.object[error.start]
                 raise _not_text(name, position + bad, f"0x{byte:02x} is not UTF-8") from None
@@ -146,18 +145,18 @@ def decoded(given: Input, binary: bool, may_be_empty: bool = False) -> Iterator[
             yield chars
 
 
-def _not_text(name: str, position: int, what: str) -> click.ClickException:
+def _not_text(name: str, position: int, problem: str) -> click.ClickException:
     return click.ClickException(
-        f"{name}, byte {position}: {what}; expected UTF-8 text: convert it to UTF-8, or pass "
-        "--binary to take any bytes"
+        f"{name}, byte {position}: {problem}; expected UTF-8 text: convert it to UTF-8, or pass "
+        "--binary to allow any bytes"
     )
 
 
 @contextmanager
 def _progress(stream: BinaryIO) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar from the second second on, if it cannot get into the way of the output.
+    """Show a progress bar after one second, if standard error is a terminal and the output is not.
 
-    Yields the function to call with each number of bytes done.
+    Yields the function to call with the number of bytes of each block.
     """
     if sys.stderr is None or not sys.stderr.isatty() or sys.stdout is None or sys.stdout.isatty():
         yield lambda count: None

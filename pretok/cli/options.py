@@ -1,4 +1,4 @@
-"""Options that commands share, and what their help has in common."""
+"""Options and help texts that commands share."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _ESCAPED = r"""
 Escapes: \\ \n \r \t; \xNN for any other ASCII control; \uNNNN or \UNNNNNNNN for white space other
 than U+0020, controls, format characters, private use and unassigned code points."""
 ESCAPES = rf"""{_ESCAPED} With --binary, a
-byte that is not UTF-8 is \xNN, always 80 or more, which no character is.
+byte that is not UTF-8 is \xNN with NN of at least 80; no character has such an escape.
 """
 TOKEN_ESCAPES = rf"""{_ESCAPED} Each byte
-of a token that is not a whole character is \xNN, always 80 or more, which no character is.
+of an incomplete character is \xNN with NN of at least 80; no character has such an escape.
 """
 
 
-def options(*given: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return one decorator for all of `given`, in that order, as if written above each other."""
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator that applies all `decorators`, the last one first."""
 
     def decorate(function: Any) -> Any:
-        for option in reversed(given):
-            function = option(function)
+        for decorator in reversed(decorators):
+            function = decorator(function)
         return function
 
     return decorate
 
 
 def format_option(*names: str) -> Callable[[Any], Any]:
-    """Return the option --format, one of `names`, by default the first."""
+    """Return the option --format with the choices `names`; the first is the default."""
     return click.option(
         "--format",
         "-f",
@@ -49,7 +49,7 @@ def format_option(*names: str) -> Callable[[Any], Any]:
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Preset]
-else:  # which is generic from click 8.3 on
+else:  # only generic from click 8.3 on
     _ParamType = click.ParamType
 
 
@@ -66,23 +66,23 @@ class PresetType(_ParamType):
 
 
 def find_preset(name: str) -> Preset:
-    """Return the preset that `name` stands for on the command line, as PresetType says."""
+    """Return the preset for `name`: a name, an alias, or MODULE:NAME."""
     module_name, colon, attribute = name.partition(":")
     if not colon:
         return find(name)
-    # Like `python -m`, but behind everything installed.
+    # Like `python -m`, but installed modules have priority.
     if "" not in sys.path:
         sys.path.append("")
     try:
         preset = getattr(import_module(module_name), attribute)
-    except Exception as error:  # what a module does when it is imported is its own
+    except Exception as error:  # importing a module may raise anything
         raise click.ClickException(
-            f"cannot import preset {name!r}: {type(error).__name__}: {error}; give MODULE:NAME of "
-            "a module that Python finds here"
+            f"cannot import preset {name!r}: {type(error).__name__}: {error}; pass MODULE:NAME "
+            "with an importable module"
         ) from None
     if not isinstance(preset, Preset):
         raise click.ClickException(
-            f"{name!r} is of type {type(preset).__name__}; expected a pretok.Preset"
+            f"expected a pretok.Preset as {name!r}, got {type(preset).__name__}"
         )
     return preset
 
@@ -94,7 +94,7 @@ preset_option = click.option(
     required=True,
     type=PRESET,
     metavar="NAME",
-    help="Name or alias, see 'pretok presets'; or MODULE:NAME of your own.",
+    help="Name or alias (see 'pretok presets'), or MODULE:NAME of your own preset.",
 )
 unicode_option = click.option(
     "--unicode",
@@ -105,12 +105,12 @@ color_option = click.option(
     "--color/--no-color", "color", default=None, help="[default: on a terminal, not if $NO_COLOR]"
 )
 backend_option = click.option(
-    "--backend", type=click.Choice(["native", "python"]), help="[default: the best there is]"
+    "--backend", type=click.Choice(["native", "python"]), help="[default: native if it was built]"
 )
 file_argument = click.argument("file", required=False)
 text_options = options(
-    click.option("--text", "-t", metavar="TEXT", help="The text itself, instead of FILE."),
-    click.option("--binary", is_flag=True, help="Take any bytes, not only UTF-8 text."),
+    click.option("--text", "-t", metavar="TEXT", help="Text to use instead of FILE."),
+    click.option("--binary", is_flag=True, help="Allow any bytes, not only UTF-8 text."),
     backend_option,
 )
 input_options = options(file_argument, text_options)

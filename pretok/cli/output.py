@@ -1,4 +1,4 @@
-"""What the command line prints: escapes, columns and JSON; UTF-8 whatever the terminal's locale."""
+"""Print escaped text, columns and JSON, always in UTF-8."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pretok.unicode import table
 from pretok.unicode.atoms import Atom
 
 BREAK = "\ud800"
-"""Stands for the end of a line until all is escaped: UTF-8 has no way to put it into a text."""
+"""Marks the end of a line until the text is escaped. Decoded UTF-8 cannot contain it."""
 NO_RULE = "no rule"
 EXACTNESS: dict[Exactness, str] = {
-    "tested": "yes, as tests against the engine say",
-    "approximate": "no: it differs from the original as its source says",
-    "unknown": "not known: the original could not be established",
+    "tested": "yes, tested against the engine",
+    "approximate": "no: it differs from the original; the source says how",
+    "unknown": "unknown: the original could not be established",
 }
 QUOTE = '"'
 PRE_TOKEN_WIDTH = 24
@@ -34,16 +34,16 @@ ESCAPED = np.array(
     [((CONTROL | WHITE_SPACE) - SPACE).mask_at(0) >> atom & 1 for atom in Atom], dtype=bool
 )
 MAX_REPLACEMENTS = 32
-"""Up to so many different characters are escaped one after the other, which is faster for few."""
+"""Maximum different characters for str.replace, which is faster for few characters."""
 
 
 class Escaper:
-    r"""Makes text safe to show, one line each and reversibly.
+    r"""Makes text safe to print on one line, reversibly.
 
-    Escaped are a backslash, every white space but U+0020, and the general category C: controls,
-    format characters, private use, surrogates, and what the Unicode version does not assign. They
-    become \\ \n \r \t, else \xNN for an ASCII control, \uNNNN, or \UNNNNNNNN. A byte that is not
-    UTF-8 (as "surrogateescape" reads it) becomes \xNN, which is 80 or more only for such a byte.
+    Escapes the backslash, white space other than U+0020, and general category C: controls, format
+    characters, private use, surrogates and unassigned code points. The escapes are \\, \n, \r, \t,
+    else \xNN for an ASCII control, \uNNNN or \UNNNNNNNN. A byte that is not UTF-8
+    ("surrogateescape") becomes \xNN; only then is NN 80 or more.
     """
 
     def __init__(self, version: str) -> None:
@@ -61,7 +61,7 @@ class Escaper:
         firsts, atoms = table(self._version)
         codes = np.fromiter(map(ord, set(text) - {BREAK}), np.int64)
         of_codes = atoms[np.searchsorted(firsts, codes, side="right") - 1]
-        # Backslashes first, breaks last: what the others become has the former, never the latter.
+        # Backslashes first and breaks last: other escapes contain backslashes, but no breaks.
         escapes = {ord("\\"): "\\\\"}
         escapes |= {code: escape(code) for code in codes[ESCAPED[of_codes]].tolist()}
         escapes[ord(BREAK)] = "\n"
@@ -82,53 +82,53 @@ def escape(code: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Return `text` with as many spaces behind it as fill `width` columns of a terminal."""
-    taken = len(text)
+    """Return `text` padded with spaces to `width` columns of a terminal."""
+    used = len(text)
     if not text.isascii():
-        taken += sum(unicodedata.east_asian_width(char) in "WF" for char in text)
-        taken -= sum(unicodedata.category(char) in ("Mn", "Me") for char in text)
-    return text + " " * (width - taken)
+        used += sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+        used -= sum(unicodedata.category(char) in ("Mn", "Me") for char in text)
+    return text + " " * (width - used)
 
 
 @lru_cache(maxsize=256)
 def rule_text(rule: Rule | None) -> str:
-    """Return the regex alternative that `rule` stands for."""
+    """Return the regex alternative of `rule`."""
     return NO_RULE if rule is None else str(rule)
 
 
 def stage_text(stage: Stage) -> str:
-    """Return what `stage` is in the field: its pattern, or its pre_tokenizer, and what it keeps."""
-    keeps = f"({stage.behavior}{', inverted' * stage.invert})" * (stage.behavior != "isolated")
-    return "  ".join(filter(None, [stage.pattern or stage.huggingface, keeps]))
+    """Return the pattern or the pre_tokenizer of `stage`, and its behavior unless isolated."""
+    behavior = f"({stage.behavior}{', inverted' * stage.invert})" * (stage.behavior != "isolated")
+    return "  ".join(filter(None, [stage.pattern or stage.huggingface, behavior]))
 
 
 def columns(shown: str, rule: str) -> str:
-    """Return the columns of one pre-token: `shown`, in quotes, and the rule that made it."""
+    """Return the columns of one pre-token: `shown` in quotes, and its rule."""
     return f"{pad(QUOTE + shown + QUOTE, PRE_TOKEN_WIDTH)}  {rule}"
 
 
 def step_json(start: int, end: int, text: str, rule: str) -> str:
-    """Return one pre-token as a JSON object; `rule` is JSON itself."""
+    """Return one pre-token as a JSON object; `rule` is already JSON."""
     return f'{{"start": {start}, "end": {end}, "text": {_string(text)}, "rule": {rule}}}'
 
 
 def rule_json(rule: Rule | None) -> str:
-    """Return the regex alternative that `rule` stands for as JSON."""
+    """Return the regex alternative of `rule` as JSON."""
     return "null" if rule is None else _string(rule_text(rule))
 
 
 def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
-    """Yield the text of one JSON array; each of `parts` is some items of it as JSON, or empty."""
-    before = "["
+    """Yield the text of one JSON array; each of `parts` is JSON of several items, or empty."""
+    prefix = "["
     for part in parts:
         if part:
-            yield before + part
-            before = separator
-    yield "]\n" if before == separator else "[]\n"
+            yield prefix + part
+            prefix = separator
+    yield "]\n" if prefix == separator else "[]\n"
 
 
 def write(texts: Iterable[str | bytes]) -> None:
-    """Write `texts` to standard output, each at once; bytes as they are."""
+    """Write `texts` to standard output, and flush after each; bytes are written as they are."""
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; redirect it to a file or a pipe")
     for text in texts:
@@ -140,30 +140,30 @@ def write(texts: Iterable[str | bytes]) -> None:
         except OSError as error:
             abandon_output()
             raise click.ClickException(
-                f"cannot write to standard output: {error.strerror}; send it elsewhere"
+                f"cannot write to standard output: {error.strerror}; redirect it elsewhere"
             ) from None
 
 
 def abandon_output() -> None:
-    """Drop what was not written, or the interpreter's flush at its end could fail or block."""
+    """Drop unwritten output; otherwise the interpreter's final flush could fail or block."""
     if sys.stdout is None:
         return
     try:
         output = sys.stdout.fileno()
-    except OSError:  # not a file, so nothing that can block
+    except OSError:  # not a file, so it cannot block
         return
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, output)
     os.close(null)
 
 
-def is_colored(asked: bool | None) -> bool:
-    """Return whether to color: as asked, else on a terminal unless $NO_COLOR is set."""
-    if asked is not None:
-        return asked
+def is_colored(color: bool | None) -> bool:
+    """Return `color` if set, else whether the output is a terminal and $NO_COLOR is not set."""
+    if color is not None:
+        return color
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def one_line(message: str) -> str:
-    """Return `message` with whatever could break the line or move the cursor escaped."""
+    """Return `message` with unprintable characters escaped."""
     return "".join(char if char.isprintable() else escape(ord(char)) for char in message)

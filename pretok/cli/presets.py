@@ -17,7 +17,7 @@ from pretok.registry import presets
 
 HEADINGS = ("NAME", "ENGINE", "UNICODE", "ALIASES", "SOURCE")
 BRIEF_COLUMNS = 3
-"""Without --verbose the table has the first columns only."""
+"""Number of columns without --verbose."""
 MIN_SOURCE_WIDTH = 16
 
 
@@ -36,7 +36,7 @@ def presets_command(preset: Preset | None, verbose: bool, output_format: str) ->
         record = f"{json.dumps(_record(preset), indent=2)}\n"
         write([record if output_format == "json" else _details(preset)])
     elif output_format == "json":
-        write(json_array((json.dumps(_record(one)) for one in presets()), ",\n"))
+        write(json_array((json.dumps(_record(listed)) for listed in presets()), ",\n"))
     else:
         write([_table(presets(), len(HEADINGS) if verbose else BRIEF_COLUMNS)])
 
@@ -75,21 +75,21 @@ def _details(preset: Preset) -> str:
     several = len(preset.stages) > 1
     if several:
         lines += ["", f"{len(preset.stages)} stages; each splits the pieces of the stage before."]
-    before = 0
+    rule_count = 0
     for number, stage in enumerate(preset.stages, 1):
         lines += ["", f"stage    {number}"] * several
         lines.append(f"pattern  {stage_text(stage)}")
         lines += ["", "The first rule that matches at a position makes the pre-token:"]
-        for index, rule in enumerate(stage.rules, before + 1):
+        for index, rule in enumerate(stage.rules, rule_count + 1):
             lines += ["", f"{index:>2}  {rule}", f"    {rule!r}"]
-        before += len(stage.rules)
+        rule_count += len(stage.rules)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _table(shown: tuple[Preset, ...], column_count: int) -> str:
+def _table(listed: tuple[Preset, ...], column_count: int) -> str:
     rows = [
         (preset.name, preset.engine, preset.unicode, ", ".join(preset.aliases), preset.source)
-        for preset in shown
+        for preset in listed
     ]
     columns = list(zip(HEADINGS, *rows, strict=True))[:column_count]
     widths = [max(map(len, column)) for column in columns]

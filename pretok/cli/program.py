@@ -15,13 +15,13 @@ from pretok.preset import Preset
 
 @click.command("program")
 @click.argument("preset", type=PRESET, metavar="NAME")
-@click.option("--binary", is_flag=True, help="Write the words themselves: 32 bits, little-endian.")
+@click.option("--binary", is_flag=True, help="Write the bare words: 32 bits, little-endian.")
 def program_command(preset: Preset, binary: bool) -> None:
-    """Write the preset called NAME as the C library reads it.
+    """Write the preset NAME for the C library.
 
-    That is an array of C, for pretok_pre_tokenizer_from_program; a comment says what it is, and
-    the Unicode version that belongs to it. So a program in C or C++ splits by a preset of yours,
-    given as MODULE:NAME, and needs no Python.
+    The output is a C array for pretok_pre_tokenizer_from_program. A comment in it names the preset
+    and its Unicode version. So a program in C or C++ can use your own preset, passed as
+    MODULE:NAME, without Python.
     """
     words = serialize_stages(preset.stages)
     write([struct.pack(f"<{len(words)}I", *words) if binary else _array(preset, words)])

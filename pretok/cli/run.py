@@ -1,6 +1,6 @@
-"""Running a group of commands, with errors as one line, and what such groups have in common.
+"""Run a group of commands, and report errors.
 
-Every error is one line on standard error and exit status 2, whatever raised it; `run` sees to it.
+`run` prints every error as one line on standard error, and returns exit status 2.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from pretok.machine.backend import choose_backend
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-"""128 and the number of the signal, as a shell has it."""
-OUT_OF_MEMORY = "there is not enough memory; give smaller inputs, or fewer threads"
+"""128 plus the number of the signal, as in shells."""
+OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
 def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
-    """Run the command of `commands` that `arguments` name; return its exit status."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    """Run the command that `arguments` name; return its exit status."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
-        warnings.showwarning = _showing(warnings.showwarning)
-        return _run(commands, given)
+        warnings.showwarning = _warning_printer(warnings.showwarning)
+        return _run(commands, words)
 
 
-def _showing(others: Callable[..., None]) -> Callable[..., None]:
-    """Return what shows a PresetWarning in one line, and `others` for other warnings."""
+def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that prints a PresetWarning in one line, and calls `default` otherwise."""
 
-    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *location: Any) -> None:
         if not issubclass(category, PresetWarning):
-            others(message, category, *place)
+            default(message, category, *location)
         elif sys.stderr is not None:
             click.echo(f"pretok: warning: {one_line(str(message))}", err=True)
 
     return show
 
 
-def _run(commands: click.Group, given: list[str]) -> int:
+def _run(commands: click.Group, arguments: list[str]) -> int:
     try:
-        with commands.make_context("pretok", given or ["--help"]) as context:
+        with commands.make_context("pretok", arguments or ["--help"]) as context:
             return commands.invoke(context) or 0
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -91,11 +91,11 @@ def _message(error: Exception) -> str:
 
 
 class LazyCommand(click.Command):
-    """A command that is imported when it is run, so that the others start faster."""
+    """A command that is imported when it runs, so other commands start faster."""
 
-    def __init__(self, name: str, where: str, short_help: str) -> None:
+    def __init__(self, name: str, location: str, short_help: str) -> None:
         super().__init__(name, short_help=short_help)
-        self._where = where
+        self._location = location
 
     def make_context(
         self,
@@ -104,14 +104,14 @@ class LazyCommand(click.Command):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Return a context of the command itself."""
-        module, _, attribute = self._where.partition(":")
+        """Return a context of the imported command."""
+        module, _, attribute = self._location.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command.make_context(info_name, args, parent, **extra)
 
 
-def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
+def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set:
         click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
         context.exit()
 

@@ -40,7 +40,7 @@ COLORS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red", "bright_cy
            "bright_green", "bright_yellow", "bright_magenta", "bright_blue")  # fmt: skip
 NO_RULE_COLOR = "red"
 BACKGROUNDS = ("cyan", "green", "yellow", "magenta")
-"""Backgrounds of `split`, in turn: a background shows the spaces at both ends of a pre-token."""
+"""Alternating backgrounds of `split`, which make spaces at both ends of a pre-token visible."""
 
 Item = TypeVar("Item")
 
@@ -112,7 +112,7 @@ def _blocks(
 
 
 def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
-    # The surrogates from U+DC80 stand for bytes that are not UTF-8: one byte, one code unit.
+    # Surrogates from U+DC80 on represent invalid bytes: one byte, one code unit.
     encoding, errors, width = ("utf-8", ESCAPE, 1)
     if unit == "utf16":
         encoding, errors, width = ("utf-16-le", "surrogatepass", 2)

@@ -44,11 +44,11 @@ def from_huggingface(
 ) -> PreTokenizer:
     r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
 
-    `source` is the file or the folder it is in, the object that it holds, or its pre_tokenizer
-    object alone. Any stack of blocks and published patterns is understood; its preset is the known
-    one that splits alike, or else one made of its stages. `unicode` and `backend` are as in
-    `pretok.get`. Raises UnsupportedPreTokenizerError, which names the place in the JSON, for what
-    is malformed, puts a space before the text or is no published pattern; OSError.
+    `source` is the file or its folder, the parsed JSON object, or only its pre_tokenizer object.
+    Accepts any combination of blocks and published patterns. The result has the known preset with
+    the same split, or else a new preset of the stages. `unicode` and `backend` are as in
+    `pretok.get`. Raises OSError, and UnsupportedPreTokenizerError with the JSON path of a part that
+    is malformed, prepends a space, or has an unpublished pattern.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -74,7 +74,7 @@ class ParsedPreTokenizer(NamedTuple):
 
     stages: tuple[Stage, ...]
     prefix_space_path: str
-    kinds: tuple[str, ...]
+    part_types: tuple[str, ...]
 
 
 def read(value: object, path: str) -> ParsedPreTokenizer:
@@ -126,7 +126,7 @@ def preset_of(parsed: ParsedPreTokenizer) -> Preset:
     if known is not None:
         return known
     try:
-        return Preset("+".join(parsed.kinds), stages=stages, source="a tokenizer.json")
+        return Preset("+".join(parsed.part_types), stages=stages, source="a tokenizer.json")
     except DefinitionError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 

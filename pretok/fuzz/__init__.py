@@ -1,4 +1,4 @@
-"""Differential fuzzing: split hard texts with a preset and with an engine, until they differ."""
+"""Differential fuzzing: compare the splits of a preset and an engine on difficult texts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pretok.preset import Preset
 from pretok.rules import Rule
 
 SIMPLE = "a1 !A\n'\r\t\u00e9\u4e2d\u0301"
-"""Code points to put into a text that is being minimised, the simplest first."""
+"""Replacements for code points of a text during minimization, simplest first."""
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A text, as small as it gets, about which a preset and an engine differ.
+    """A minimized text for which a preset and an engine differ.
 
-    `ours` and `theirs` have one item per pre-token: the pre-token, or what was compared about it.
-    `at` is the first item that differs, `rule` the rule that made it (None: no rule matched).
+    `comparison` names the call that differs. `ours` and `theirs` have one result per pre-token.
+    `at` is the index of the first difference, `rule` its rule (None: no rule matched).
     """
 
-    what: str
+    comparison: str
     text: str
     ours: list[Any]
     theirs: list[Any]
@@ -36,7 +36,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Result:
-    """How many texts were compared, in which Unicode version, and the first mismatch if any."""
+    """The number of compared texts, their Unicode version, and the first mismatch, if any."""
 
     preset: Preset
     engine: str
@@ -55,18 +55,17 @@ def fuzz(
     backend: BackendName | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> Result:
-    """Compare `preset` with `engine` on hard texts until they differ, or the limit is reached.
+    """Compare `preset` with `engine` on difficult texts until they differ or a limit is reached.
 
-    The limit is `seconds`, or at least `cases` texts, or whichever comes first, but not before some
-    texts are tried. The texts are the same for the same seed. `on_batch` is called with the number
-    of texts after each batch. Raises EngineError if the engine cannot express the preset,
-    ValueError if there is no limit.
+    The limit is `seconds` or `cases` texts, whichever comes first; at least one batch always runs.
+    Equal seeds give equal texts. `on_batch` is called with the number of texts after each batch.
+    Raises EngineError if the engine cannot express the preset, ValueError without a limit.
     """
     if seconds is None and cases is None:
-        raise ValueError("no limit given; expected seconds or cases")
-    refusal = engine.unsupported_reason(preset)
-    if refusal:
-        raise EngineError(f"{engine.name} cannot express preset {preset.name!r}: {refusal}")
+        raise ValueError("expected a limit, got none; pass seconds or cases")
+    reason = engine.unsupported_reason(preset)
+    if reason:
+        raise EngineError(f"{engine.name} cannot express preset {preset.name!r}: {reason}")
     version = engine.unicode(preset)
     tokenizer = PreTokenizer(preset, version, backend)
     comparisons = engine.comparisons(tokenizer)
@@ -89,13 +88,13 @@ def fuzz(
     return Result(preset, engine.name, version, done, mismatch)
 
 
-def minimise(text: str, differs: Callable[[str], bool]) -> str:
-    """Return a small and simple text for which `differs` is still true; it must be for `text`.
+def minimize(text: str, differs: Callable[[str], bool]) -> str:
+    """Return a small and simple text for which `differs` is true; it must be true for `text`.
 
-    No single code point can be left out or made simpler (see SIMPLE).
+    In the result no single code point can be removed or simplified (see SIMPLE).
     """
     while True:
-        before = text
+        previous = text
         size = len(text)
         while size:
             start = 0
@@ -112,7 +111,7 @@ def minimise(text: str, differs: Callable[[str], bool]) -> str:
                 if differs(simpler):
                     text = simpler
                     break
-        if text == before:
+        if text == previous:
             return text
 
 
@@ -120,7 +119,7 @@ def _first_mismatch(
     tokenizer: PreTokenizer, comparisons: list[Comparison], texts: list[str]
 ) -> Mismatch | None:
     for comparison in comparisons:
-        ours, theirs = _asked(comparison.ours, texts), _asked(comparison.theirs, texts)
+        ours, theirs = _results(comparison.ours, texts), _results(comparison.theirs, texts)
         if ours == theirs:
             continue
         text = next(t for t, a, b in zip(texts, ours, theirs, strict=True) if a != b)
@@ -129,32 +128,32 @@ def _first_mismatch(
 
 
 def _mismatch(tokenizer: PreTokenizer, comparison: Comparison, text: str) -> Mismatch:
-    def answers(text: str) -> tuple[list[Any], list[Any]]:
-        return _asked(comparison.ours, [text])[0], _asked(comparison.theirs, [text])[0]
+    def results(text: str) -> tuple[list[Any], list[Any]]:
+        return _results(comparison.ours, [text])[0], _results(comparison.theirs, [text])[0]
 
     def differs(text: str) -> bool:
-        ours, theirs = answers(text)
+        ours, theirs = results(text)
         return ours != theirs
 
-    # A text that differs only in the company of others is shown as it is.
-    small = minimise(text, differs) if differs(text) else text
-    ours, theirs = answers(small)
+    # A text that differs only within its batch cannot be minimized.
+    small = minimize(text, differs) if differs(text) else text
+    ours, theirs = results(small)
     shared = min(len(ours), len(theirs))
     at = next((i for i in range(shared) if ours[i] != theirs[i]), shared)
     steps = tokenizer.explain(small)
     rule = steps[min(at, len(steps) - 1)].rule if steps else None
-    return Mismatch(comparison.what, small, ours, theirs, at, rule)
+    return Mismatch(comparison.name, small, ours, theirs, at, rule)
 
 
-def _asked(ask: Ask, texts: list[str]) -> list[list[Any]]:
-    """Return the answers; an exception is an answer too, of the text that it came with."""
+def _results(ask: Ask, texts: list[str]) -> list[list[Any]]:
+    """Return the result for each text; an exception counts as the result of its text."""
     try:
         return ask(texts)
     except Exception:
-        return [_answer(ask, text) for text in texts]
+        return [_result(ask, text) for text in texts]
 
 
-def _answer(ask: Ask, text: str) -> list[Any]:
+def _result(ask: Ask, text: str) -> list[Any]:
     try:
         return ask([text])[0]
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What in a pattern the engines read differently."""
+"""Detect constructs of a pattern that the engines read differently."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from collections.abc import Iterator
 ENGINE_SPECIFIC = frozenset(
     {"a counted possessive quantifier", "a line or text anchor", "a word boundary"}
 )
-"""What fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
+"""Constructs that fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
 CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
-"""What `regex`, in the version 0 that plain patterns have, takes for literal characters."""
+"""Constructs that `regex` reads as literal characters in its default version 0."""
 
 
 def constructs(pattern: str) -> set[str]:
-    """Return which of ENGINE_SPECIFIC and CLASS_ALGEBRA `pattern` contains.
+    """Return the constructs of ENGINE_SPECIFIC and CLASS_ALGEBRA in `pattern`.
 
     >>> constructs(r"\\p{L}+|\\p{N}{1,3}+")
     {'a counted possessive quantifier'}
     """
-    found = set()
+    names = set()
     for index, token, depth in _tokens(pattern):
         if token in "^$" and not depth:
-            found.add("a line or text anchor")
+            names.add("a line or text anchor")
         elif token in (r"\b", r"\B") and not depth:
-            found.add("a word boundary")
+            names.add("a word boundary")
         elif token == "}" and not depth and pattern[index + 1 : index + 2] == "+":
-            found.add("a counted possessive quantifier")
+            names.add("a counted possessive quantifier")
         elif token[0] == "[" and depth:
-            found.add("a class within a class")
+            names.add("a class within a class")
         elif token == "&" and depth and pattern[index + 1 : index + 2] == "&":
-            found.add("&& in a class")
-    return found
+            names.add("&& in a class")
+    return names
 
 
 def with_text_anchors(pattern: str) -> str:
-    """Return `pattern` for `regex`, in which `$` is also before a line break that ends the text."""
+    """Replace `$` by `\\Z`, because `$` in `regex` also matches before a final line break."""
     return "".join(
         r"\Z" if token == "$" and not depth else token for _, token, depth in _tokens(pattern)
     )
 
 
 def _tokens(pattern: str) -> Iterator[tuple[int, str, int]]:
-    """Yield (index, token, how many classes it is in); an escape is one token."""
+    """Yield (index, token, nesting depth of classes); an escape is one token."""
     index = depth = 0
     while index < len(pattern):
         end = index + 1

@@ -1,4 +1,4 @@
-"""All strings over one code point of each class: how many are tried of a preset, and how long."""
+"""Choose the strings of exhaustive tests: one code point of each class, up to some length."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pretok.preset import Preset
 from pretok.unicode import CODE_POINTS
 
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
-"""The presets that stand for their families; of them more is tried."""
+"""The main presets of their families, which are tested with longer strings."""
 STRINGS = {True: 2_000_000, False: 40_000}
-"""The greatest number of strings of one length, for the core and for others."""
+"""Maximum number of strings of one length, for CORE_NAMES (True) and other presets."""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:
-    """Return one code point of each class that the preset's rules, of all stages, tell apart.
+    """Return one code point of each class of the preset's rules, over all stages.
 
-    It is ASCII where there is one, a letter of a contraction where there is one, and else the first
-    that is the same in every Unicode version.
+    Prefers a letter of a contraction, then ASCII, then the first code point whose class does not
+    depend on the Unicode version.
     """
     classes = np.zeros(CODE_POINTS, np.int64)
     for stage in preset.stages:
@@ -28,17 +28,17 @@ def one_of_each_class(preset: Preset, version: str) -> str:
         classes = classes * 32 + Classifier(alphabet, version).classes
     changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
     wanted = set(np.unique(np.delete(classes, sorted(changed))).tolist())
-    found: dict[int, str] = {}
-    for point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
-        if point not in changed:
-            found.setdefault(int(classes[point]), chr(point))
-        if len(found) == len(wanted):
+    examples: dict[int, str] = {}
+    for code_point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
+        if code_point not in changed:
+            examples.setdefault(int(classes[code_point]), chr(code_point))
+        if len(examples) == len(wanted):
             break
-    return "".join(found.values())
+    return "".join(examples.values())
 
 
 def longest(letters: str, is_core: bool) -> int:
-    """Return the length up to which all strings of `letters` are tried.
+    """Return the maximum length up to which tests try all strings of `letters`.
 
     >>> longest("abcdefg", True), longest("abcdefg", False)
     (7, 5)

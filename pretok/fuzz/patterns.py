@@ -1,4 +1,4 @@
-"""Fuzzing of patterns: hostile texts are recognised, or refused at once by a short error."""
+"""Fuzz patterns: `from_pattern` must recognize a hostile pattern or reject it quickly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pretok.errors import UnknownPatternError
-from pretok.fuzz import minimise
+from pretok.fuzz import minimize
 from pretok.fuzz.engines import Comparison, RegexEngine
 from pretok.fuzz.text import SEEDS
 from pretok.patterns.lookup import known_patterns
@@ -18,9 +18,9 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 
 MAX_MESSAGE_LENGTH = 10_000
-"""The number of characters that an error has at most."""
+"""Maximum characters of an error message."""
 MAX_SECONDS, MAX_SECONDS_PER_CHARACTER = 0.1, 0.0002
-"""The processor time that one pattern may take, many times what it does take."""
+"""Maximum processor time for one pattern, many times the usual time."""
 BATCH = 256
 
 SETS = (
@@ -39,31 +39,31 @@ ENDLESS = (
     "[{t}&&", "{t}{{9", "\\x{{0", "\\p{{L", "(?={t}", "({t}{{1000}}){{1000}}", "\\", "{t}",
     "[{t}]|", "[ab][cd]", "(?:a|b)|", "(?:{t}|{t}{t})", "'{t}|{t}|", "\\s+|", "\\P{{Lu}}", "[^{t}]",
 )  # fmt: skip
-"""What is repeated many times; `{t}` is another text each time, `{q}` a quantifier."""
+"""Templates to repeat many times; `{t}` is a new text each time, `{q}` a quantifier."""
 
 
 class PatternMaker:
-    """Makes patterns, with the engine that reads each: the same for one seed.
+    """Makes pairs of a pattern and an engine; equal seeds give equal pairs.
 
-    Most are published patterns with some changes, or made of what patterns have; some are long.
+    Most are changed published patterns, or random combinations of regex constructs; some are long.
     """
 
     def __init__(self, seed: object) -> None:
         self._rng = random.Random(f"patterns/{seed}")
         self._known = sorted({pattern for _, _, pattern in known_patterns()})
-        self._parts = sorted({part for each in self._known for part in alternatives_of(each)})
+        self._parts = sorted({part for text in self._known for part in alternatives_of(text)})
 
     def batch(self, count: int) -> list[tuple[str, Engine]]:
         """Return the next `count` patterns."""
         return [(self._pattern(), self._rng.choice(ENGINES)) for _ in range(count)]
 
     def _pattern(self) -> str:
-        kind = self._rng.random()
-        if kind < 0.5:
+        choice = self._rng.random()
+        if choice < 0.5:
             return self._changed(self._rng.choice(self._known))
-        if kind < 0.8:
+        if choice < 0.8:
             return self._alternatives(2)
-        if kind < 0.98:
+        if choice < 0.98:
             return "".join(self._piece() for _ in range(self._rng.randrange(12)))
         return self._long()
 
@@ -72,14 +72,14 @@ class PatternMaker:
         for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
             parts = list(alternatives_of(pattern))
             at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
-            kind = rng.randrange(7)
-            if kind == 0:
+            choice = rng.randrange(7)
+            if choice == 0:
                 parts[at] = rng.choice(self._parts)
-            elif kind == 1:
+            elif choice == 1:
                 parts[at], parts[other] = parts[other], parts[at]
-            elif kind == 2:
+            elif choice == 2:
                 parts.insert(at, rng.choice((parts[other], self._alternatives(1))))
-            elif kind == 3 and len(parts) > 1:
+            elif choice == 3 and len(parts) > 1:
                 del parts[at]
             else:
                 parts[at] = self._edited(parts[at])
@@ -110,7 +110,7 @@ class PatternMaker:
         return self._rng.choice(self._rng.choice((SETS, TEXTS, QUANTIFIERS, OTHERS)))
 
     def _long(self) -> str:
-        """Return a construct that is repeated: some of these patterns are too long to be read."""
+        """Return a repeated construct, often longer than the parser accepts."""
         rng = self._rng
         endless = rng.choice(ENDLESS)
         longest = rng.choice(
@@ -128,19 +128,19 @@ class PatternMaker:
 
 @dataclass(frozen=True)
 class Failure:
-    """A pattern that breaks a promise, as small as it gets, and how."""
+    """A minimized pattern that breaks a promise of `from_pattern`."""
 
-    what: str
+    problem: str
     pattern: str
     engine: Engine
 
 
 @dataclass(frozen=True)
 class PatternResult:
-    """How many patterns were tried, how many of them are presets, and the first failure if any."""
+    """The numbers of tried, recognized and compared patterns, and the first failure, if any."""
 
     cases: int
-    recognised: int
+    recognized: int
     compared: int
     failure: Failure | None
 
@@ -152,16 +152,15 @@ def fuzz_patterns(
     cases: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> PatternResult:
-    """Try patterns until one breaks a promise, or the limit is reached.
+    """Try patterns until one breaks a promise of `from_pattern` or a limit is reached.
 
     `from_pattern` promises a PreTokenizer that splits as the engine does, or an UnknownPatternError
-    whose message is short and can be printed, in time about linear in the pattern. Splits are
-    compared with the package `regex` where that reads the pattern as the engine does. The limits
-    and `on_batch` are those of `pretok.fuzz.fuzz`. Raises EngineError if `regex` is missing,
-    ValueError if there is no limit.
+    with a short, printable message, in about linear time. Splits are compared with the package
+    `regex` if it reads the pattern as the engine does. The limits and `on_batch` are as in
+    `pretok.fuzz.fuzz`. Raises EngineError if `regex` is missing, ValueError without a limit.
     """
     if seconds is None and cases is None:
-        raise ValueError("no limit given; expected seconds or cases")
+        raise ValueError("expected a limit, got none; pass seconds or cases")
     maker, check = PatternMaker(seed), _Check()
     end = time.monotonic() + seconds if seconds is not None else float("inf")
     limit = float("inf") if cases is None else cases
@@ -170,50 +169,50 @@ def fuzz_patterns(
         batch = maker.batch(int(min(BATCH, max(limit - done, 1))))
         for pattern, engine in batch:
             done += 1
-            what = check.failure(pattern, engine)
-            if what:
-                failure = _smallest(check, what, pattern, engine)
-                return PatternResult(done, check.recognised, check.compared, failure)
+            problem = check.problem(pattern, engine)
+            if problem:
+                failure = _minimized(check, problem, pattern, engine)
+                return PatternResult(done, check.recognized, check.compared, failure)
         if on_batch:
             on_batch(len(batch))
-    return PatternResult(done, check.recognised, check.compared, None)
+    return PatternResult(done, check.recognized, check.compared, None)
 
 
 class _Check:
     def __init__(self) -> None:
         self._regex = RegexEngine()
         self._seen: set[tuple[str, Engine]] = set()
-        self.recognised = self.compared = 0
+        self.recognized = self.compared = 0
 
-    def failure(self, pattern: str, engine: Engine) -> str:
-        """Return which promise is broken, or ""."""
+    def problem(self, pattern: str, engine: Engine) -> str:
+        """Return the broken promise, or ""."""
         start = time.process_time()
-        what = self._outcome(pattern, engine)
-        if what or time.process_time() - start <= _most_seconds(pattern):
-            return what
-        # Another process can make one measurement slow, but not three.
+        problem = self._outcome(pattern, engine)
+        if problem or time.process_time() - start <= _max_seconds(pattern):
+            return problem
+        # Other processes can slow down one measurement, but hardly all of them.
         for _ in range(3):
             start = time.process_time()
             self._outcome(pattern, engine)
-            if time.process_time() - start <= _most_seconds(pattern):
+            if time.process_time() - start <= _max_seconds(pattern):
                 return ""
         return "takes too long"
 
     def _outcome(self, pattern: str, engine: Engine) -> str:
         try:
-            found = from_pattern(pattern, engine)
+            tokenizer = from_pattern(pattern, engine)
         except UnknownPatternError as error:
-            return _broken_by(error)
+            return _message_problem(error)
         except Exception as error:
             return f"raises {type(error).__name__}"
-        self.recognised += 1
-        return self._different(found, pattern, engine)
+        self.recognized += 1
+        return self._split_problem(tokenizer, pattern, engine)
 
-    def _different(self, found: PreTokenizer, pattern: str, engine: Engine) -> str:
+    def _split_problem(self, recognized: PreTokenizer, pattern: str, engine: Engine) -> str:
         if (pattern, engine) in self._seen or len(self._seen) > 1 << 16:
             return ""
         self._seen.add((pattern, engine))
-        read = Preset("read", found.preset.rules, engine=engine, pattern=pattern)
+        read = Preset("read", recognized.preset.rules, engine=engine, pattern=pattern)
         if self._regex.unsupported_reason(read):
             return ""
         self.compared += 1
@@ -221,31 +220,31 @@ class _Check:
         tokenizer = PreTokenizer(read, self._regex.unicode(read))
         (comparison,) = self._regex.comparisons(tokenizer)
         same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
-        return "" if same else f"is not split as {found.preset.name!r}"
+        return "" if same else f"does not split as {recognized.preset.name!r} does"
 
 
-def _broken_by(error: UnknownPatternError) -> str:
+def _message_problem(error: UnknownPatternError) -> str:
     message = str(error)
     if len(message) > MAX_MESSAGE_LENGTH:
-        return f"has an error of {len(message)} characters"
+        return f"raises an error of {len(message)} characters"
     if not message.replace("\n", "").isprintable():
-        return "has an error that does not print"
+        return "raises an error with unprintable characters"
     return ""
 
 
-def _most_seconds(pattern: str) -> float:
+def _max_seconds(pattern: str) -> float:
     return MAX_SECONDS + MAX_SECONDS_PER_CHARACTER * min(len(pattern), MAX_PATTERN_LENGTH)
 
 
-def _smallest(check: _Check, what: str, pattern: str, engine: Engine) -> Failure:
-    kind = what.split()[0]
+def _minimized(check: _Check, problem: str, pattern: str, engine: Engine) -> Failure:
+    first_word = problem.split()[0]
 
     def fails(pattern: str) -> bool:
-        return check._outcome(pattern, engine).split()[:1] == [kind]
+        return check._outcome(pattern, engine).split()[:1] == [first_word]
 
     small = (
-        minimise(pattern, fails)
+        minimize(pattern, fails)
         if len(pattern) <= MAX_PATTERN_LENGTH and fails(pattern)
         else pattern
     )
-    return Failure(check._outcome(small, engine) or what, small, engine)
+    return Failure(check._outcome(small, engine) or problem, small, engine)

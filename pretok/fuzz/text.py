@@ -1,4 +1,4 @@
-"""Texts that are hard to split, for differential tests: short, hostile, the same for one seed."""
+"""Make texts that are difficult to split, for differential tests; equal seeds give equal texts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
 WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
-# What one language or engine takes for white space, a letter s or an apostrophe and another not;
-# the first and last code points of planes; what UTF-8 decoders get wrong.
+# Code points that only some languages or engines treat as white space, s or an apostrophe; the
+# first and last code points of planes; and code points that UTF-8 decoders get wrong.
 CONFUSABLE = tuple(
     chr(c)
     for c in (
@@ -24,7 +24,7 @@ CONTRACTIONS = (
 )  # fmt: skip
 PLAIN = (*"aszbelrvtmdSTLREVMDAZ0123789'''//!.-_$+(", " ", " ", "  ", "\n", "\r", "\r\n")
 LONE_SURROGATES = ("\ud800", "\udbff", "\udc80", "\udcff", "\udfff")
-# Each is known to have been split wrongly by some port of one of the patterns.
+# Some port of a published pattern has split each of these texts wrongly.
 SEEDS = (
     "", "Hello  world", "a   b", "a\t b", "a \tb", "\n\nfoo", "=\n  y", "\u00a0x", "\u3000x",
     "  \n\n\n  x", "\n \n x", "a\n  ", "a \t b", "a\u0085\u0085b", "a \n \n  ", "x\nx", "a  123",
@@ -45,11 +45,11 @@ SEEDS = (
 
 
 class TextMaker:
-    """Makes hard texts of at most `longest` code points: the same for the same seed and calls.
+    """Makes difficult texts of at most `longest` code points; equal seeds and calls, equal texts.
 
-    They mix every atom of the table of `version`, in every length of UTF-8, with code points that
-    changed between Unicode versions, contractions, white space, runs and strings that other
-    splitters got wrong. Lone surrogates occur only with `surrogates`.
+    Texts mix every atom of the table of `version`, in every length of UTF-8, with code points that
+    changed between Unicode versions, contractions, white space, runs, and strings that other
+    splitters split wrongly. Lone surrogates occur only with `surrogates`.
     """
 
     def __init__(
@@ -66,31 +66,32 @@ class TextMaker:
 
     def batch(self, count: int) -> list[str]:
         """Return the next `count` texts."""
-        # Members are drawn afresh for each batch, so that a long run sees all of Unicode.
-        drawn = [self._draw(runs) for runs in (*self._runs, *[self._changed] * 4) for _ in "123"]
+        # Draw new members for each batch, so a long run tries all of Unicode.
+        drawn = [self._draw(runs) for runs in (*self._runs, *[self._changed] * 4) for _ in range(3)]
         symbols = self._fixed + [char for char in drawn if self._allowed(char)]
         return [self._text(symbols)[: self._longest] for _ in range(count)]
 
     def _text(self, symbols: list[str]) -> str:
         rng = self._rng
-        kind = rng.random()
+        choice = rng.random()
         length = 1 + int(16 * rng.random() ** 2)
-        if kind < 0.55:
+        if choice < 0.55:
             return "".join(rng.choices(symbols, k=length))
-        if kind < 0.75:
+        if choice < 0.75:
             return "".join([c * rng.choice((1, 1, 2, 3, 4, 7)) for c in rng.choices(symbols, k=4)])
-        if kind < 0.93:
+        if choice < 0.93:
             return self._spliced(symbols)
-        if kind < 0.995:
+        if choice < 0.995:
             return "".join([self._any() for _ in range(length // 2 + 1)]) + rng.choice(symbols)
-        if kind < 0.998:  # longer than a machine word, a vector register, a cache line
+        if choice < 0.998:  # longer than a machine word, a vector register, a cache line
             return "".join([c * rng.randrange(99) for c in rng.choices(symbols, k=4)])
         return "".join(rng.choices(symbols, k=rng.randrange(self._longest)))
 
     def _spliced(self, symbols: list[str]) -> str:
         rng = self._rng
-        one, other = rng.choices(SEEDS, k=2)
-        left, right = one[: rng.randrange(len(one) + 1)], other[rng.randrange(len(other) + 1) :]
+        first, second = rng.choices(SEEDS, k=2)
+        left = first[: rng.randrange(len(first) + 1)]
+        right = second[rng.randrange(len(second) + 1) :]
         return left + "".join(rng.choices(symbols, k=rng.randrange(4))) + right
 
     def _draw(self, runs: list[tuple[int, int]]) -> str:
@@ -110,30 +111,30 @@ class TextMaker:
 def changed_runs(
     versions: tuple[str, ...] = VERSIONS,
 ) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
-    """Return ((first, last), atoms) of each run of code points whose atom is not the same in all.
+    """Return ((first, last), atoms) of each run of code points whose atom changed.
 
-    `atoms` has the run's atom in each of `versions`; runs are maximal and ascending.
+    `atoms` has the run's atom in each of `versions`. Runs are maximal and ascending.
     """
     tables = [table(version) for version in versions]
     bounds = sorted({int(first) for firsts, _ in tables for first in firsts} | {CODE_POINTS})
     columns = [atoms[firsts.searchsorted(bounds[:-1], "right") - 1] for firsts, atoms in tables]
-    found: list[tuple[tuple[int, int], tuple[int, ...]]] = []
+    runs: list[tuple[tuple[int, int], tuple[int, ...]]] = []
     for first, end, *atoms in zip(bounds, bounds[1:], *columns, strict=False):
         if len(set(atoms)) > 1:
-            found.append(((first, end - 1), tuple(int(atom) for atom in atoms)))
-    return found
+            runs.append(((first, end - 1), tuple(int(atom) for atom in atoms)))
+    return runs
 
 
 def _runs_by_atom_and_width(version: str) -> list[list[tuple[int, int]]]:
-    """Return the runs (first, last) of each atom, parted by the length of their UTF-8."""
+    """Return the runs (first, last) of each pair of an atom and a length of UTF-8."""
     firsts, atoms = table(version)
     ends = [*firsts[1:].tolist(), CODE_POINTS]
-    parted: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
     widths = ((0, 0x80), (0x80, 0x800), (0x800, 0x10000), (0x10000, CODE_POINTS))
     for first, end, atom in zip(firsts.tolist(), ends, atoms.tolist(), strict=True):
         for width, (low, high) in enumerate(widths):
             if max(first, low) < min(end, high):
                 run = (max(first, low), min(end, high) - 1)
-                parted.setdefault((atom, width), []).append(run)
-    assert {atom for atom, _ in parted} == set(range(len(ATOMS))), "an atom without members"
-    return list(parted.values())
+                groups.setdefault((atom, width), []).append(run)
+    assert {atom for atom, _ in groups} == set(range(len(ATOMS))), "expected members of every atom"
+    return list(groups.values())

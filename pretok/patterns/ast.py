@@ -1,4 +1,4 @@
-"""The parts of a pattern that has been read: a tree, the same for every engine."""
+"""The syntax tree of a pattern. All engines share the node types."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pretok.preset import Engine
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One code point of `known`, or of one of `names`; with `negated` one that is in neither.
+    """One code point of `chars` or of a property in `properties`, or outside all if `negated`.
 
-    `names` are properties that are no CharSet; where there are none, `negated` is False.
+    `properties` holds the names of properties without a CharSet. `negated` is False without them.
     """
 
-    known: CharSet
-    names: frozenset[str] = frozenset()
+    chars: CharSet
+    properties: frozenset[str] = frozenset()
     negated: bool = False
 
     @property
     def charset(self) -> CharSet | None:
-        """The set, if it is a CharSet."""
-        return None if self.names else self.known
+        """The matching set; None if a property has no CharSet."""
+        return None if self.properties else self.chars
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`what{low,high}`; `high` None is no limit."""
+    """`node{low,high}`; no limit if `high` is None."""
 
-    what: Node
+    node: Node
     low: int
     high: int | None
     mode: Literal["greedy", "lazy", "possessive"] = "greedy"
@@ -38,7 +38,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`(?:...|...)` or `(...)`: captures do not matter, because back-references are not read."""
+    """`(?:...|...)` or `(...)`: the parser rejects back-references, so captures do not matter."""
 
     alternatives: Alternatives
 
@@ -53,21 +53,21 @@ class Lookahead:
 
 @dataclass(frozen=True, slots=True)
 class EndAnchor:
-    """`$`: at the end of the "text", or of each "line"."""
+    """`$`: the end of the text, or of each line."""
 
-    of: Literal["text", "line"]
+    scope: Literal["text", "line"]
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralSet:
-    """The first of `texts` that matches; a frozenset if at most one of them can match."""
+    """The first matching text of `texts`; a frozenset if at most one text can match."""
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpecific:
-    """The construct `text`, which only `engine` is known to read in its way."""
+    """The construct `text`, whose meaning is only compared within `engine`."""
 
     engine: Engine
     text: str

@@ -1,8 +1,8 @@
-r"""One form for the alternatives of a pattern, which those that match the same text have in common.
+r"""Reduce the alternatives of a pattern to a canonical form, equal for equivalent spellings.
 
-Every step is a law about what is matched at a place, not a guess about what was meant: where no
-law makes two patterns one, they count as different.
-tests/pretok/patterns/test_canonical.py asks the engines.
+Each rewrite is a law of matching: the old and the new form match the same text at every position.
+Two patterns count as different unless the laws reduce them to one form.
+tests/pretok/patterns/test_canonical.py checks the laws against the engines.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from pretok.patterns.ast import (
 from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of, members, read_by_each
 from pretok.preset import ENGINES, Engine
 
-MAX_LITERALS, MAX_KEPT_LITERALS = 256, 64
+MAX_LITERALS, MAX_CACHED_LITERALS = 256, 64
 MAX_LOOKAHEAD = 16
-"""The number of optional nodes after a possessive one that `_unlock` looks at."""
+"""Limit of the optional nodes that `_drop_possessives` examines after a possessive node."""
 SHORT, SHORT_PART = 512, 160
-"""The lengths of patterns and alternatives up to which more of them are cached."""
+"""Maximum lengths of patterns and alternatives that go to the larger caches."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
-"""Behind these there is no line break, so the end of a line there is the end of the text."""
+"""After these nodes no line break follows, so the end of a line is the end of the text."""
 _ALL_BUT_LAST = (_SPACES, Lookahead(((Chars(~WHITE_SPACE),),), negative=True))
 
 
 def canonical(pattern: str, engine: Engine) -> Alternatives | None:
-    """Return the alternatives of `pattern` in one form; None if it cannot be read.
+    """Return the canonical form of `pattern`; None if the parser rejects it.
 
-    Take time n log n in the length of the pattern.
+    Takes time n log n in the length of the pattern.
     """
     if len(pattern) > MAX_PATTERN_LENGTH:
         return None
@@ -53,8 +53,8 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 class Part(NamedTuple):
     """An alternative of a pattern: its text, its sequences, and their canonical form.
 
-    `sequences` is None for a text that cannot be read; what follows it in a pattern may change the
-    form of its LiteralSet.
+    `sequences` is None if the parser rejects the text. Joining a LiteralSet with the following one
+    changes the form.
     """
 
     text: str
@@ -63,162 +63,164 @@ class Part(NamedTuple):
 
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
-    """Return the alternatives of `pattern`, which has MAX_PATTERN_LENGTH code points at most."""
+    """Return the alternatives of `pattern`, of at most MAX_PATTERN_LENGTH code points."""
     return [part[engine] for part in _by_each(pattern)]
 
 
 def joined(parts: Iterable[Part]) -> Alternatives | None:
-    """Return the canonical form of the alternatives `parts`; None if one cannot be read."""
-    found: list[Sequence] = []
+    """Return the canonical form of the alternatives `parts`; None if the parser rejects one."""
+    sequences: list[Sequence] = []
     for part in parts:
         if part.sequences is None:
             return None
-        found += part.sequences
-    return _joined(found, last=True)
+        sequences += part.sequences
+    return _join_literals(sequences, last=True)
 
 
 def _form(pattern: str, engine: Engine) -> Alternatives | None:
     return joined(parts_of(pattern, engine))
 
 
-# Recognising a pattern, and saying how it differs, asks for the same form several times.
+# Recognizing a pattern and explaining its difference need the same form several times.
 _form_of_short = lru_cache(maxsize=64)(_form)
 _form_of_long = lru_cache(maxsize=2)(_form)
 
 
 @lru_cache(maxsize=2)
 def _by_each(pattern: str) -> list[dict[Engine, Part]]:
-    """Return each alternative of `pattern` as each engine reads it."""
+    """Return each alternative of `pattern`, parsed for each engine."""
     return [
-        (_kept_part if len(text) <= SHORT_PART else _part)(text)
+        (_cached_part if len(text) <= SHORT_PART else _part)(text)
         for text in alternatives_of(pattern)
     ]
 
 
 def _part(text: str) -> dict[Engine, Part]:
-    """Return the alternative `text` as each engine reads it."""
-    found: dict[Engine, Part] = {}
-    by_each = read_by_each(text)
-    for engine, alternatives in by_each.items():
-        if engine != ENGINES[0] and alternatives is by_each[ENGINES[0]]:
-            found[engine] = found[ENGINES[0]]
+    """Return the alternative `text`, parsed for each engine."""
+    parts: dict[Engine, Part] = {}
+    by_engine = read_by_each(text)
+    for engine, alternatives in by_engine.items():
+        if engine != ENGINES[0] and alternatives is by_engine[ENGINES[0]]:
+            parts[engine] = parts[ENGINES[0]]
         elif alternatives is None:
-            found[engine] = Part(text, None, ())
+            parts[engine] = Part(text, None, ())
         else:
-            sequences = _Former().sequences(alternatives, last=True)
-            found[engine] = Part(text, tuple(sequences), _joined(sequences, last=True))
-    return found
+            sequences = _Canonicalizer().sequences(alternatives, last=True)
+            parts[engine] = Part(text, tuple(sequences), _join_literals(sequences, last=True))
+    return parts
 
 
-_kept_part = lru_cache(maxsize=384)(_part)
+_cached_part = lru_cache(maxsize=384)(_part)
 
 
 def matches_everywhere(alternatives: Alternatives) -> bool:
-    """Return whether it is sure that at each place of any text one of `alternatives` matches."""
-    # Behind an empty match the engines do not go on alike.
+    """Return whether one of `alternatives` provably matches at every position of any text."""
+    # Engines advance differently after an empty match.
     may_be_empty = not all(any(map(_consumes, sequence)) for sequence in alternatives)
     return not may_be_empty and not ~_first_set_guaranteed(alternatives)
 
 
 def _first_set_guaranteed(alternatives: Alternatives) -> CharSet:
-    """Return a set such that where one of it stands, it is sure that `alternatives` match."""
-    found: list[CharSet] = []
+    """Return a set of first code points with which `alternatives` provably match."""
+    sets: list[CharSet] = []
     for sequence in alternatives:
         needed = [node for node in sequence if not _may_be_empty(node)]
         if len(needed) == 1 and not any(map(_is_possessive, sequence)):
-            found.append(_sure_of(needed[0]))
-    return union(found)
+            sets.append(_first_of_node_guaranteed(needed[0]))
+    return union(sets)
 
 
-def _sure_of(node: Node) -> CharSet:
+def _first_of_node_guaranteed(node: Node) -> CharSet:
     if isinstance(node, Repeat):
-        return _sure_of(node.what) if node.low == 1 else NOTHING
+        return _first_of_node_guaranteed(node.node) if node.low == 1 else NOTHING
     if isinstance(node, Group):
         return _first_set_guaranteed(node.alternatives)
-    return _one(node) or NOTHING
+    return _single_set(node) or NOTHING
 
 
-def _joined(found: list[Sequence], last: bool) -> Alternatives:
-    """Return `found` with LiteralSet that follow each other made one.
+def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
+    """Return `sequences` with adjacent LiteralSets joined.
 
-    `last` says that nothing comes after the alternatives in the pattern.
+    `last` tells whether the alternatives end the pattern.
     """
-    if _ALL_BUT_LAST in found:
-        # Where that has failed there is a single one.
-        at = found.index(_ALL_BUT_LAST)
-        found[at:] = [(_SPACES,) if one == (_SPACE,) else one for one in found[at:]]
+    if _ALL_BUT_LAST in sequences:
+        # If \s+(?!\S) failed, only one space remains, so \s and \s+ match alike.
+        at = sequences.index(_ALL_BUT_LAST)
+        sequences[at:] = [
+            (_SPACES,) if sequence == (_SPACE,) else sequence for sequence in sequences[at:]
+        ]
     merged: list[Sequence] = []
     texts: list[str] = []
-    for sequence in (*found, ()):
+    for sequence in (*sequences, ()):
         if len(sequence) == 1 and isinstance(sequence[0], LiteralSet):
             words = sequence[0].texts
             texts += sorted(words) if isinstance(words, frozenset) else words
             continue
         if texts:
-            node = _kept_node if len(texts) <= MAX_KEPT_LITERALS else _as_node
-            merged.append((node(tuple(texts), last),))
+            join = _cached_literal_set if len(texts) <= MAX_CACHED_LITERALS else _literal_set
+            merged.append((join(tuple(texts), last),))
             texts = []
         if sequence:
             merged.append(sequence)
     return tuple(merged)
 
 
-def _as_node(texts: tuple[str, ...], last: bool) -> LiteralSet:
-    """Return the node that matches the first of `texts` that stands there."""
-    places: dict[str, int] = {}
+def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
+    """Return the node that matches the first matching text of `texts`."""
+    positions: dict[str, int] = {}
     for text in texts:
-        places.setdefault(text, len(places))
-    unreached: set[str] = set()
-    is_free = True
-    # Texts that begin with a text follow it when sorted, so its prefixes are on this stack, each
-    # with the least place of those up to it.
+        positions.setdefault(text, len(positions))
+    unreachable: set[str] = set()
+    is_prefix_free = True
+    # Sorting puts each text after its prefixes. This stack holds the prefixes of the current text,
+    # each with the smallest position up to there.
     prefixes: list[tuple[str, int]] = []
-    for text in sorted(places):
+    for text in sorted(positions):
         while prefixes and not text.startswith(prefixes[-1][0]):
             prefixes.pop()
-        place = least = places[text]
+        position = smallest = positions[text]
         if prefixes:
-            least = min(place, prefixes[-1][1])
-            # With nothing behind, one that begins with an earlier one is never reached.
-            if last and least < place:
-                unreached.add(text)
+            smallest = min(position, prefixes[-1][1])
+            # At the end of a pattern, an earlier prefix always matches instead of this text.
+            if last and smallest < position:
+                unreachable.add(text)
                 continue
-            is_free = False
-        prefixes.append((text, least))
-    if is_free:
-        return LiteralSet(frozenset(places) - unreached)
-    return LiteralSet(tuple(text for text in places if text not in unreached))
+            is_prefix_free = False
+        prefixes.append((text, smallest))
+    if is_prefix_free:
+        return LiteralSet(frozenset(positions) - unreachable)
+    return LiteralSet(tuple(text for text in positions if text not in unreachable))
 
 
-_kept_node = lru_cache(maxsize=64)(_as_node)
+_cached_literal_set = lru_cache(maxsize=64)(_literal_set)
 
 
-class _Former:
-    """Puts the nodes of one alternative into one form; remembers the words of its sequences."""
+class _Canonicalizer:
+    """Canonicalizes the nodes of one alternative, and caches the words of its sequences."""
 
     def __init__(self) -> None:
         self._words: dict[int, tuple[str, ...] | None] = {}
 
-    def alternatives(self, given: Alternatives, last: bool) -> Alternatives:
-        """Return the one form of `given`; `last` if nothing comes behind it in the pattern."""
-        return _joined(self.sequences(given, last), last)
+    def alternatives(self, alternatives: Alternatives, last: bool) -> Alternatives:
+        """Return the canonical form of `alternatives`; `last` if they end the pattern."""
+        return _join_literals(self.sequences(alternatives, last), last)
 
-    def sequences(self, given: Alternatives, last: bool) -> list[Sequence]:
-        """Return `given` in one form, but for LiteralSet that follow each other."""
-        found: list[Sequence] = []
-        for sequence in given:
+    def sequences(self, alternatives: Alternatives, last: bool) -> list[Sequence]:
+        """Return the canonical form of `alternatives`, without joining adjacent LiteralSets."""
+        sequences: list[Sequence] = []
+        for sequence in alternatives:
             words = self._words_of(sequence)
             if words is not None:
-                found.append((LiteralSet(words),))
+                sequences.append((LiteralSet(words),))
             elif len(sequence) == 1 and isinstance(sequence[0], Group):  # (?:a|b) alone is a|b
-                found += self.sequences(sequence[0].alternatives, last)
+                sequences += self.sequences(sequence[0].alternatives, last)
             else:
-                found.append(self._sequence(sequence, last))
-        return found
+                sequences.append(self._sequence(sequence, last))
+        return sequences
 
     def _words_of(self, sequence: Sequence) -> tuple[str, ...] | None:
-        """Return the texts that `sequence` can match, in order, if they are few and known."""
-        # A sequence in groups is asked about once for each of them.
+        """Return the texts that `sequence` can match, in order; None above MAX_LITERALS."""
+        # Each enclosing group needs the words of a nested sequence again.
         key = id(sequence)
         if key not in self._words:
             self._words[key] = self._product(sequence)
@@ -228,33 +230,33 @@ class _Former:
         parts: list[list[str]] = []
         size = 1
         for node in sequence:
-            found: list[str] = []
-            if isinstance(node, Chars) and not node.names:
-                found = list(members(node.known))
+            words_of_node: list[str] = []
+            if isinstance(node, Chars) and not node.properties:
+                words_of_node = list(members(node.chars))
             elif isinstance(node, Group):
                 for inner in node.alternatives:
                     words = self._words_of(inner)
-                    if words is None or len(found) > MAX_LITERALS:
+                    if words is None or len(words_of_node) > MAX_LITERALS:
                         return None
-                    found += words
-            size *= len(found)
+                    words_of_node += words
+            size *= len(words_of_node)
             if not 0 < size <= MAX_LITERALS:
                 return None
-            parts.append(found)
+            parts.append(words_of_node)
         return tuple(map("".join, product(*parts)))
 
-    def _sequence(self, given: Sequence, last: bool) -> Sequence:
+    def _sequence(self, sequence: Sequence, last: bool) -> Sequence:
         nodes: list[Node] = []
-        for node in map(self._node, given):
-            nodes += _single(node) or [node]
-        nodes = _counted_together(nodes)
-        for at, (node, behind) in enumerate(pairwise(nodes)):
-            if isinstance(behind, EndAnchor) and behind.of == "line" and node in _WHOLE_RUNS:
+        for node in map(self._node, sequence):
+            nodes += _unwrapped(node) or [node]
+        nodes = _count_repetitions(nodes)
+        for at, (node, following) in enumerate(pairwise(nodes)):
+            if following == EndAnchor("line") and node in _WHOLE_RUNS:
                 nodes[at + 1] = EndAnchor("text")
         if any(map(_is_possessive, nodes)):
-            _unlock(nodes, last)
+            _drop_possessives(nodes, last)
         if last and len(nodes) > 1:
-            nodes[-1] = _through_last(nodes[-2], nodes[-1])
+            nodes[-1] = _drop_final_repeat(nodes[-2], nodes[-1])
         return tuple(nodes)
 
     def _node(self, node: Node) -> Node:
@@ -264,21 +266,21 @@ class _Former:
             return Lookahead(self.alternatives(node.alternatives, last=True), node.negative)
         if not isinstance(node, Repeat):
             return node
-        what = self._node(node.what)
-        inside = _single(what)
+        repeated = self._node(node.node)
+        inside = _unwrapped(repeated)
         if len(inside) == 1:
-            what = inside[0]
-        if node.low == node.high and isinstance(what, Chars):
-            return what if node.low == 1 else Repeat(what, node.low, node.low)
+            repeated = inside[0]
+        if node.low == node.high and isinstance(repeated, Chars):
+            return repeated if node.low == 1 else Repeat(repeated, node.low, node.low)
         if node.low == node.high == 1 and node.mode == "greedy":
-            return what
-        if _is_counted_run(what) and (node.low, node.high, node.mode) == (1, None, "greedy"):
-            return replace(node, what=what.what)
-        return replace(node, what=what)
+            return repeated
+        if _is_counted_run(repeated) and (node.low, node.high, node.mode) == (1, None, "greedy"):
+            return replace(node, node=repeated.node)
+        return replace(node, node=repeated)
 
 
-def _single(node: Node) -> list[Node]:
-    """Return what is in a group with one alternative."""
+def _unwrapped(node: Node) -> list[Node]:
+    """Return the nodes of a group with a single alternative; [] for every other node."""
     if not isinstance(node, Group) or len(node.alternatives) != 1:
         return []
     inside = list(node.alternatives[0])
@@ -288,45 +290,46 @@ def _single(node: Node) -> list[Node]:
 
 
 def _is_counted_run(node: Node) -> TypeGuard[Repeat]:
-    """Return whether any number of `node`, the most first, is any number of what it repeats."""
-    if not isinstance(node, Repeat) or not isinstance(node.what, Chars):
+    """Return whether `(node)+` is `x+`, where `node` is `x{1,n}`."""
+    if not isinstance(node, Repeat) or not isinstance(node.node, Chars):
         return False
     return node.low == 1 and node.mode == "greedy"
 
 
-def _counted_together(nodes: list[Node]) -> list[Node]:
+def _count_repetitions(nodes: list[Node]) -> list[Node]:
     """Return `nodes` with xx written as x{2}."""
-    found: list[Node] = []
+    counted: list[Node] = []
     for node in nodes:
-        before = _exactly(found[-1]) if found else None
-        now = _exactly(node)
-        if before and now and before[0] == now[0]:
-            times = before[1] + now[1]
-            found[-1] = Repeat(now[0], times, times)
+        previous = _fixed_count(counted[-1]) if counted else None
+        current = _fixed_count(node)
+        if previous and current and previous[0] == current[0]:
+            times = previous[1] + current[1]
+            counted[-1] = Repeat(current[0], times, times)
         else:
-            found.append(node)
-    return found
+            counted.append(node)
+    return counted
 
 
-def _exactly(node: Node) -> tuple[Chars, int] | None:
+def _fixed_count(node: Node) -> tuple[Chars, int] | None:
+    """Return the set and the count of `x` or `x{n}`."""
     if isinstance(node, Chars):
         return node, 1
-    if isinstance(node, Repeat) and isinstance(node.what, Chars) and node.low == node.high:
-        return node.what, node.low
+    if isinstance(node, Repeat) and isinstance(node.node, Chars) and node.low == node.high:
+        return node.node, node.low
     return None
 
 
-def _unlock(nodes: list[Node], last: bool) -> None:
-    """Take the possessive mark from `nodes` where giving back could never help."""
-    # The sets that the nodes up to the next needed one begin with; None if one is not known.
+def _drop_possessives(nodes: list[Node], last: bool) -> None:
+    """Make possessive nodes greedy where backtracking could never help."""
+    # The first sets of all nodes up to the next required node; None if one is unknown.
     ahead: tuple[CharSet, ...] | None = ()
-    is_open = True  # No needed node follows.
+    is_open = True  # No required node follows.
     for at in reversed(range(len(nodes))):
         node = nodes[at]
         if isinstance(node, Repeat) and node.mode == "possessive":
             nodes[at] = _drop_possessive(node, ahead, is_open, last)
         first = _first(node)
-        if isinstance(node, EndAnchor) and node.of == "text":
+        if isinstance(node, EndAnchor) and node.scope == "text":
             ahead, is_open = (), False
         elif first is None:
             ahead, is_open = None, False
@@ -339,55 +342,60 @@ def _unlock(nodes: list[Node], last: bool) -> None:
 def _drop_possessive(
     node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool
 ) -> Repeat:
-    taken = _one(node)
+    taken = _single_set(node)
     if is_open:
-        # What is behind matches whatever is there.
-        is_needless = last
+        # All following nodes are optional, so they never fail.
+        is_redundant = last
     else:
-        is_needless = (
+        is_redundant = (
             ahead is not None and taken is not None and not any(taken & first for first in ahead)
         )
-    return replace(node, mode="greedy") if is_needless else node
+    return replace(node, mode="greedy") if is_redundant else node
 
 
 def _is_possessive(node: Node) -> bool:
     return isinstance(node, Repeat) and node.mode == "possessive"
 
 
-def _through_last(before: Node, node: Node) -> Node:
-    r"""Return `node` once where `before` took all that is like it: `\s*[\r\n]+` as `\s*[\r\n]`."""
-    is_run = isinstance(before, Repeat) and before.high is None and before.mode == "greedy"
+def _drop_final_repeat(previous: Node, node: Node) -> Node:
+    r"""Return `x` for a last node `x+` if `previous` also takes `x`.
+
+    For example, `\s*[\r\n]+` becomes `\s*[\r\n]`.
+    """
+    is_run = isinstance(previous, Repeat) and previous.high is None and previous.mode == "greedy"
     if is_run and isinstance(node, Repeat) and (node.low, node.high) == (1, None):
-        every, some = _one(before), _one(node)
-        if every is not None and some is not None and node.mode == "greedy" and not some - every:
-            return node.what
+        all_chars, chars = _single_set(previous), _single_set(node)
+        if all_chars is None or chars is None or node.mode != "greedy":
+            return node
+        if not chars - all_chars:
+            return node.node
     return node
 
 
-def _one(node: Node) -> CharSet | None:
-    """Return the set whose members `node` takes one of, or any number of."""
+def _single_set(node: Node) -> CharSet | None:
+    """Return the only set from which `node` takes code points; None if it has no such set."""
     if isinstance(node, Repeat) and node.low <= 1:
-        node = node.what
+        node = node.node
     if isinstance(node, LiteralSet) and all(len(text) == 1 for text in node.texts):
         return _first(node)
     return node.charset if isinstance(node, Chars) else None
 
 
 def _first(node: Node) -> CharSet | None:
-    """Return the set that what `node` matches begins with; None if that is not known."""
+    """Return the set of first code points of `node`; None if unknown."""
     if isinstance(node, Chars):
         return node.charset
     if isinstance(node, Repeat):
-        return _first(node.what)
+        return _first(node.node)
     if isinstance(node, LiteralSet):
         return code_points(*{text[0] for text in node.texts})
     return None
 
 
 def _consumes(node: Node) -> bool:
-    """Return whether it is sure that `node` takes something."""
+    """Return whether every match of `node` is provably not empty."""
     if isinstance(node, Repeat):
-        return node.low > 0 and _consumes(node.what)
+        return node.low > 0 and _consumes(node.node)
     if isinstance(node, Group):
         return all(any(map(_consumes, sequence)) for sequence in node.alternatives)
     return isinstance(node, (Chars, LiteralSet))

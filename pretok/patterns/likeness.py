@@ -1,7 +1,7 @@
-"""Likeness: which known pattern one resembles; aligned: which parts of two lists are equal.
+"""Rank known patterns by their likeness to another pattern, and align two lists.
 
-Both are for wording an error, so they are bounded: likeness is that of two bags, whatever the
-order in them, and long lists are not aligned.
+Only error messages use both, so both are bounded: likeness compares bags and ignores order, and
+`aligned` does not search for the best alignment of long lists.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_CELLS = 1 << 14
-"""The size of the table up to which `aligned` looks for the best alignment."""
+"""Maximum size of the table in which `aligned` searches for the best alignment."""
 
 _Item = TypeVar("_Item")
 
 
 class Likeness:
-    """Compares a pattern with known ones, by the keys of its alternatives and by its text."""
+    """Compares a pattern with known patterns by the keys of its alternatives and by its text."""
 
     def __init__(self, known: Iterable[tuple[Sequence[Hashable], str]]) -> None:
         keys, texts = zip(*known, strict=True)
@@ -30,15 +30,15 @@ class Likeness:
         self._texts = _Bags([_pairs(text) for text in texts])
 
     def of(self, keys: Iterable[Hashable], text: str) -> NDArray[np.float64]:
-        """Return the likeness to each known pattern: the Dice coefficients of keys and text.
+        """Return the likeness to each known pattern: the sum of two Dice coefficients.
 
-        It is 2 for a pattern that is the same; the text counts by pairs of neighbouring characters.
+        One compares keys, the other pairs of adjacent characters. Equal patterns have likeness 2.
         """
         return self._keys.dice(keys) + self._texts.dice(_pairs(text))
 
 
 class _Bags:
-    """Bags of items, as the rows of a matrix that has a column for each item."""
+    """Bags of items: a matrix with a row for each bag and a column for each item."""
 
     def __init__(self, bags: Iterable[Iterable[Hashable]]) -> None:
         counted = [Counter(bag) for bag in bags]
@@ -51,7 +51,7 @@ class _Bags:
         self._sizes = self._counts.sum(axis=1)
 
     def dice(self, bag: Iterable[Hashable]) -> NDArray[np.float64]:
-        """Return twice the number of common items, of all that `bag` and each row have."""
+        """Return the Dice coefficient of `bag` and each row."""
         counted = Counter(bag)
         shared = counted.keys() & self._columns.keys()
         columns = [self._columns[item] for item in shared]
@@ -68,46 +68,49 @@ def _pairs(text: str) -> Iterable[str]:
 def aligned(
     ours: Sequence[_Item], theirs: Sequence[_Item], key: Callable[[_Item], Hashable]
 ) -> Iterator[tuple[_Item | None, _Item | None]]:
-    """Yield the items of both in order, those with equal keys together, as many as can be.
+    """Yield pairs of items of both lists in order, with as many pairs of equal keys as possible.
 
-    None stands for an item that only one of them has; an item of both may differ from its partner.
+    Items without a partner are paired with None. Unequal items between two matches are also paired.
 
     >>> list(aligned("abxd", "bcd", key=str))
     [('a', None), ('b', 'b'), ('x', 'c'), ('d', 'd')]
     """
     numbers: dict[Hashable, int] = {}
     a, b = (
-        [numbers.setdefault(key(item), len(numbers)) for item in each] for each in (ours, theirs)
+        [numbers.setdefault(key(item), len(numbers)) for item in items] for items in (ours, theirs)
     )
-    at, other = 0, 0
-    for match, partner in [*_matches(a, b), (len(a), len(b))]:
-        yield from zip_longest(ours[at:match], theirs[other:partner])
-        if match < len(a):
-            yield ours[match], theirs[partner]
-        at, other = match + 1, partner + 1
+    our_start, their_start = 0, 0
+    for our_match, their_match in [*_matches(a, b), (len(a), len(b))]:
+        yield from zip_longest(ours[our_start:our_match], theirs[their_start:their_match])
+        if our_match < len(a):
+            yield ours[our_match], theirs[their_match]
+        our_start, their_start = our_match + 1, their_match + 1
 
 
 def _matches(a: list[int], b: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the places of a longest common subsequence; a common start and end if they are long."""
+    """Yield the index pairs of a longest common subsequence.
+
+    For long lists, yield only the common prefix and suffix.
+    """
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         yield start, start
         start += 1
-    same = 0
-    while same < min(len(a), len(b)) - start and a[-1 - same] == b[-1 - same]:
-        same += 1
-    ends = len(a) - same, len(b) - same
-    yield from _best(a, b, start, ends)
+    suffix = 0
+    while suffix < min(len(a), len(b)) - start and a[-1 - suffix] == b[-1 - suffix]:
+        suffix += 1
+    ends = len(a) - suffix, len(b) - suffix
+    yield from _longest_common(a, b, start, ends)
     yield from zip(range(ends[0], len(a)), range(ends[1], len(b)), strict=True)
 
 
-def _best(
+def _longest_common(
     a: list[int], b: list[int], start: int, ends: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     rows, columns = ends[0] - start, ends[1] - start
     if rows * columns > MAX_CELLS:
         return
-    # lengths[i][j] is that of the longest common subsequence of a[start + i :] and b[start + j :].
+    # lengths[i][j]: length of the longest common subsequence of a[start + i :] and b[start + j :].
     lengths = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in reversed(range(rows)):
         for j in reversed(range(columns)):

@@ -1,9 +1,9 @@
-r"""Read the text of a pattern as one engine does: a tree of what it says. Nothing is compiled.
+r"""Parse a pattern by the grammar of one engine. Nothing is compiled.
 
-Published patterns use little of what regular expressions have, and that little is known here. A
-construct that only one engine reads in its way, or that was not compared, becomes an
-`EngineSpecific`, which differs from that of every other engine. The parser rejects constructs that
-change the meaning of the pattern around them, such as `(?x)`.
+The parser knows the few constructs of published patterns. A construct whose meaning depends on the
+engine, or was not compared, becomes an `EngineSpecific`, which never equals a construct of another
+engine. The parser rejects constructs that change the meaning of the pattern around them, such as
+`(?x)`.
 """
 
 from __future__ import annotations
@@ -50,47 +50,47 @@ from pretok.patterns.ast import (
 from pretok.preset import ENGINES, Engine
 
 MAX_PATTERN_LENGTH = 8192
-"""The number of code points of a pattern that is read; the longest published one has 332."""
+"""Maximum code points of a pattern; the longest published one has 332."""
 MAX_DEPTH = 40
-"""How many groups and classes may be in each other; published patterns have three."""
+"""Maximum nesting of groups and classes; published patterns have three levels."""
 MAX_DIGITS = 9
-"""The number of digits of a count, as in `a{3}`."""
+"""Maximum digits of a count, such as `a{3}`."""
 
 
 class UnreadablePatternError(ValueError):
-    """The pattern is malformed, or has what would change how the rest of it is read."""
+    """The pattern is malformed, or has an unsupported construct."""
 
 
 def read(pattern: str, engine: Engine) -> Alternatives:
-    """Return what `pattern` says to `engine`; raises UnreadablePatternError.
+    """Parse `pattern` by the grammar of `engine`; raises UnreadablePatternError.
 
-    Take time n log n in the length of the pattern, which is MAX_PATTERN_LENGTH at most.
+    Takes time n log n in the length of the pattern, which is at most MAX_PATTERN_LENGTH.
     """
     return _Reader(pattern, engine).whole()
 
 
 def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
-    """Return what `pattern` says to each engine, None for one that cannot read it.
+    """Parse `pattern` by the grammar of each engine; None for an engine that rejects it.
 
-    Where the engines read it alike, the values are the same object.
+    The values are the same object if the meaning does not depend on the engine.
     """
-    found: dict[Engine, Alternatives | None] = {}
+    by_engine: dict[Engine, Alternatives | None] = {}
     for engine in ENGINES:
         reader = _Reader(pattern, engine)
         try:
-            found[engine] = reader.whole()
+            by_engine[engine] = reader.whole()
         except UnreadablePatternError:
-            found[engine] = None
-        if not reader.is_of_engine:
-            return dict.fromkeys(ENGINES, found[engine])
-    return found
+            by_engine[engine] = None
+        if not reader.depends_on_engine:
+            return dict.fromkeys(ENGINES, by_engine[engine])
+    return by_engine
 
 
 @lru_cache(maxsize=16)
 def alternatives_of(pattern: str) -> tuple[str, ...]:
-    """Return the texts of the alternatives of `pattern`: joined by "|" they are the pattern.
+    """Split `pattern` at its top-level "|".
 
-    Reading `pattern` gives what reading each of them gives, and fails if reading one of them fails.
+    Parsing `pattern` is the same as parsing each part, and fails if a part fails.
 
     >>> alternatives_of("a|(?:b|c)|[|]")
     ('a', '(?:b|c)', '[|]')
@@ -119,9 +119,9 @@ def alternatives_of(pattern: str) -> tuple[str, ...]:
 
 
 def texts_of(pattern: str) -> list[str]:
-    """Return the texts of the alternatives of `pattern`, line breaks as escapes.
+    """Return the texts of the alternatives of `pattern`, with line breaks escaped.
 
-    A pattern that is not readable is cut as well as can be.
+    For an unreadable pattern, the cuts are a best effort.
 
     >>> texts_of("a|(?:b|c)|[|]")
     ['a', '(?:b|c)', '[|]']
@@ -131,7 +131,7 @@ def texts_of(pattern: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    r"""Return `text`, part of a pattern, with an escape for each character that does not print.
+    r"""Return `text`, part of a pattern, with unprintable characters escaped.
 
     >>> print(printable("[\n\ud800é]"))
     [\n\x{D800}é]
@@ -153,21 +153,21 @@ _PROPERTIES = {
         "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
     }.items()
 }  # fmt: skip
-"""What `\\p{name}` and `\\P{name}` match."""
-_TOGETHER = {
+"""The sets of `\\p{name}` and `\\P{name}`."""
+_COMBINED = {
     frozenset({"Lu", "Lt"}): UPPER,
     frozenset({"Lm", "Lo"}): CASELESS,
     frozenset({"Nl", "No"}): NUMBER - DIGIT,
 }
-"""Properties that are a CharSet only together."""
+"""Properties that form a CharSet only in combination."""
 _OTHER_PROPERTIES = (
     frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
     | frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf"])
     | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
-"""Others that the engines give the same members; tests/pretok/patterns/test_parser.py asks them."""
-# Oniguruma has two tables: that of \w alone takes the numbers of Latin-1 as well.
+"""Other properties with equal members in both engines, as test_parser.py checks."""
+# Oniguruma has two tables for \w. Only the one outside of classes has the numbers of Latin-1.
 _WORDS: dict[tuple[Engine, bool], CharSet] = {
     ("hf", False): ONIGURUMA_WORD,
     ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
@@ -179,69 +179,69 @@ _SETS = {
 }  # fmt: skip
 _NO_LINE_BREAK = Chars(~code_points("\n"))
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
-_ALONE = frozenset("bBAzZG")
-"""Escapes that are no character, and that the engines may not read alike."""
-_MARKS: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessive"}
+_ANCHOR_ESCAPES = frozenset("bBAzZG")
+"""Escapes that match a position; their meaning may depend on the engine."""
+_MODES: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessive"}
 
 
 class _Reader:
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
-        self._read_by = engine
+        self._engine_unmarked = engine
         self._at = 0
         self._depth = 0
-        self.is_of_engine = False
-        """Whether another engine may read what was read so far in another way."""
+        self.depends_on_engine = False
+        """Whether the meaning of the text so far may depend on the engine."""
 
     @property
     def _engine(self) -> Engine:
-        self.is_of_engine = True
-        return self._read_by
+        self.depends_on_engine = True
+        return self._engine_unmarked
 
     def whole(self) -> Alternatives:
         if len(self._text) > MAX_PATTERN_LENGTH:
             raise UnreadablePatternError(
-                f"a pattern of {len(self._text):,} characters, more than {MAX_PATTERN_LENGTH:,},"
+                f"more than {MAX_PATTERN_LENGTH:,} characters: {len(self._text):,}"
             )
-        found = self._alternatives(ignore_case=False)
+        alternatives = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
-            raise UnreadablePatternError(f"unopened ')' at {self._at}")
-        return found
+            raise UnreadablePatternError(f"')' without '(' at {self._at}")
+        return alternatives
 
     def _alternatives(self, ignore_case: bool) -> Alternatives:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise UnreadablePatternError(f"more than {MAX_DEPTH} groups in each other")
-        found: list[Sequence] = []
+            raise UnreadablePatternError(f"more than {MAX_DEPTH} nested groups")
+        alternatives: list[Sequence] = []
         while True:
             sequence: list[Node] = []
             while self._peek() not in ("", "|", ")"):
                 sequence.append(self._repeated(self._node(ignore_case)))
             if not sequence:
-                raise UnreadablePatternError(f"an empty alternative at {self._at}")
+                raise UnreadablePatternError(f"empty alternative at {self._at}")
             if ignore_case:
                 _require_simple_folds(sequence)
-            found.append(tuple(sequence))
+            alternatives.append(tuple(sequence))
             if not self._take("|"):
                 self._depth -= 1
-                return tuple(found)
+                return tuple(alternatives)
 
     def _repeated(self, node: Node) -> Node:
         char = self._peek()
         if char in ("?", "*", "+", "{") and isinstance(
             node, (Lookahead, EndAnchor, EngineSpecific)
         ):
-            raise UnreadablePatternError(f"a place that is repeated at {self._at}")
+            raise UnreadablePatternError(f"quantifier after an anchor or look-around at {self._at}")
         if char in ("?", "*", "+"):
             self._at += 1
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[char]
             mark = self._peek()
             self._at += mark in ("?", "+") and mark != ""
-            node = Repeat(node, low, high, _MARKS.get(mark, "greedy"))
+            node = Repeat(node, low, high, _MODES.get(mark, "greedy"))
         elif char == "{":
             node = self._counted(node)
         if self._peek() in ("?", "*", "+", "{"):
-            raise UnreadablePatternError(f"a quantifier behind another at {self._at}")
+            raise UnreadablePatternError(f"quantifier after a quantifier at {self._at}")
         return node
 
     def _counted(self, node: Node) -> Node:
@@ -249,19 +249,19 @@ class _Reader:
         inside = self._text[self._at + 1 : max(end, 0)]
         first, comma, last = inside.partition(",")
         if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
-            raise UnreadablePatternError(f"no quantifier at {self._at}")
+            raise UnreadablePatternError(f"'{{' without a valid count at {self._at}")
         if len(first) > MAX_DIGITS or len(last) > MAX_DIGITS:
-            raise UnreadablePatternError(f"a count of more than {MAX_DIGITS} digits at {self._at}")
+            raise UnreadablePatternError(f"count of more than {MAX_DIGITS} digits at {self._at}")
         low = int(first)
         high = int(last) if last else None if comma else low
         if high is not None and not low <= high:
-            raise UnreadablePatternError(f"a quantifier from {low} to {high} at {self._at}")
+            raise UnreadablePatternError(f"count from {low} down to {high} at {self._at}")
         self._at = end + 1
         counted = Repeat(node, low, high)
         if self._peek() == "?":
-            raise UnreadablePatternError(f"a counted quantifier with a mark at {self._at}")
+            raise UnreadablePatternError(f"'?' after a counted quantifier at {self._at}")
         if self._take("+"):
-            # Oniguruma in Ruby's syntax repeats what is counted; fancy-regex gives nothing back.
+            # x{n}+ is (?:x{n})+ in Oniguruma's Ruby syntax, but possessive in fancy-regex.
             if self._engine == "hf":
                 return Repeat(counted, 1, None)
             return replace(counted, mode="possessive")
@@ -275,33 +275,33 @@ class _Reader:
         if char == "$":
             return EndAnchor("line" if self._engine == "hf" else "text")
         if char in "^]}?*+{":
-            raise UnreadablePatternError(f"{char!r} at {start}")
-        if char == "\\" and self._peek() in _ALONE:
+            raise UnreadablePatternError(f"unexpected {char!r} at {start}")
+        if char == "\\" and self._peek() in _ANCHOR_ESCAPES:
             return EngineSpecific(self._engine, char + self._next())
         if char == "[":
-            found = self._class(start)
+            chars = self._class(start)
         elif char == "\\":
-            found = self._escape()
+            chars = self._escape()
         else:
-            found = _NO_LINE_BREAK if char == "." else _literal(char)
-        return _folded(found) if ignore_case else found
+            chars = _NO_LINE_BREAK if char == "." else _literal(char)
+        return _folded(chars) if ignore_case else chars
 
     def _group(self, start: int, ignore_case: bool) -> Node:
         for opening in ("?:", "?i:", "?=", "?!", "?>", "?<=", "?<!", ""):
             if self._take(opening):
                 break
         if not opening and self._peek() == "?":
-            raise UnreadablePatternError(f"a group of another kind at {start}")
-        found = self._alternatives(ignore_case or opening == "?i:")
+            raise UnreadablePatternError(f"unsupported group at {start}")
+        alternatives = self._alternatives(ignore_case or opening == "?i:")
         if not self._take(")"):
-            raise UnreadablePatternError(f"a '(' without its ')' at {start}")
+            raise UnreadablePatternError(f"'(' without ')' at {start}")
         if opening == "?i:" and self._peek() in ("*", "+", "{"):
-            raise UnreadablePatternError(f"(?i:...) repeated at {start}")
+            raise UnreadablePatternError(f"quantifier after the (?i:...) at {start}")
         if opening in ("?=", "?!"):
-            return Lookahead(found, opening == "?!")
+            return Lookahead(alternatives, opening == "?!")
         if opening in ("?>", "?<=", "?<!"):
             return EngineSpecific(self._engine, self._text[start : self._at])
-        return Group(found)
+        return Group(alternatives)
 
     def _escape(self, in_class: bool = False) -> Chars:
         at = self._at
@@ -319,24 +319,24 @@ class _Reader:
             return _literal(self._numbered(char))
         if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
             return _literal(char)
-        raise UnreadablePatternError(f"the escape '\\{printable(char)}' at {at}")
+        raise UnreadablePatternError(f"unsupported escape '\\{printable(char)}' at {at}")
 
-    def _numbered(self, kind: str) -> str:
+    def _numbered(self, escape: str) -> str:
         at = self._at
-        size = 2 if kind == "x" else 4
+        size = 2 if escape == "x" else 4
         digits = self._text[at : at + size]
         end = at + size
-        if kind == "x" and self._peek() == "{":
+        if escape == "x" and self._peek() == "{":
             end = self._text.find("}", at) + 1
             digits = self._text[at + 1 : max(end - 1, 0)]
         elif len(digits) != size:
             digits = ""
         if not digits or not set(digits) <= set("0123456789abcdefABCDEF"):
-            raise UnreadablePatternError(f"no code point at {at}")
+            raise UnreadablePatternError(f"invalid code point at {at}")
         code = int(digits, 16)
-        # Above 7F Oniguruma may take \xHH for a byte.
+        # Oniguruma may read \xHH above 7F as a byte.
         if code > 0x10FFFF or (size == 2 and end == at + 2 and code > 0x7F):
-            raise UnreadablePatternError(f"no code point at {at}")
+            raise UnreadablePatternError(f"invalid code point at {at}")
         self._at = end
         return chr(code)
 
@@ -345,7 +345,7 @@ class _Reader:
         end = self._text.find("}", at)
         name = self._text[at + 1 : max(end, 0)]
         if self._peek() != "{" or not name.isalpha():
-            raise UnreadablePatternError(f"no property at {at}")
+            raise UnreadablePatternError(f"invalid property at {at}")
         self._at = end + 1
         if name in _PROPERTIES:
             return _PROPERTIES[name][negated]
@@ -356,13 +356,13 @@ class _Reader:
         """Return the class whose "[" is at `start`."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise UnreadablePatternError(f"more than {MAX_DEPTH} classes in each other")
+            raise UnreadablePatternError(f"more than {MAX_DEPTH} nested classes")
         negated = self._take("^")
         sides: list[list[Chars | tuple[int, int]]] = [[]]
         first = self._at
         while (char := self._peek()) != "]" or self._at == first:
             if char in ("", "]") or self._text.startswith(("[:", "--", "~~"), self._at):
-                raise UnreadablePatternError(f"what is in the class at {start}")
+                raise UnreadablePatternError(f"unsupported class at {start}")
             if self._take("&&"):
                 sides.append([])
             else:
@@ -370,18 +370,18 @@ class _Reader:
         self._at += 1
         self._depth -= 1
         if len(sides) == 1:
-            found = _union(sides[0])
+            chars = _union(sides[0])
         else:
-            known = [_union(side) for side in sides]
-            if any(side.names or side.known == NOTHING for side in known):
-                raise UnreadablePatternError(f"the intersection in the class at {start}")
-            found = Chars(intersection(side.known for side in known))
-        if found.names:
-            return replace(found, negated=negated != found.negated)
-        return Chars(~found.known if negated else found.known)
+            unions = [_union(side) for side in sides]
+            if any(union.properties or union.chars == NOTHING for union in unions):
+                raise UnreadablePatternError(f"unsupported intersection in the class at {start}")
+            chars = Chars(intersection(union.chars for union in unions))
+        if chars.properties:
+            return replace(chars, negated=negated != chars.negated)
+        return Chars(~chars.chars if negated else chars.chars)
 
     def _item(self) -> Chars | tuple[int, int]:
-        """Return what is next in a class: a set, or the first and last code point of a range."""
+        """Parse the next item of a class: a set, or the first and last code point of a range."""
         at = self._at
         char = self._next()
         if char == "[":
@@ -392,12 +392,12 @@ class _Reader:
         self._at += 1
         char = self._next()
         high = self._escape(in_class=True) if char == "\\" else char
-        one, other = _only_member(low), _only_member(high)
-        if char == "[" or not one or not other:
-            raise UnreadablePatternError(f"the range at {at}")
-        if one > other:
-            raise UnreadablePatternError(f"the range at {at} is not ascending")
-        return ord(one), ord(other)
+        first, last = _only_member(low), _only_member(high)
+        if char == "[" or not first or not last:
+            raise UnreadablePatternError(f"invalid range at {at}")
+        if first > last:
+            raise UnreadablePatternError(f"descending range at {at}")
+        return ord(first), ord(last)
 
     def _peek(self, after: int = 0) -> str:
         return self._text[self._at + after : self._at + after + 1]
@@ -405,37 +405,38 @@ class _Reader:
     def _next(self) -> str:
         char = self._peek()
         if not char:
-            raise UnreadablePatternError("the pattern ends in the middle")
+            raise UnreadablePatternError("unexpected end")
         self._at += 1
         return char
 
     def _take(self, text: str) -> bool:
-        found = self._text.startswith(text, self._at)
-        self._at += len(text) * found
-        return found
+        if not self._text.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
 
 
-def members(chars: CharSet, most: int = 32) -> str:
-    """Return the code points of `chars`, ascending; "" if it is not of `most` at most.
+def members(chars: CharSet, max_members: int = 32) -> str:
+    """Return the code points of `chars` in ascending order; "" if more than `max_members`.
 
     >>> members(code_points("c", "a", "é"))
     'acé'
     """
     bounds = [*(first for first, _ in chars.segments), 0x110000]
-    found = ""
+    text = ""
     for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
         if not mask:
             continue
-        if end - first > 0x80 + most:
+        if end - first > 0x80 + max_members:
             return ""
         for code in range(first, end):
-            one = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
-            shared = one & mask
-            if shared and (shared != one or len(found) == most):
+            atoms = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
+            shared = atoms & mask
+            if shared and (shared != atoms or len(text) == max_members):
                 return ""
             if shared:
-                found += chr(code)
-    return found
+                text += chr(code)
+    return text
 
 
 @lru_cache(maxsize=512)
@@ -444,50 +445,51 @@ def _literal(char: str) -> Chars:
 
 
 def _only_member(chars: Chars | str) -> str:
-    """Return the only code point of `chars`; "" if it has others."""
+    """Return the only code point of `chars`; "" if it has several."""
     if isinstance(chars, str):
         return chars
-    return "" if chars.names else members(chars.known, most=1)
+    return "" if chars.properties else members(chars.chars, max_members=1)
 
 
 def _union(items: list[Chars | tuple[int, int]]) -> Chars:
-    """Return what a class of `items` matches, with what is a CharSet together put into it."""
-    known: list[CharSet] = []
+    """Return the union of `items`, with combinations of properties replaced by their CharSet."""
+    sets: list[CharSet] = []
     ranges: list[tuple[int, int]] = []
-    names: set[str] = set()
+    properties: set[str] = set()
     for item in items:
         if isinstance(item, tuple):
             ranges.append(item)
         elif item.negated:
-            # What is in a class beside \P{Lu} is not known apart from it.
-            names.add(f"not {' '.join(sorted(item.names))}{item.known!r}")
+            # Chars cannot express a union with a negated property, so name the whole item.
+            properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
         else:
-            known.append(item.known)
-            names |= item.names
-    for together, charset in _TOGETHER.items():
-        if together <= names:
-            known.append(charset)
-            names -= together
+            sets.append(item.chars)
+            properties |= item.properties
+    for combination, charset in _COMBINED.items():
+        if combination <= properties:
+            sets.append(charset)
+            properties -= combination
     if ranges:
-        known.append(code_points(*ranges))
-    return Chars(union(known), frozenset(names))
+        sets.append(code_points(*ranges))
+    return Chars(union(sets), frozenset(properties))
 
 
 # (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.
-_ALSO = {"s": "\u017f", "k": "\u212a"}
+_NON_ASCII_FOLDS = {"s": "\u017f", "k": "\u212a"}
 
 
 def _folded(chars: Chars) -> Chars:
-    texts = members(chars.known) if not chars.names else ""
+    texts = members(chars.chars) if not chars.properties else ""
     if not texts or not texts.isascii():
-        raise UnreadablePatternError("(?i:...) of more than a few ASCII characters")
-    folded = {form for char in texts.lower() for form in (char, char.upper(), *_ALSO.get(char, ""))}
+        raise UnreadablePatternError("(?i:...) with other than a few ASCII characters")
+    folded = set(texts.lower() + texts.upper())
+    folded |= {_NON_ASCII_FOLDS[char] for char in folded & _NON_ASCII_FOLDS.keys()}
     return Chars(code_points(*sorted(folded)))
 
 
 def _require_simple_folds(sequence: list[Node]) -> None:
-    """Refuse what folds together: U+00DF is ss and U+FB01 is fi to one engine only."""
-    may_be = [set(members(node.known) if isinstance(node, Chars) else "sf") for node in sequence]
-    repeated = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
-    if repeated or any(a & set("sf") and b & set("stfil") for a, b in pairwise(may_be)):
-        raise UnreadablePatternError("(?i:...) of letters that may fold together")
+    """Reject letters with joint folds: only one engine folds U+00DF to ss and U+FB01 to fi."""
+    letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
+    has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
+    if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):
+        raise UnreadablePatternError("(?i:...) with letters that may fold together")

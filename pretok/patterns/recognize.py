@@ -1,4 +1,4 @@
-r"""From what a model calls its split to the pre-tokenizer: by pattern, as one engine reads it."""
+"""Recognize pre-tokenizers by a published pattern or a GGUF name, and explain unknown patterns."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from pretok.preset import ENGINES, Engine
 from pretok.registry import find as find_preset
 
 MIN_SIMILARITY = 0.7
-"""What patterns have in common, of 2, from which on showing the difference helps."""
+"""Minimum likeness, of 2, from which on the error shows the nearest pattern."""
 MAX_COMPARED_ALTERNATIVES = 256
-"""The number of alternatives up to which a pattern is compared with known ones."""
+"""Maximum alternatives of a pattern that the error compares with known patterns."""
 MAX_LINES, MAX_WIDTH = 40, 160
-"""The number of lines of a difference, and the number of characters of each."""
+"""Maximum lines of a difference, and maximum characters of a line."""
 Texts = frozenset[str] | tuple[str, ...]
-_CUT = "..."
+_ELLIPSIS = "..."
 ENGINE_NAMES: dict[Engine, str] = {"hf": "Hugging Face tokenizers", "tiktoken": "tiktoken"}
 
 
@@ -43,11 +43,11 @@ def from_pattern(
 ) -> PreTokenizer:
     r"""Return the pre-tokenizer that splits as `engine` does with `pattern`.
 
-    `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex), which read
-    some patterns differently. Recognised are the patterns of all presets and other spellings that
-    match the same; `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError,
-    which shows the nearest known pattern and how this one differs; ValueError for another engine.
-    A pattern of more than 8,192 characters is unknown, unless a preset has the same text.
+    `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex); they read
+    some patterns differently. Recognizes the patterns of all presets, in any equivalent spelling.
+    `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError, which shows the
+    nearest known pattern and the difference; ValueError for an unknown engine.
+    Patterns of more than 8,192 characters are unknown, unless they are the text of a preset's.
 
     >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
     ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name
@@ -71,9 +71,9 @@ def from_gguf_pre(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    It splits as the model's own tokenizer does; with variant="llama.cpp" as llama.cpp, where that
-    differs. `unicode` and `backend` are as in `pretok.get`. Raises UnknownPresetError, with near
-    matches.
+    It splits as the model's original tokenizer does. With variant="llama.cpp" it splits as
+    llama.cpp does, where the two differ. `unicode` and `backend` are as in `pretok.get`. Raises
+    UnknownPresetError, which lists near matches.
 
     >>> from_gguf_pre("llama-bpe").preset.name
     'llama3'
@@ -87,42 +87,42 @@ def from_gguf_pre(
 
 
 def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
-    """Return the error that says how `pattern` differs from the nearest that is known."""
+    """Return an error that shows how `pattern` differs from the nearest known pattern."""
     other: Engine = "tiktoken" if engine == "hf" else "hf"
     message = f"no preset splits as {ENGINE_NAMES[engine]} does with this pattern"
     if len(pattern) > MAX_PATTERN_LENGTH:
-        message += f": it has {len(pattern):,} characters; expected {MAX_PATTERN_LENGTH:,} at most"
+        message += f": expected at most {MAX_PATTERN_LENGTH:,} characters, got {len(pattern):,}"
         return UnknownPatternError(message, pattern, engine, "", "")
     if canonical(pattern, engine) is None:
-        message += f", in which {_why_unread(pattern, engine)} is not understood"
+        message += f", which pretok cannot read ({_parser_error(pattern, engine)})"
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:
-        return UnknownPatternError(f"{message}; none is near", pattern, engine, "", "")
+        return UnknownPatternError(f"{message}; none is similar", pattern, engine, "", "")
     nearest, known_engine, known_pattern = known
     difference = difference_of(known_pattern, known_engine, pattern, engine)
     if elsewhere is None:
-        message += f"; the nearest is {nearest!r} (-), where this one (+) differs:\n"
+        message += f"; the nearest is {nearest!r} (-), which differs from this pattern (+):\n"
     elif difference:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
-        message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
+        message += f"; {nearest!r} keeps unmatched text, but {engine} drops it"
     return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
 
 
-def _why_unread(pattern: str, engine: Engine) -> str:
+def _parser_error(pattern: str, engine: Engine) -> str:
     try:
         read(pattern, engine)
     except UnreadablePatternError as error:
         return str(error)
-    raise AssertionError("a pattern that is read has a canonical form")
+    raise AssertionError("a readable pattern has a canonical form")
 
 
-def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) -> str:
-    r"""Return the alternatives of two patterns, one a line, and where they differ; "" if nowhere.
+def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine) -> str:
+    r"""Return a line-by-line difference of the alternatives of two patterns; "" if none.
 
-    Lines with "-" are only in `known`, with "+" only in `given`; below the latter a caret shows
-    the first difference. Alternatives that match the same are one, however they are spelt.
+    Lines with "-" are only in `known`, lines with "+" only in `pattern`. A caret below a "+" line
+    shows the first difference. Equivalent spellings of an alternative count as equal.
 
     >>> print(difference_of(r"\p{L}+|\p{N}{1,3}|\s+", "hf", r"\p{L}++|\p{N}{1,2}|\s+", "hf"))
       \p{L}++
@@ -133,7 +133,7 @@ def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) 
     """
     lines: list[str] = []
     differs = False
-    pairs = aligned(_units(known, known_engine), _units(given, engine), key=_key)
+    pairs = aligned(_units(known, known_engine), _units(pattern, engine), key=_key)
     for old, new in pairs:
         if old is not None and new is not None and _key(old) == _key(new):
             lines.append(f"  {_shortened(new[0])}")
@@ -141,7 +141,7 @@ def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) 
         differs = True
         if old is None or new is None:
             lines += [
-                f"{sign} {_shortened(one[0])}" for sign, one in (("-", old), ("+", new)) if one
+                f"{sign} {_shortened(unit[0])}" for sign, unit in (("-", old), ("+", new)) if unit
             ]
         else:
             lines += _changed(old, known_engine, new, engine)
@@ -151,16 +151,16 @@ def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) 
 
 
 _Unit = tuple[str, Hashable]
-"""The text of an alternative, or of texts to find that follow each other; and what it matches."""
+"""The text of an alternative, or of a run of literal alternatives; and a key for comparison."""
 
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
-    found: list[_Unit] = []
+    units: list[_Unit] = []
     run: list[Part] = []
 
     def end_run() -> None:
         if run:
-            found.append(("|".join(printable(part.text) for part in run), joined(run)))
+            units.append(("|".join(printable(part.text) for part in run), joined(run)))
             run.clear()
 
     for part in parts_of(pattern, engine):
@@ -169,13 +169,13 @@ def _units(pattern: str, engine: Engine) -> list[_Unit]:
             continue
         end_run()
         key = (part.text, engine) if part.sequences is None else part.form
-        found.append((printable(part.text), key))
+        units.append((printable(part.text), key))
     end_run()
-    return found
+    return units
 
 
 def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> list[str]:
-    """Return the lines that show an alternative and the one in its place."""
+    """Return the lines that show an alternative of each pattern and the first difference."""
     if old[0] == new[0]:
         text = _shortened(old[0])
         return [
@@ -183,14 +183,14 @@ def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> li
             f"+ {text}  as {ENGINE_NAMES[engine]} reads it",
         ]
     at = _first_difference(old[0], new[0])
-    # Both texts start at the same place, so that the caret is below the first difference.
+    # Shorten both texts at the same column, so the caret is below the first difference.
     start = max(0, at - MAX_WIDTH // 2) if max(len(old[0]), len(new[0])) > MAX_WIDTH else 0
-    caret = " " * (at - start + len(_CUT) * (start > 0))
+    caret = " " * (at - start + len(_ELLIPSIS) * (start > 0))
     return [
         f"- {_shortened(old[0], start)}",
         f"+ {_shortened(new[0], start)}",
         f"  {caret}^",
-        *_words_apart(old[1], new[1]),
+        *_word_differences(old[1], new[1]),
     ]
 
 
@@ -198,47 +198,50 @@ def _key(unit: _Unit) -> Hashable:
     return unit[1]
 
 
-def _words_apart(one: object, other: object) -> list[str]:
-    ours, theirs = _words(one), _words(other)
-    if ours is None or theirs is None:
+def _word_differences(old: object, new: object) -> list[str]:
+    old_words, new_words = _words(old), _words(new)
+    if old_words is None or new_words is None:
         return []
     return [
-        f"  only {sign} matches {', '.join(_some_of(words))}"
-        for sign, words in (("-", {*ours} - {*theirs}), ("+", {*theirs} - {*ours}))
+        f"  only {sign} matches {', '.join(_examples(words))}"
+        for sign, words in (
+            ("-", {*old_words} - {*new_words}),
+            ("+", {*new_words} - {*old_words}),
+        )
         if words
     ]
 
 
-def _some_of(words: set[str]) -> list[str]:
-    return [_shortened(ascii(word), most=40) for word in nsmallest(5, words)]
+def _examples(words: set[str]) -> list[str]:
+    return [_shortened(ascii(word), max_width=40) for word in nsmallest(5, words)]
 
 
 def _words(key: object) -> Texts | None:
-    """Return the texts that an alternative matches, if its form is nothing but texts."""
+    """Return the texts that an alternative matches; None if it is not only literals."""
     match key:
         case ((LiteralSet(texts=texts),),):
             return texts
     return None
 
 
-def _first_difference(one: str, other: str) -> int:
-    pairs = zip_longest(one, other)
+def _first_difference(old: str, new: str) -> int:
+    pairs = zip_longest(old, new)
     return next(at for at, (a, b) in enumerate(pairs) if a != b)
 
 
-def _shortened(text: str, start: int = 0, most: int = MAX_WIDTH) -> str:
-    """Return `most` characters of `text` from `start` on, with "..." for what is left out."""
-    end = _CUT if len(text) > start + most else ""
-    return f"{_CUT * (start > 0)}{text[start : start + most]}{end}"
+def _shortened(text: str, start: int = 0, max_width: int = MAX_WIDTH) -> str:
+    """Return up to `max_width` characters of `text` from `start`, with "..." for omitted text."""
+    end = _ELLIPSIS if len(text) > start + max_width else ""
+    return f"{_ELLIPSIS * (start > 0)}{text[start : start + max_width]}{end}"
 
 
 def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
-    """Return the most similar of the known patterns; None if none has much in common with it."""
+    """Return the most similar known pattern; None if none is similar enough."""
     if len(alternatives_of(pattern)) > MAX_COMPARED_ALTERNATIVES:
         return None
     units = _units(pattern, engine)
     known = known_patterns()
-    likeness = _likeness(known).of(map(_key, units), _joined(units))
+    likeness = _likeness(known).of(map(_key, units), _text_of(units))
     likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
     most_similar = int(likeness.argmax())
     return known[most_similar] if likeness[most_similar] > MIN_SIMILARITY else None
@@ -247,8 +250,8 @@ def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
 @lru_cache(maxsize=1)
 def _likeness(known: tuple[KnownPattern, ...]) -> Likeness:
     units = [_units(pattern, engine) for _, engine, pattern in known]
-    return Likeness((list(map(_key, each)), _joined(each)) for each in units)
+    return Likeness((list(map(_key, each)), _text_of(each)) for each in units)
 
 
-def _joined(units: list[_Unit]) -> str:
+def _text_of(units: list[_Unit]) -> str:
     return "|".join(text for text, _ in units)

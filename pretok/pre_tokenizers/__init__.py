@@ -1,7 +1,7 @@
-"""Blocks named after the pre_tokenizers of Hugging Face tokenizers, equal to them.
+"""Blocks with the names and the behavior of the pre_tokenizers of Hugging Face tokenizers.
 
-Each has `pre_tokenize_str`, which gives pieces and offsets as theirs does, `stages()` for a
-Preset, and `to_dict()`, which `from_dict` reads.
+Each has `pre_tokenize_str`, which returns the same pieces and offsets as in tokenizers, `stages()`
+for a Preset, and `to_dict()`, which `from_dict` reads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every block has: pieces out of a piece, stages for presets, a JSON object."""
+"""The base class of blocks: pieces of a piece, stages for presets, and a JSON object."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from pretok.stage import Stage
 
 
 class Block(ABC):
-    """A pre-tokenizer as tokenizers has it, by the same name and with the same arguments.
+    """A pre_tokenizer of Hugging Face tokenizers, with its name and arguments.
 
     Immutable, picklable, safe to share between threads; blocks with equal arguments are equal.
     """
 
     @property
     def changes_text(self) -> bool:
-        """Whether what comes behind sees another text than the one that the block was given."""
+        """Whether the block changes the text, so later blocks split the changed text."""
         return False
 
     @abstractmethod
     def pieces(self, piece: Piece) -> Iterable[Piece]:
-        """Return what becomes of one piece of a text."""
+        """Split one piece of a text."""
 
     @abstractmethod
     def stages(self) -> tuple[Stage, ...]:
-        """Return the stages that split a text where the block does, for a Preset.
+        """Return stages for a Preset that split a text at the same positions as the block.
 
-        Raises DefinitionError if there are none, because the block splits another text.
+        Raises DefinitionError if the block changes the text before it splits it.
         """
 
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Return each piece of `text` with its half-open span, in code points of `text`.
 
-        The pieces and spans are those of tokenizers. Raises TypeError if `text` is not a str.
-        Takes time linear in `text`, native where the backend is.
+        The pieces and spans equal those of tokenizers. Raises TypeError if `text` is not a str.
+        Takes linear time. Runs in C++ if the native backend is available.
 
         >>> from pretok.pre_tokenizers import ByteLevel
         >>> ByteLevel().pre_tokenize_str("né 1")
@@ -54,33 +54,43 @@ class Block(ABC):
         return [(piece.text, piece.span) for piece in self.pieces(Piece.whole(text))]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object that a tokenizer.json has for this block; see `from_dict`."""
+        """Return the JSON object of this block in a tokenizer.json; see `from_dict`."""
         return {"type": type(self).__name__} | self._json()
 
     def to_json(self) -> str:
-        """Return `to_dict()` in its shortest writing."""
+        """Return `to_dict()` as JSON without spaces."""
         return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
     def _json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _arguments(type(self))}
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        """Return the block whose JSON object is `given`, but for its type."""
-        cls._expect(given, _arguments(cls))
-        return cls(**given)
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        """Return the block of a JSON object with these fields; `type` is not among them."""
+        cls._check_fields(fields, _arguments(cls))
+        return cls(**fields)
 
     @classmethod
-    def _expect(cls, given: dict[str, Any], needed: Iterable[str], optional: str = "") -> None:
-        needed = list(needed)
-        missing = [name for name in needed if name not in given]
-        unknown = [name for name in given if name not in needed and name not in optional.split()]
+    def _check_fields(
+        cls, fields: dict[str, Any], required: Iterable[str], optional: str = ""
+    ) -> None:
+        """Check that `fields` has all `required` names, and no names that are not `optional`."""
+        required = list(required)
+        names = [*required, *optional.split()]
+        missing = [name for name in required if name not in fields]
+        unknown = [name for name in fields if name not in names]
         if missing or unknown:
-            what = f"has no {missing[0]!r}" if missing else f"has {shortened(unknown[0])}"
-            known = ", ".join(map(repr, ["type", *needed, *optional.split()]))
-            raise DefinitionError(f"{cls.__name__}: {shortened(given)} {what}; expected {known}")
+            problem = (
+                f"missing field {missing[0]!r}"
+                if missing
+                else f"unknown field {shortened(unknown[0])}"
+            )
+            expected = ", ".join(map(repr, ["type", *names]))
+            raise DefinitionError(
+                f"{cls.__name__}: {problem} in {shortened(fields)}; expected {expected}"
+            )
 
-    def _wrong(self, name: str, expected: str) -> NoReturn:
+    def _raise_invalid(self, name: str, expected: str) -> NoReturn:
         raise DefinitionError(
             f"{type(self).__name__}: {name}={shortened(getattr(self, name))}; expected {expected}"
         )
@@ -88,19 +98,19 @@ class Block(ABC):
     def _require_bools(self, *names: str) -> None:
         for name in names:
             if not isinstance(getattr(self, name), bool):
-                self._wrong(name, "True or False")
+                self._raise_invalid(name, "True or False")
 
 
 class Cutter(Block):
-    """A block that cuts text and does not change it: its stages say all about it."""
+    """A block that cuts text without changing it; its stages define it."""
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
-        """Return what becomes of one piece of a text."""
+        """Split one piece of a text."""
         return cut(piece, self.stages())
 
 
 def cut(piece: Piece, stages: tuple[Stage, ...]) -> Iterator[Piece]:
-    """Yield the parts that `stages` make of `piece`; without any, the piece itself."""
+    """Yield the parts of `piece` that `stages` split; without stages, the piece itself."""
     if not stages:
         return iter((piece,))
     spans = _pre_tokenizer(stages, choose_backend()).spans(piece.text)
@@ -112,5 +122,5 @@ def _pre_tokenizer(stages: tuple[Stage, ...], backend: BackendName) -> PreTokeni
     return PreTokenizer(Preset("blocks", stages=stages), backend=backend)
 
 
-def _arguments(kind: type[Block]) -> list[str]:
-    return [field.name for field in fields(kind)]  # type: ignore[arg-type]
+def _arguments(block_type: type[Block]) -> list[str]:
+    return [field.name for field in fields(block_type)]  # type: ignore[arg-type]

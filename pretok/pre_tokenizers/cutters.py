@@ -1,4 +1,4 @@
-"""The blocks that cut a text by what characters are in it, and keep or drop the parts."""
+"""Blocks that cut a text at certain characters, and keep or drop them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ _JSON_NAMES: dict[Behavior, str] = {
 _BY_JSON_NAME = {name: behavior for behavior, name in _JSON_NAMES.items()}
 
 
-def _behavior_of_json(kind: type[Block], name: object) -> Behavior:
+def _behavior_of_json(block_type: type[Block], name: object) -> Behavior:
     if not isinstance(name, str) or name not in _BY_JSON_NAME:
         raise DefinitionError(
-            f"{kind.__name__}: behavior {shortened(name)}; expected one of {tuple(_BY_JSON_NAME)}"
+            f"{block_type.__name__}: expected a behavior of {tuple(_BY_JSON_NAME)}, "
+            f"got {shortened(name)}"
         )
     return _BY_JSON_NAME[name]
 
 
 class _OneStage(Cutter):
-    """A block that is one stage."""
+    """A block of one stage."""
 
     def _stage(self, *rules: Rule, behavior: Behavior = "isolated", invert: bool = False) -> Stage:
         return Stage(rules, behavior=behavior, invert=invert, huggingface=self.to_json())
@@ -38,9 +39,9 @@ class _OneStage(Cutter):
 class Split(_OneStage):
     """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
 
-    `invert` swaps what matches and what does not. A regular expression is none of its arguments:
-    `pretok.from_pattern` knows the published ones. Raises DefinitionError for a text that is
-    empty or longer than 255 code points.
+    `invert` swaps matches and the text between them. `pattern` is literal text; for published
+    regular expressions use `pretok.from_pattern`. Raises DefinitionError if `pattern` is empty or
+    longer than 255 code points.
 
     >>> Split("--", "removed").pre_tokenize_str("a--b")
     [('a', (0, 1)), ('b', (3, 4))]
@@ -52,7 +53,7 @@ class Split(_OneStage):
 
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str) or not 1 <= len(self.pattern) <= MAX_LITERAL:
-            self._wrong("pattern", f"a text of 1 to {MAX_LITERAL} characters, to be found as it is")
+            self._raise_invalid("pattern", f"literal text of 1 to {MAX_LITERAL} characters")
         check_behavior(self.behavior, "Split")
         self._require_bools("invert")
 
@@ -67,20 +68,20 @@ class Split(_OneStage):
         }
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        cls._expect(given, ["pattern", "behavior", "invert"])
-        pattern = given["pattern"]
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        cls._check_fields(fields, ["pattern", "behavior", "invert"])
+        pattern = fields["pattern"]
         if not isinstance(pattern, dict) or list(pattern) != ["String"]:
             raise DefinitionError(
-                f"Split: pattern {shortened(pattern)}; expected {{'String': text}}. The published "
-                "regular expressions are known to pretok.from_huggingface and pretok.from_pattern"
+                f"Split: expected a pattern {{'String': text}}, got {shortened(pattern)}; for "
+                "published regular expressions use pretok.from_huggingface or pretok.from_pattern"
             )
-        return cls(pattern["String"], _behavior_of_json(cls, given["behavior"]), given["invert"])
+        return cls(pattern["String"], _behavior_of_json(cls, fields["behavior"]), fields["invert"])
 
 
 @dataclass(frozen=True)
 class Digits(_OneStage):
-    """Cuts off each run of numbers (Nd, Nl, No), or with `individual_digits` each one.
+    """Isolates each run of numbers (Nd, Nl, No), or each number with `individual_digits`.
 
     >>> [part for part, _ in Digits(individual_digits=True).pre_tokenize_str("a12")]
     ['a', '1', '2']
@@ -117,14 +118,14 @@ class Punctuation(_OneStage):
         return {"behavior": _JSON_NAMES[self.behavior]}
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        cls._expect(given, [], "behavior")
-        return cls(_behavior_of_json(cls, given.get("behavior", "Isolated")))
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        cls._check_fields(fields, [], "behavior")
+        return cls(_behavior_of_json(cls, fields.get("behavior", "Isolated")))
 
 
 @dataclass(frozen=True)
 class Whitespace(_OneStage):
-    r"""Keeps each run of WORD and each run of what is neither WORD nor white space.
+    r"""Keeps each run of WORD and each run of characters outside WORD and white space.
 
     >>> [part for part, _ in Whitespace().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi', ',', 'you_2', '!?']
@@ -137,7 +138,7 @@ class Whitespace(_OneStage):
 
 @dataclass(frozen=True)
 class WhitespaceSplit(_OneStage):
-    """Drops white space and keeps what is between.
+    """Drops white space and keeps the text between.
 
     >>> [part for part, _ in WhitespaceSplit().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi,', 'you_2!?']
@@ -149,7 +150,7 @@ class WhitespaceSplit(_OneStage):
 
 @dataclass(frozen=True)
 class BertPreTokenizer(_OneStage):
-    """Drops white space, and cuts off each character of HF_PUNCTUATION.
+    """Drops white space, and isolates each character of HF_PUNCTUATION.
 
     >>> [part for part, _ in BertPreTokenizer().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi', ',', 'you', '_', '2', '!', '?']
@@ -162,7 +163,7 @@ class BertPreTokenizer(_OneStage):
 
 @dataclass(frozen=True)
 class CharDelimiterSplit(_OneStage):
-    """Drops the character `delimiter` and keeps what is between.
+    """Drops the character `delimiter` and keeps the text between.
 
     >>> [part for part, _ in CharDelimiterSplit("-").pre_tokenize_str("a-b--c")]
     ['a', 'b', 'c']
@@ -172,7 +173,7 @@ class CharDelimiterSplit(_OneStage):
 
     def __post_init__(self) -> None:
         if not isinstance(self.delimiter, str) or len(self.delimiter) != 1:
-            self._wrong("delimiter", "one character")
+            self._raise_invalid("delimiter", "one character")
 
     def stages(self) -> tuple[Stage, ...]:
         return (self._stage(Run(code_points(self.delimiter)), behavior="removed"),)
@@ -180,7 +181,7 @@ class CharDelimiterSplit(_OneStage):
 
 @dataclass(frozen=True)
 class FixedLength(_OneStage):
-    """Cuts behind every `length` code points.
+    """Cuts after every `length` code points.
 
     >>> [part for part, _ in FixedLength(3).pre_tokenize_str("abcde")]
     ['abc', 'de']
@@ -190,12 +191,12 @@ class FixedLength(_OneStage):
 
     def __post_init__(self) -> None:
         if type(self.length) is not int or not 1 <= self.length < 1 << 31:
-            self._wrong("length", "1 to 2**31-1")
+            self._raise_invalid("length", "1 to 2**31-1")
 
     def stages(self) -> tuple[Stage, ...]:
         return (self._stage(Run(ANY, at_most=self.length)),)
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        cls._expect(given, [], "length")
-        return cls(**given)
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        cls._check_fields(fields, [], "length")
+        return cls(**fields)

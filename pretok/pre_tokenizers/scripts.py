@@ -1,4 +1,4 @@
-"""UnicodeScripts, whose pieces are found at once, and by stages in three steps."""
+"""UnicodeScripts: splits by a table at once, or by stages in three steps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pretok.unicode import CODE_POINTS
 
 JOINER = 0
 GROUPS = 12
-"""The scripts make up GROUPS groups in two ways, so that no two scripts share a group in both."""
+"""Number of groups of scripts in each of two partitions. No two scripts share both groups."""
 
 
 @dataclass(frozen=True)
 class UnicodeScripts(Block):
     """Cuts where the script changes, as SentencePiece does.
 
-    Hiragana and Katakana count as Han. U+0020 and what has no script, as it was in an old Unicode
-    version, belong to the piece before; where none is before, they are dropped, as tokenizers
-    does.
+    Hiragana and Katakana count as Han. The table has an old Unicode version, as in tokenizers.
+    U+0020 and characters without a script belong to the piece before them. As in tokenizers, they
+    are dropped at the start of the text.
 
     >>> [part for part, _ in UnicodeScripts().pre_tokenize_str(" ok, どこ 東京?")]
     ['ok', ', ', 'どこ 東京', '?']
@@ -36,8 +36,8 @@ class UnicodeScripts(Block):
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         scripts = _scripts()[code_points_of(piece.text)]
-        places = np.flatnonzero(scripts != JOINER)
-        starts = places[np.diff(scripts[places], prepend=np.uint8(JOINER)) != 0].tolist()
+        positions = np.flatnonzero(scripts != JOINER)
+        starts = positions[np.diff(scripts[positions], prepend=np.uint8(JOINER)) != 0].tolist()
         for start, end in zip(starts, [*starts[1:], len(piece.text)], strict=False):
             yield piece.part(start, end)
 
@@ -47,13 +47,15 @@ class UnicodeScripts(Block):
 
 @cache
 def _stages() -> tuple[Stage, ...]:
-    # Rules tell 31 classes apart at most, and there are 135 scripts.
+    # A stage has at most 31 classes, too few for 135 scripts. Two partitions into groups suffice.
     joiners = _set([JOINER])
-    begun = Stage((Run(~joiners, at_most=1, tail=ANY),), behavior="removed", invert=True)
-    neighbors = [_set(range(n * GROUPS, (n + 1) * GROUPS)) for n in range(GROUPS)]
-    others = [_set(range(n, GROUPS * GROUPS, GROUPS)) for n in range(GROUPS)]
-    return begun, *(
-        Stage(tuple(Run(scripts | joiners) for scripts in groups)) for groups in (neighbors, others)
+    drop_leading_joiners = Stage(
+        (Run(~joiners, at_most=1, tail=ANY),), behavior="removed", invert=True
+    )
+    ranges = [_set(range(n * GROUPS, (n + 1) * GROUPS)) for n in range(GROUPS)]
+    strided = [_set(range(n, GROUPS * GROUPS, GROUPS)) for n in range(GROUPS)]
+    return drop_leading_joiners, *(
+        Stage(tuple(Run(scripts | joiners) for scripts in groups)) for groups in (ranges, strided)
     )
 
 

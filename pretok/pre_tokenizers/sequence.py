@@ -1,4 +1,4 @@
-"""Sequence, blocks one behind the other, and from_dict, any block from its JSON object."""
+"""Sequence, which applies blocks in order, and from_dict, which parses any block."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ MAX_BLOCKS = 256
 
 @dataclass(frozen=True)
 class Sequence(Block):
-    """Each block splits every piece that the one before it made.
+    """Each block splits the pieces of the previous block.
 
-    A Sequence in a Sequence counts as the blocks that it has. Raises DefinitionError for more
-    than MAX_BLOCKS blocks.
+    Nested Sequences are flattened. Raises DefinitionError for more than MAX_BLOCKS blocks.
 
     >>> from pretok.pre_tokenizers import Digits, WhitespaceSplit
     >>> Sequence([WhitespaceSplit(), Digits()]).pre_tokenize_str("a 12b")
@@ -45,25 +44,25 @@ class Sequence(Block):
         for number, block in enumerate(pretokenizers, 1):
             if not isinstance(block, Block):
                 raise DefinitionError(
-                    f"Sequence: number {number} is {shortened(block)}; expected a block"
+                    f"Sequence: expected a block as item {number}, got {shortened(block)}"
                 )
             flat += block.pretokenizers if isinstance(block, Sequence) else [block]
-            # The pieces of each block are made of those of the one before, in nested generators.
+            # Each block adds a nested generator, so this bounds the depth of the stack.
             if len(flat) > MAX_BLOCKS:
-                raise DefinitionError(f"Sequence: expected {MAX_BLOCKS} blocks at most")
+                raise DefinitionError(f"Sequence: expected at most {MAX_BLOCKS} blocks")
         object.__setattr__(self, "pretokenizers", tuple(flat))
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
-        cutting: tuple[Stage, ...] = ()
+        pending: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
-            if not isinstance(block, Cutter) or len(cutting) == MAX_STAGES:
-                pieces, cutting = _cut_all(pieces, cutting), ()
+            if not isinstance(block, Cutter) or len(pending) == MAX_STAGES:
+                pieces, pending = _cut_all(pieces, pending), ()
             if isinstance(block, Cutter):
-                cutting += block.stages()
+                pending += block.stages()
             else:
-                pieces = _each(block, pieces)
-        return _cut_all(pieces, cutting)
+                pieces = _split_all(block, pieces)
+        return _cut_all(pieces, pending)
 
     @property
     def changes_text(self) -> bool:
@@ -76,15 +75,17 @@ class Sequence(Block):
         return {"pretokenizers": [block.to_dict() for block in self.pretokenizers]}
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        return cls(map(from_dict, cls._inner(given)))
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        return cls(map(from_dict, cls._inner(fields)))
 
     @classmethod
-    def _inner(cls, given: dict[str, Any]) -> list[Any]:
-        cls._expect(given, ["pretokenizers"])
-        inner = given["pretokenizers"]
+    def _inner(cls, fields: dict[str, Any]) -> list[Any]:
+        cls._check_fields(fields, ["pretokenizers"])
+        inner = fields["pretokenizers"]
         if not isinstance(inner, list):
-            raise DefinitionError(f"Sequence: pretokenizers {shortened(inner)}; expected a list")
+            raise DefinitionError(
+                f"Sequence: expected a list as pretokenizers, got {shortened(inner)}"
+            )
         return inner
 
 
@@ -92,61 +93,61 @@ def _cut_all(pieces: Iterable[Piece], stages: tuple[Stage, ...]) -> Iterable[Pie
     return (part for piece in pieces for part in cut(piece, stages)) if stages else pieces
 
 
-def _each(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
+def _split_all(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
     return (part for piece in pieces for part in block.pieces(piece))
 
 
-_KINDS: dict[str, type[Block]] = {
-    kind.__name__: kind
-    for kind in (
+_BLOCK_TYPES: dict[str, type[Block]] = {
+    block_type.__name__: block_type
+    for block_type in (
         *(BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Metaspace),
         *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
     )
 }
 
 
-def from_dict(given: dict[str, Any]) -> Block:
-    """Return the block that a tokenizer.json has as the object `given`.
+def from_dict(definition: dict[str, Any]) -> Block:
+    """Return the block of the JSON object `definition` of a tokenizer.json.
 
-    What tokenizers may leave out may be left out. Raises DefinitionError for an object that is no
-    block, has other fields than it, or is a Split at a regular expression.
+    The fields that are optional in tokenizers are optional here. Raises DefinitionError for an
+    unknown type, missing or unknown fields, or a Split at a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})
     Digits(individual_digits=True)
     """
-    if _kind_of(given) is not Sequence:
-        return _block(given)
-    # A loop, so that no depth of nesting exhausts the stack.
+    if _type_of(definition) is not Sequence:
+        return _block(definition)
+    # A loop, because recursion over deep nesting would exhaust the stack.
     blocks: list[Block] = []
-    pending: list[dict[str, Any]] = [given]
-    seen = 0
+    pending: list[dict[str, Any]] = [definition]
+    count = 0
     while pending:
         part = pending.pop()
-        seen += 1
-        if seen > MAX_BLOCKS:
+        count += 1
+        if count > MAX_BLOCKS:
             raise DefinitionError(
-                f"Sequence: expected {MAX_BLOCKS} blocks at most, Sequences among them"
+                f"Sequence: expected at most {MAX_BLOCKS} blocks, including Sequences"
             )
-        if _kind_of(part) is Sequence:
+        if _type_of(part) is Sequence:
             pending += reversed(Sequence._inner(_fields(part)))
         else:
             blocks.append(_block(part))
     return Sequence(blocks)
 
 
-def _block(given: dict[str, Any]) -> Block:
-    return _kind_of(given)._from_json(_fields(given))
+def _block(definition: dict[str, Any]) -> Block:
+    return _type_of(definition)._from_json(_fields(definition))
 
 
-def _kind_of(given: object) -> type[Block]:
-    kind = given.get("type") if isinstance(given, dict) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
+def _type_of(definition: object) -> type[Block]:
+    name = definition.get("type") if isinstance(definition, dict) else None
+    if not isinstance(name, str) or name not in _BLOCK_TYPES:
         raise DefinitionError(
-            f"unknown pre_tokenizer {shortened(given)}; expected an object whose 'type' is one of "
-            f"{', '.join(map(repr, _KINDS))}"
+            f"unknown pre_tokenizer {shortened(definition)}; expected an object whose 'type' is "
+            f"one of {', '.join(map(repr, _BLOCK_TYPES))}"
         )
-    return _KINDS[kind]
+    return _BLOCK_TYPES[name]
 
 
-def _fields(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in given if name != "type"}
+def _fields(definition: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in definition.items() if name != "type"}

@@ -1,4 +1,4 @@
-"""The blocks that change what they cut: ByteLevel and Metaspace."""
+"""The blocks that change the text as well as cut it: ByteLevel and Metaspace."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PrependScheme = Literal["always", "first", "never"]
 class ByteLevel(Block):
     """Cuts as GPT-2 does, if `use_regex`, and writes each UTF-8 byte as one character.
 
-    `add_prefix_space` puts U+0020 before each piece that does not begin with one, before it is
-    cut. `trim_offsets` says nothing about pieces; tokenizers keeps it for another stage.
+    Before cutting, `add_prefix_space` prepends U+0020 to each piece that does not begin with it.
+    `trim_offsets` does not affect pieces; tokenizers uses it in another stage.
 
     >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
@@ -42,22 +42,21 @@ class ByteLevel(Block):
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         if self.add_prefix_space and piece.text and not piece.text.startswith(" "):
-            piece = piece.behind(" ")
+            piece = piece.with_prefix(" ")
         for part in cut(piece, self._cuts()) if piece.text else ():
             if part.text.isascii():
                 yield part._replace(text=part.text.translate(BYTE_CHARACTERS))
             else:
                 encoded = (char.encode("utf-8", "surrogatepass") for char in part.text)
-                yield part.spelt(
+                yield part.respelled(
                     [code.decode("latin-1").translate(BYTE_CHARACTERS) for code in encoded]
                 )
 
     def stages(self) -> tuple[Stage, ...]:
         if self.add_prefix_space:
             raise DefinitionError(
-                "ByteLevel(add_prefix_space=True) puts a space into the text before it cuts, so "
-                "no stage cuts the text as it is in the same places; use add_prefix_space=False, "
-                "and put the space before the text yourself"
+                "ByteLevel(add_prefix_space=True) changes the text, so it has no stages; use "
+                "add_prefix_space=False, and put the space before the text yourself"
             )
         return self._cuts()
 
@@ -65,17 +64,17 @@ class ByteLevel(Block):
         return GPT2.stages if self.use_regex else ()
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        cls._expect(given, ["add_prefix_space", "trim_offsets"], "use_regex")
-        return cls(**given)
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        cls._check_fields(fields, ["add_prefix_space", "trim_offsets"], "use_regex")
+        return cls(**fields)
 
 
 @dataclass(frozen=True)
 class Metaspace(Block):
-    """Writes U+0020 as `replacement`, and cuts before each `replacement`, if `split`.
+    """Replaces U+0020 by `replacement`, and cuts before each `replacement`, if `split`.
 
-    `prepend_scheme` puts a replacement before each piece that does not begin with one ("always"),
-    only before the one where the text begins ("first"), or before none ("never").
+    `prepend_scheme` prepends a replacement to each piece that does not begin with it ("always"),
+    only to the first piece of the text ("first"), or to no piece ("never").
 
     >>> Metaspace().pre_tokenize_str("Hi you")
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]
@@ -87,9 +86,9 @@ class Metaspace(Block):
 
     def __post_init__(self) -> None:
         if not isinstance(self.replacement, str) or len(self.replacement) != 1:
-            self._wrong("replacement", "one character")
+            self._raise_invalid("replacement", "one character")
         if self.prepend_scheme not in get_args(PrependScheme):
-            self._wrong("prepend_scheme", f"one of {get_args(PrependScheme)}")
+            self._raise_invalid("prepend_scheme", f"one of {get_args(PrependScheme)}")
         self._require_bools("split")
 
     @property
@@ -104,7 +103,7 @@ class Metaspace(Block):
             self.prepend_scheme == "first" and piece.span[0] == 0
         )
         if prepended and not piece.text.startswith(self.replacement):
-            piece = piece.behind(self.replacement)
+            piece = piece.with_prefix(self.replacement)
         start = 0
         while self.split and (mark := piece.text.find(self.replacement, start + 1)) > 0:
             yield piece.part(start, mark)
@@ -112,23 +111,23 @@ class Metaspace(Block):
         yield piece.part(start, len(piece.text))
 
     def stages(self) -> tuple[Stage, ...]:
-        # What is prepended stays with the first part, so it moves no cut.
+        # A prepended replacement stays with the first part, so it moves no cut.
         if not self.split:
             return ()
         marks = code_points(self.replacement, " ")
-        written = replace(self, prepend_scheme="never").to_json()
+        json_text = replace(self, prepend_scheme="never").to_json()
         rules = (Run(marks, at_most=1),)
-        return (Stage(rules, behavior="merged_with_next", huggingface=written),)
+        return (Stage(rules, behavior="merged_with_next", huggingface=json_text),)
 
     @classmethod
-    def _from_json(cls, given: dict[str, Any]) -> Block:
-        """Older files say add_prefix_space, and once said str_rep, the replacement again."""
-        cls._expect(given, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
-        scheme = given.get("prepend_scheme", "always")
-        prefix = given.get("add_prefix_space", True)
+    def _from_json(cls, fields: dict[str, Any]) -> Block:
+        """Accept the fields of older files: add_prefix_space, and str_rep, which is ignored."""
+        cls._check_fields(fields, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
+        scheme = fields.get("prepend_scheme", "always")
+        prefix = fields.get("add_prefix_space", True)
         if prefix is not True and (prefix is not False or scheme != "never"):
             raise DefinitionError(
-                f"Metaspace: add_prefix_space={shortened(prefix)}, but "
-                f"prepend_scheme={shortened(scheme)}; expected True, or False and 'never'"
+                "Metaspace: expected add_prefix_space=True, or False with prepend_scheme='never', "
+                f"got {shortened(prefix)} with {shortened(scheme)}"
             )
-        return cls(given["replacement"], scheme, given.get("split", True))
+        return cls(fields["replacement"], scheme, fields.get("split", True))

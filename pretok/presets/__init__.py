@@ -1,8 +1,8 @@
-r"""Every preset as data, by family.
+r"""All built-in presets as data, by family.
 
 A preset mirrors its published pattern, alternative by alternative. The patterns are for people and
-for tests; nothing compiles them at run time. After a change here run
-`python -m cpp.generate.presets`, which hands the presets to C++.
+for tests; nothing compiles them at run time. After each change run `python -m cpp.generate.presets`
+to generate the C++ presets.
 """
 
 from pretok.presets.cl100k import (

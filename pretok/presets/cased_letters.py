@@ -1,7 +1,7 @@
-"""The letters with case that DeepSeek-LLM's pattern lists, as numbers.
+"""The cased letters in DeepSeek-LLM's pattern, as numbers.
 
-Copies of that pattern went through editors that normalise text: what looks like U+0399 in them is
-U+1FBE, U+03A9 is U+2126, K is U+212A. In numbers that cannot happen.
+Numbers survive editors that normalize text. Some copies of the pattern were normalized: they have
+U+0399 for U+1FBE, U+03A9 for U+2126, and K for U+212A.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""cl100k, Llama 3, Qwen and what splits like them: a word takes one sign before it along."""
+"""The cl100k family, with Llama 3 and Qwen: a word may include one sign before it."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def like_llama3(
     tail: bool = True,
     before: tuple[Stage, ...] = (),
 ) -> Preset:
-    r"""Return a preset that splits as Llama 3 does, but for what is said otherwise.
+    r"""Return a variant of Llama 3's preset.
 
-    `contractions`: whether they are pre-tokens; `marks`: whether words hold \p{M}; `digits`: how
-    many stay together at most; `tail`: whether line breaks stay with the signs before them;
-    `before`: stages before.
+    `contractions`: whether contractions are pre-tokens; `marks`: whether words may contain \p{M};
+    `digits`: maximum digits of a pre-token; `tail`: whether line breaks stay with the signs before
+    them; `before`: stages that run first.
     """
     word, word_regex = (LETTER | MARK, r"[\p{L}\p{M}]") if marks else (LETTER, r"\p{L}")
     other = OTHER - MARK if marks else OTHER
@@ -160,7 +160,7 @@ EXAONE_MOE = Preset(
         CONTRACTIONS,
         Phrase(LETTER, MARK, SPACE, lead=LEAD),
         Run(NUMBER, at_most=1),
-        # [\r\n/]? takes a line break: the run before it has taken every slash.
+        # [\r\n/]? matches only a line break, because the run before it takes all slashes.
         Run(OTHER, lead=SPACE, tail=NEWLINE | code_points("/"), tail_at_most=1),
         *SPACES,
     ),

@@ -1,4 +1,4 @@
-"""What patterns of several families are made of: rules, and the regex text that they equal."""
+"""Rules that several families share, and their regex text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pretok.stage import Stage
 ENGLISH = ("s", "t", "re", "ve", "m", "ll", "d")
 CONTRACTIONS = Contraction(*ENGLISH, ignore_case=True)
 CONTRACTIONS_REGEX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-# The same matches, in the order that tiktoken and those after it write them.
+# The same contractions in tiktoken's order.
 SHORT_ENGLISH = ("s", "d", "m", "t", "ll", "ve", "re")
 
 LEAD = ~(NEWLINE | LETTER | NUMBER)
@@ -27,26 +27,26 @@ SPACES_REGEX = r"\s*[\r\n]+|\s+(?!\S)|\s+"
 ASCII_SIGNS = code_points("!-/", ":-@", "[-`", "{-~")
 
 LLAMA_CPP = "llama.cpp, src/llama-vocab.cpp at 00ad355e; "
-UNKNOWN = LLAMA_CPP + "the model's own file was not seen, so that it may split otherwise"
+UNKNOWN = LLAMA_CPP + "not checked against the model's own file"
 
 
-def names(listed: str) -> tuple[str, ...]:
-    """Return the names in `listed`, which white space parts."""
-    return tuple(listed.split())
+def names(text: str) -> tuple[str, ...]:
+    """Return the names in `text`, separated by white space."""
+    return tuple(text.split())
 
 
 def stage(pattern: str, *rules: Rule) -> Stage:
-    """Return a stage that splits as `pattern` does, and keeps what it matches and what not."""
+    """Return a stage that splits as `pattern` does, and keeps the text between matches."""
     return Stage(rules, pattern)
 
 
 def block(huggingface: dict[str, object], *rules: Rule, behavior: Behavior = "isolated") -> Stage:
-    """Return a stage that splits as this pre_tokenizer of tokenizers does."""
+    """Return a stage that splits as this pre_tokenizer of Hugging Face tokenizers does."""
     return Stage(rules, behavior=behavior, huggingface=json.dumps(huggingface))
 
 
 def split(regex: str) -> dict[str, object]:
-    """Return the pre_tokenizer of tokenizers that splits by `regex` and keeps all."""
+    """Return the pre_tokenizer that splits by `regex` and keeps all text."""
     pattern = {"Regex": regex}
     return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
 

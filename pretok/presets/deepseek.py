@@ -1,4 +1,4 @@
-"""DeepSeek and what is built like it: stages for numbers and for scripts, then for words."""
+"""The DeepSeek family: stages for numbers and for scripts, then for words."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ SCRIPTS = stage(
 DEEPSEEK_CODER = Preset(
     name="deepseek-coder",
     engine="hf",
-    source="DeepSeek-Coder tokenizer.json, by a third party's copy",
+    source="DeepSeek-Coder tokenizer.json, from a third party's copy",
     stages=(
         EACH_NEWLINE,
         stage(r"\s?\p{L}+", Run(LETTER, lead=WHITE_SPACE)),
@@ -98,7 +98,7 @@ DEEPSEEK_CODER = Preset(
 DEEPSEEK_LLM = Preset(
     name="deepseek-llm",
     engine="hf",
-    source="DeepSeek-LLM tokenizer.json, by a third party's copy",
+    source="DeepSeek-LLM tokenizer.json, from a third party's copy",
     stages=(
         EACH_NEWLINE,
         stage(rf"\s?{CASED_LETTERS_REGEX}+", Run(CASED_LETTERS, lead=WHITE_SPACE)),
@@ -111,16 +111,16 @@ DEEPSEEK_LLM = Preset(
                 lead=WHITE_SPACE,
             ),
         ),
-        # `$` is before each line break in Oniguruma, but the first stage has cut these off.
+        # In Oniguruma `$` also matches before line breaks, but the first stage has isolated them.
         stage(r"\s+$", Spaces(through=END_OF_TEXT)),
         SCRIPTS,
         EACH_DIGIT,
     ),
 )
 
-# Three stages of the file: runs are cut into parts of 510 digits from their end, then what is left
-# when groups of three are taken from the end of each part is cut off, then each group of three.
-# As 510 is 3 times 170, that is groups of three from the end of the run.
+# The file has three stages. The first cuts runs of digits into parts of 510, counted from the end.
+# The second isolates the one or two digits before the groups of three of each part. The third
+# isolates each group. Since 510 is 3 * 170, they equal groups of three from the end of the run.
 _AFMOE_DIGITS = (
     r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
     r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
@@ -130,7 +130,7 @@ _AFMOE_DIGITS = (
 AFMOE = Preset(
     name="afmoe",
     engine="hf",
-    source="AFMoE tokenizer.json, by a third party's copy",
+    source="AFMoE tokenizer.json, from a third party's copy",
     stages=(
         block(
             {"type": "Sequence", "pretokenizers": [split(regex) for regex in _AFMOE_DIGITS]},

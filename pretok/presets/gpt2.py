@@ -1,4 +1,4 @@
-"""GPT-2 and what is built on it: words with the space before them, no rule for line breaks."""
+"""The GPT-2 family: words include the space before them, and no rule treats line breaks."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ STARCODER = Preset(
     name="starcoder",
     aliases=names("refact command-r smollm codeshell exaone minerva-7b mellum2"),
     engine="hf",
-    source="StarCoder tokenizer.json: Digits, each by itself, then ByteLevel",
+    source="StarCoder tokenizer.json: Digits with individual digits, then ByteLevel",
     stages=(EACH_DIGIT, GPT2.stages[0]),
 )
 
@@ -89,9 +89,9 @@ FALCON = Preset(
     name="falcon",
     engine="hf",
     source=(
-        "Falcon tokenizer.json, as quoted in ggml-org/llama.cpp#3502; there ByteLevel comes before "
-        "Digits, which then takes what stands for the bytes B2, B3, B9 and BC to BE for numbers "
-        "and cuts within characters, as no stage does"
+        "Falcon tokenizer.json, as quoted in ggml-org/llama.cpp#3502; its Digits runs after "
+        "ByteLevel, so it also isolates the bytes B2, B3, B9 and BC to BE, even within a "
+        "character; this preset does not"
     ),
     exactness="approximate",
     stages=(
@@ -105,7 +105,7 @@ FALCON = Preset(
 DEFAULT = Preset(
     name="default",
     engine="hf",
-    source=LLAMA_CPP + "what it does with a file that does not name its pre-tokenizer",
+    source=LLAMA_CPP + "its split for files that do not name a pre-tokenizer",
     stages=(
         stage(r"[\p{P}\$\+<=>\^~\|]+", Run(PUNCTUATION | code_points(*"$+<=>^~|"))),
         GPT2.stages[0],
@@ -138,7 +138,7 @@ CHAMELEON = Preset(
 CLIP = Preset(
     name="clip",
     engine="hf",
-    source="transformers, CLIPConverter; white space is dropped, letters are to be small before",
+    source="transformers, CLIPConverter; drops white space, and expects lowercased text",
     stages=(
         Stage(
             (Contraction(*ENGLISH), Run(LETTER), Run(NUMBER, at_most=1), Run(OTHER)),

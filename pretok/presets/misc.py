@@ -1,4 +1,4 @@
-"""Splits by white space or lines, and others that belong to no family."""
+"""Presets outside the families, such as splits at white space or lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pretok.rules import Groups, Run
 _BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 _BLOOM = stage(
     _BLOOM_REGEX,
-    # In Oniguruma the inner brackets are a class within the class.
+    # In Oniguruma the inner brackets are a nested class.
     Run(
         ~(WHITE_SPACE | code_points(*"(|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)")),
         lead=SPACE,
@@ -46,7 +46,7 @@ GEMMA4 = Preset(
 WHITESPACE = Preset(
     name="whitespace",
     engine="hf",
-    source=LLAMA_CPP + "of jina-embeddings-v2-base-zh; white space is kept, unlike tokenizers does",
+    source=LLAMA_CPP + "for jina-embeddings-v2-base-zh; unlike tokenizers, it keeps white space",
     exactness="unknown",
     pattern=r"\S+",
     rules=(Run(~WHITE_SPACE),),
@@ -59,7 +59,8 @@ SUPERBPE = Preset(
     exactness="unknown",
     stages=(
         stage(r"\p{N}+", Run(NUMBER)),
-        # The pattern is empty: it cuts before each group, and what follows the last stays with it.
+        # The pattern matches the empty text before each group, so the text after the last group
+        # stays with that group.
         block(
             split(r"(?=(\d{3})+(?!\d))"),
             Groups(DIGIT, at_least=3),

@@ -1,4 +1,4 @@
-"""o200k and what splits like it: words are cut where their case falls."""
+"""The o200k family: words are cut between a lower and an upper case letter."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from pretok.stage import Stage
 
 UPPER_REGEX = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
 LOWER_REGEX = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
-# [\r\n/]* begins at a line break, for the run before it has taken every slash.
+# [\r\n/]* begins at a line break, because the run before it takes all slashes.
 NEWLINES_SLASHES = NEWLINE | code_points("/")
 
 
 def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> Stage:
-    """Return the alternatives for words alone, for their rule and their text."""
+    """Return a stage with only the alternatives for words."""
     end = CONTRACTIONS_REGEX + "?" if suffix else ""
     upper, lower = f"[{UPPER_REGEX}{but_regex}]", f"[{LOWER_REGEX}{but_regex}]"
     word = CasedWord(
@@ -135,7 +135,7 @@ GRANITE_EMBEDDING = Preset(
     name="granite-embed",
     aliases=names("granite-embed-multi-97m"),
     engine="hf",
-    source=UNKNOWN + "; this is o200k's split, which llama.cpp's expression comes near",
+    source=UNKNOWN + "; this is o200k's split, of which llama.cpp's pattern is an approximation",
     exactness="unknown",
     stages=(_O200K,),
 )

@@ -86,34 +86,35 @@ class Rule:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
 
-def require_set(kind: str, field: str, value: object, optional: bool = False) -> None:
+def require_set(owner: str, field: str, value: object, optional: bool = False) -> None:
     """Raise DefinitionError unless `value` is a CharSet with members, or None if `optional`."""
     if optional and value is None:
         return
     if not isinstance(value, CharSet) or not value:
         expected = "None or a CharSet" if optional else "a CharSet"
-        raise DefinitionError(f"{kind}: {field}={value!r}; expected {expected} with members")
+        raise DefinitionError(f"{owner}: {field}={value!r}; expected {expected} with members")
 
 
-def require_disjoint(kind: str, one: tuple[str, CharSet], other: tuple[str, CharSet]) -> None:
+def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
     """Raise DefinitionError if two named sets share members."""
-    if one[1] & other[1]:
+    shared = first[1] & second[1]
+    if shared:
         raise DefinitionError(
-            f"{kind}: {one[0]} and {other[0]} share {one[1] & other[1]!r}, so matching would need "
+            f"{owner}: {first[0]} and {second[0]} share {shared!r}, so matching would need "
             "backtracking; make them disjoint"
         )
 
 
 def require_count(
-    kind: str, field: str, value: object, optional: bool = False, most: int = (1 << 31) - 1
+    owner: str, field: str, value: object, optional: bool = False, limit: int = (1 << 31) - 1
 ) -> None:
-    """Raise DefinitionError unless `value` is 1 to `most`, or None if `optional`."""
+    """Raise DefinitionError unless `value` is 1 to `limit`, or None if `optional`."""
     if optional and value is None:
         return
-    if type(value) is not int or not 1 <= value <= most:
-        limit = "2**31-1" if most == (1 << 31) - 1 else str(most)
-        expected = f"None or 1 to {limit}" if optional else f"1 to {limit}"
-        raise DefinitionError(f"{kind}: {field}={shortened(value)}; expected {expected}")
+    if type(value) is not int or not 1 <= value <= limit:
+        maximum = "2**31-1" if limit == (1 << 31) - 1 else str(limit)
+        expected = f"None or 1 to {maximum}" if optional else f"1 to {maximum}"
+        raise DefinitionError(f"{owner}: {field}={shortened(value)}; expected {expected}")
 
 
 def shortened(value: object) -> str:

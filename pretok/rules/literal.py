@@ -173,8 +173,8 @@ def _chars(*texts: str) -> list[CharSet]:
     return [chars] if chars else []
 
 
-def _require_text(kind: str, field: str, value: object) -> None:
+def _require_text(owner: str, field: str, value: object) -> None:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_LITERAL:
         raise DefinitionError(
-            f"{kind}: {field} {shortened(value)}; expected a str of 1 to {MAX_LITERAL} code points"
+            f"{owner}: {field} {shortened(value)}; expected a str of 1 to {MAX_LITERAL} code points"
         )

@@ -49,7 +49,7 @@ class Run(Rule):
         require_set("Run", "lead", self.lead, optional=True)
         require_set("Run", "tail", self.tail, optional=True)
         require_count("Run", "at_most", self.at_most, optional=True)
-        require_count("Run", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
+        require_count("Run", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
         require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
         if self.at_most is not None and self.at_least > self.at_most:
             raise DefinitionError(

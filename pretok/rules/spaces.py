@@ -54,7 +54,7 @@ class Spaces(Rule):
             names = ", ".join(Through.__members__)
             raise DefinitionError(f"Spaces: through={self.through!r}; expected one of {names}")
         require_count("Spaces", "at_most", self.at_most, optional=True)
-        require_count("Spaces", "at_least", self.at_least, most=MAX_LOOK_AHEAD)
+        require_count("Spaces", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
         if self.at_most is None and self.at_least == 1:
             return
         if self.through not in (ALL_BUT_LAST, ALL):

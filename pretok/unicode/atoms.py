@@ -1,11 +1,11 @@
-"""Atoms: the finest partition of the code points that rules tell apart."""
+"""Atoms: the finest partition of the code points that rules distinguish."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import NamedTuple
 
-# The 25 White_Space code points; every version from 6.3 to 18.0 has the same ones.
+# The 25 White_Space code points, unchanged from Unicode 6.3 to 18.0.
 WHITE_SPACE_CODE_POINTS = (
     *(*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)),
     *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
@@ -13,7 +13,7 @@ WHITE_SPACE_CODE_POINTS = (
 
 
 class Atom(IntEnum):
-    """Number of each atom, the same in Python (here) and C++ (cpp/core/unicode/classes.hpp)."""
+    """The number of each atom, in Python and in C++ (cpp/core/unicode/classes.hpp)."""
 
     UPPER = 0
     LOWER = 1
@@ -50,7 +50,7 @@ ATOMS = (
     AtomKind("n", "Nl, No, not Han"),
     AtomKind("r", "U+000A, U+000D"),
     AtomKind("s", "U+0020"),
-    AtomKind("w", "the other White_Space code points"),
+    AtomKind("w", "all other White_Space code points"),
     AtomKind("p", "Pc, Pd, Ps, Pe, Pi, Pf, Po, not Han"),
     AtomKind("y", "Sm, Sc, Sk, So, not Han"),
     AtomKind("x", "Cc, Cf, Cs, Co, Cn, not White_Space; any byte that is not UTF-8"),

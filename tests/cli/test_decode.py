@@ -151,7 +151,7 @@ def test_numbers_of_bits(call: Call, given: list[str]) -> None:
     ("arguments", "expected"),
     [
         (["--lines", "-f", "uint16"], "--lines needs --format ids; see 'pretok decode --help'"),
-        (["--ids", "1", "file"], "both FILE and --ids are given"),
+        (["--ids", "1", "file"], "got both FILE and --ids; pass only"),
         (["--errors", "ignore"], "'keep', 'replace', 'strict'"),
         (["no/such/file"], "or the ids themselves with --ids"),
         (["--ids", "1", "--vocab", "no_such_vocabulary"], "no_such_vocabulary"),

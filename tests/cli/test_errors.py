@@ -29,15 +29,15 @@ def errors_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
         (["presets", "llama3.9"], "did you mean 'llama3"),
         (["diff", "gpt2", "gpt3", "-t", "x"], "unknown preset 'gpt3'; did you mean 'gpt"),
         (["split", "-t", "x"], "missing option '--preset' / '-p'; see 'pretok split --help'"),
-        (["split", "-p", "qwen2", "-t", ""], "--text is empty; give some text to split"),
-        (["split", "-p", "qwen2"], "standard input is empty; give some text"),
-        (["explain", "-p", "qwen2", "-f", "json"], "standard input is empty; give some text"),
+        (["split", "-p", "qwen2", "-t", ""], "--text is empty; expected some text"),
+        (["split", "-p", "qwen2"], "standard input is empty; expected some text"),
+        (["explain", "-p", "qwen2", "-f", "json"], "standard input is empty; expected some text"),
         (
             ["split", "-p", "qwen2", "--unicode", "13.0", "-t", "x"],
             "unknown Unicode version '13.0'",
         ),
         (["split", "-p", "qwen2", "--unicode", "13.0", "-t", "x"], "'15.0', '15.1', '16.0'"),
-        (["split", "-p", "qwen2", "-t", "x", "file"], "both FILE and --text are given"),
+        (["split", "-p", "qwen2", "-t", "x", "file"], "got both FILE and --text"),
         (
             ["split", "-p", "qwen2", "-t", "x", "--unit", "byte"],
             "--unit needs --format offsets",
@@ -60,11 +60,11 @@ def test_errors_are_one_line_that_says_what_to_do(
 def test_files_that_cannot_be_read(call: Call, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    hint = "; give a file that can be read, '-' for standard input, or the text itself with --text"
+    hint = "; pass a readable file, '-' for standard input, or the text itself with --text"
     for path, expected in (
         (tmp_path / "missing", "No such file or directory" + hint),
         (tmp_path, "directory" if sys.platform != "win32" else "denied"),
-        (empty, "is empty; give some text to split"),
+        (empty, "is empty; expected some text"),
         (tmp_path / "a\nb\x1b", "a\\nb\\x1b'"),
         (tmp_path / ("long" * 999), "..."),
     ):

@@ -42,7 +42,7 @@ def test_the_command_reports_cases_preset_by_preset(fuzz: Fuzz) -> None:
     assert lines[0].endswith(", seed 7")
     names = [preset.name for preset in pretok.presets()]
     assert {line.split()[0] for line in lines[1:-1]} == set(names)
-    tried = [line for line in lines[1:-1] if "left out: " not in line]
+    tried = [line for line in lines[1:-1] if "skipped: " not in line]
     able = [
         name for name in names if not engine("regex").unsupported_reason(pretok.get(name).preset)
     ]
@@ -63,7 +63,7 @@ def test_the_command_takes_presets_by_alias_each_once(fuzz: Fuzz) -> None:
 def test_the_command_names_what_an_engine_cannot_express_once(fuzz: Fuzz) -> None:
     status, output, _ = fuzz("--against", "hf", "--seconds", "0.06")
     assert status == 0
-    left_out = [line.split()[0] for line in output.splitlines() if "left out: " in line]
+    left_out = [line.split()[0] for line in output.splitlines() if "skipped: " in line]
     assert left_out == ["r50k", "cl100k"]
     tried = [line.split()[0] for line in output.splitlines() if " cases  no mismatch" in line]
     names = [preset.name for preset in pretok.presets()]
@@ -115,8 +115,8 @@ def test_presets_that_an_engine_cannot_express_are_an_error_if_there_are_no_othe
 ) -> None:
     status, output, error = fuzz("--preset", "cl100k", "--against", "hf")
     assert status == 2
-    assert "cl100k  left out: " in output
-    assert "hf can express none of these presets" in error
+    assert "cl100k  skipped: " in output
+    assert "hf cannot express any of these presets" in error
 
 
 def test_a_preset_without_a_pattern_is_an_error(

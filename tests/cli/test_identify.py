@@ -44,7 +44,7 @@ def test_a_name(call: Call) -> None:
     assert lines[:2] == ["the name 'llama-bpe' is", "  preset     llama3"]
     assert "  engine     hf (Hugging Face tokenizers)" in lines
     assert "  unicode    16.0" in lines
-    assert "  exact      yes, as tests against the engine say" in lines
+    assert "  exact      yes, tested against the engine" in lines
     assert f"  source     {LLAMA3.source}" in lines
 
 
@@ -67,7 +67,7 @@ def test_a_pattern(call: Call) -> None:
 def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
     status, out, err = call("identify", LLAMA3.pattern.replace("{1,3}", "{1,4}"))
     assert (status, err) == (1, "")
-    assert "the nearest is 'llama3' (-), where this one (+) differs:\n" in out
+    assert "the nearest is 'llama3' (-), which differs from this pattern (+):\n" in out
     assert "\n- \\p{N}{1,3}\n+ \\p{N}{1,4}\n          ^\n" in out
     status, out, _ = call("identify", CL100K.pattern, "--format", "json")
     assert status == 1
@@ -217,10 +217,10 @@ def test_text_that_tiktoken_drops() -> None:
 
 def test_an_engine_that_refuses() -> None:
     pytest.importorskip("tokenizers", reason="the engine is not installed")
-    with pytest.raises(EngineError, match=r"tokenizers .* refuses the pre_tokenizer"):
+    with pytest.raises(EngineError, match=r"tokenizers .* rejects the pre_tokenizer"):
         of_huggingface({"type": "Nothing"})
     pytest.importorskip("tiktoken", reason="the engine is not installed")
-    with pytest.raises(EngineError, match=r"tiktoken .* gives up"):
+    with pytest.raises(EngineError, match=r"tiktoken .* failed"):
         of_pattern("(", "tiktoken", pretok.get("gpt2"))[1]("a")
 
 

@@ -152,7 +152,7 @@ def test_the_first_byte_that_is_not_text_is_named(
     assert status == 2
     assert errors == (
         f"pretok: error: standard input, byte {position}: {what}; expected UTF-8 text: convert it "
-        "to UTF-8, or pass --binary to take any bytes\n"
+        "to UTF-8, or pass --binary to allow any bytes\n"
     )
 
 

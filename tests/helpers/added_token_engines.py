@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bpe import AddedToken
 from vocabularies import BYTES, as_chars, live_bpe
 
-# tokenizers writes no byte outside of ASCII as one of these characters.
+# tokenizers represents no byte beyond ASCII by one of these characters.
 contents = st.text("ab< >\u4e2d\u1ebf_\u3000", min_size=1, max_size=4)
 flags = st.fixed_dictionaries(
     {name: st.booleans()
@@ -22,16 +22,16 @@ added_tokens = st.lists(
 
 
 def live(added: list[tuple[str, dict[str, bool]]], nfc: bool) -> tuple[Any, list[AddedToken]]:
-    """Return a Tokenizer of tokenizers with added tokens, and these tokens with its ids."""
+    """Return a Tokenizer of tokenizers with added tokens, and the tokens with their ids."""
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     engine = live_bpe({as_chars(token): id for id, token in BYTES.items()}, [])
     if nfc:
         engine.normalizer = tokenizers.normalizers.NFC()
     tokens = []
     for content, having in added:
-        # Special tokens and others are added by a method of their own.
-        others = {name: value for name, value in having.items() if name != "special"}
+        # tokenizers has separate methods for special tokens and for other added tokens.
+        options = {name: value for name, value in having.items() if name != "special"}
         add = engine.add_special_tokens if having["special"] else engine.add_tokens
-        add([tokenizers.AddedToken(content, **others)])
+        add([tokenizers.AddedToken(content, **options)])
         tokens.append(AddedToken(content, engine.token_to_id(content), **having))
     return engine, tokens

@@ -1,4 +1,4 @@
-"""Contenders for the tests of `pretok bench`: one that lies, one that fails, small vocabularies."""
+"""Peers for the tests of `pretok bench`: a wrong one, a failing one, and small vocabularies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
 
 
 class Liar(Peer):
-    """Answers as ours does, but for the last item."""
+    """Returns our results, but drops the last item."""
 
     name = "liar"
     module = "pretok"

@@ -7,11 +7,11 @@ from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])
-"""Each byte is a token by itself, so that ids show where added tokens were found."""
+"""Each byte is a token, so all ids above 255 are added tokens."""
 
 
 def make(backend: BackendName, *added: AddedToken | str, nfc: bool = False) -> Tokenizer:
-    """Return a tokenizer with added tokens; those given by their content get ids from 256 on."""
+    """Return a tokenizer with added tokens; contents without an id get ids from 256 on."""
     tokens = [
         AddedToken(token, 256 + at) if isinstance(token, str) else token
         for at, token in enumerate(added)

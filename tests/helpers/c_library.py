@@ -1,4 +1,4 @@
-"""The C library: built once for all tests, and called as a C program would."""
+"""The C library: built once for all tests, and called through ctypes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_BUILD = 1200.0
 
 
 class CError(Exception):
-    """What a call failed with."""
+    """The error of a failed call."""
 
     def __init__(self, status: int, position: int, message: str) -> None:
         super().__init__(f"{STATUSES[status]}: {message}")
@@ -100,7 +100,7 @@ class CLibrary:
         self._dll[f"pretok_{name}_free"](handle)
 
     def made(self, name: str, *arguments: object) -> c.c_void_p:
-        """Return the handle that a function makes."""
+        """Return the handle that a function creates."""
         handle = c.c_void_p()
         self.call(name, *arguments, c.byref(handle))
         return handle
@@ -115,20 +115,20 @@ class CPreTokenizer:
 
     @classmethod
     def named(cls, library: CLibrary, name: str, unicode: str | None = None) -> CPreTokenizer:
-        """Return that of a preset."""
+        """Return the pre-tokenizer of a preset."""
         version = None if unicode is None else unicode.encode()
         return cls(library, library.made("pre_tokenizer_named", name.encode(), version))
 
     @classmethod
     def of_program(cls, library: CLibrary, words: Sequence[int], unicode: str) -> CPreTokenizer:
-        """Return that of a preset's program."""
+        """Return the pre-tokenizer of a preset's program."""
         array = (c.c_uint32 * len(words))(*words)
         size = c.c_size_t(len(words))
         made = library.made("pre_tokenizer_from_program", array, size, unicode.encode())
         return cls(library, made)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Return the spans of the pre-tokens, asked for with no room, too little and enough."""
+        """Return the spans of the pre-tokens; also calls with no buffer and a buffer too small."""
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)))
         self.library.call("spans", *given, None, c.c_size_t(0), c.byref(count))
@@ -200,7 +200,7 @@ class CTokenizer:
     def encode(
         self, data: bytes, special: str | Collection[str] = "raise", template: bool = False
     ) -> list[int]:
-        """Return the ids of a text: of `pretok_encode` with much room and with just enough."""
+        """Return the ids of a text; calls `pretok_encode` with a large and a minimal buffer."""
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)), self._options(special, template))
         bound = self.library.bound(self.handle, c.c_size_t(len(data)))
@@ -215,7 +215,7 @@ class CTokenizer:
         return found
 
     def encode_array(self, data: bytes) -> NDArray[np.uint32]:
-        """Return the ids of a long text: of one call of `pretok_encode`."""
+        """Return the ids of a long text from one call of `pretok_encode`."""
         count = c.c_size_t()
         room = np.empty(self.library.bound(self.handle, c.c_size_t(len(data))), np.uint32)
         given = (self.handle, data, c.c_size_t(len(data)), None)
@@ -229,7 +229,7 @@ class CTokenizer:
         special: str | Collection[str] = "raise",
         template: bool = False,
     ) -> list[int]:
-        """Return the ids of a text that comes in chunks."""
+        """Return the ids of a text in chunks, from an encode stream."""
         options = self._options(special, template)
         stream = self.library.made("encode_stream_new", self.handle, options)
         ids, count = c.POINTER(c.c_uint32)(), c.c_size_t()
@@ -255,7 +255,7 @@ class CTokenizer:
         return room.raw
 
     def decode_stream(self, chunks: Iterable[Sequence[int]], skip_special: bool) -> list[str]:
-        """Return what each of some ids, and then the end, completes."""
+        """Return the text that each id completes, and the rest at the end."""
         made = self.library.made("decode_stream_new", self.handle, c.c_bool(skip_special))
         text, size = c.c_void_p(), c.c_size_t()
         found: list[str] = []

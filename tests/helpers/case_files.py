@@ -1,4 +1,4 @@
-"""Reads tests/cases/*.toml and tests/regressions.toml."""
+"""Read tests/cases/*.toml and tests/regressions.toml."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paths import CASES, REGRESSIONS
 
 @dataclass(frozen=True)
 class Case:
-    """What `presets` make of `text`; `why` says how a regression showed, and is "" otherwise."""
+    """The pre-tokens of `text` for `presets`; `why` explains a regression, else it is ""."""
 
     name: str
     text: str
@@ -29,7 +29,7 @@ class Case:
 def load(path: Path) -> list[Case]:
     """Return the cases of a file of [[case]] or [[regression]] tables.
 
-    Raises ValueError, saying which entry is wrong and how.
+    Raises ValueError, which names the malformed entry and the problem.
     """
     with path.open("rb") as file:
         try:
@@ -74,7 +74,7 @@ def _case(entry: dict[str, Any], kind: str) -> Case:
 
 
 def cases_by_preset() -> dict[str, dict[str, Case]]:
-    """Return for each preset that has cases all of them, by "file: name"."""
+    """Return the cases of each preset by "file: name"."""
     found: dict[str, dict[str, Case]] = {}
     for path in [*sorted(CASES.glob("*.toml")), REGRESSIONS]:
         for case in load(path):

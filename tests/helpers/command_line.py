@@ -1,4 +1,4 @@
-"""What the tests of the command line share: calls in this process and in one of its own."""
+"""Call the command line in this process and in a new process."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def error_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
-    """Return the message of the error that `call` ends with: one line, and nothing printed."""
+    """Return the error message of `call`, which must be one line without other output."""
     status, output, errors = call(*arguments, stdin=stdin)
     assert (status, output) == (2, "")
     assert errors.startswith("pretok: error: ")
@@ -111,7 +111,7 @@ def error_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
 
 
 def small_tokenizer(backend: BackendName | None = None) -> bpe.Tokenizer:
-    """Return a tokenizer with a few words, special tokens and one that is not, and a template."""
+    """Return a tokenizer with a few words, special and ordinary added tokens, and a template."""
     tokens = {byte: bytes([byte]) for byte in range(256)}
     merges = []
     for left, right in ((b"h", b"e"), (b"l", b"l"), (b"ll", b"o"), (b"he", b"llo"),
@@ -133,7 +133,7 @@ def small_tokenizer(backend: BackendName | None = None) -> bpe.Tokenizer:
 
 
 def unescape(line: str) -> list[int | str]:
-    r"""Undo the escapes as --help explains them; \x80 and above give the byte as an int."""
+    r"""Undo the escapes that --help describes; \x80 and above become the byte as an int."""
     found: list[int | str] = []
     position = 0
     while position < len(line):
@@ -153,5 +153,5 @@ def unescape(line: str) -> list[int | str]:
 
 
 def unescaped(line: str) -> str:
-    """Undo the escapes; a byte comes as a lone surrogate, as "surrogateescape" has it."""
+    """Undo the escapes; a byte becomes a lone surrogate, as in "surrogateescape"."""
     return "".join(chr(0xDC00 + c) if isinstance(c, int) else c for c in unescape(line))

@@ -1,4 +1,4 @@
-"""A small tokenizer to decode with, and ids of its tokens and of parts of characters."""
+"""A small tokenizer for decoding, with ids of tokens and of incomplete characters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make(backend: BackendName) -> Tokenizer:
 
 
 class Index:
-    """What can be used as an int."""
+    """An object with `__index__`."""
 
     def __init__(self, value: int) -> None:
         self.value = value

@@ -19,7 +19,7 @@ KINDS = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "
 
 
 class Typed(NamedTuple):
-    """A value of a kind; with `of` an array of values of that kind."""
+    """A value of a GGUF type; with `of` an array of values of that type."""
 
     kind: str
     value: Any
@@ -29,10 +29,10 @@ class Typed(NamedTuple):
 def gguf(
     values: dict[str, Any], version: int = 3, order: str = "<", tensors: int = 0, count: int = -1
 ) -> bytes:
-    """Return a GGUF file with these keys and values, and nothing behind them.
+    """Return a GGUF file with these keys and values, and without tensors.
 
-    A value is Typed, or of the kind that is usual for its type; `...` leaves a key out. `count` is
-    what the file says of their number.
+    A value is Typed, or gets the usual GGUF type of its Python type; `...` omits the key. `count`
+    is the stored number of keys, if not negative.
     """
     entries = {key: _typed(value) for key, value in values.items() if value is not ...}
     head = struct.pack(order + "IQQ", version, tensors, len(entries) if count < 0 else count)

@@ -1,4 +1,4 @@
-"""What C++ reads in files of tokenizers, and Python, in one form."""
+"""Read tokenizer files by C++ and by Python, and return comparable models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pretok.presets import BUILT_IN, GPT2
 
 
 class Said(NamedTuple):
-    """All that a file says; or whether it is not supported, or else malformed."""
+    """The contents of a file; or else whether it is unsupported or malformed."""
 
     unsupported: bool | None = None
     tokens: dict[int, bytes] | None = None
@@ -38,14 +38,14 @@ class Said(NamedTuple):
 
 
 def reads_json() -> bool:
-    """Return whether C++ reads tokenizer.json: it does where it is built with a JSON library."""
+    """Return whether C++ can read tokenizer.json, which needs a build with a JSON library."""
     from pretok import _core
 
     return "simdjson" not in _core.read_spec(b"{}")["error"]
 
 
 def said_to_cpp(data: bytes) -> Said:
-    """Return what C++ reads in a file."""
+    """Return the model that C++ reads from a file."""
     from pretok import _core
 
     found = _core.read_spec(data)
@@ -69,10 +69,10 @@ def said_to_cpp(data: bytes) -> Said:
 
 
 def said_to_python(data: bytes) -> Said:
-    """Return what Python reads in a file."""
+    """Return the model that Python reads from a file."""
     try:
         contents = read(data)
-        # Which checks the added tokens.
+        # Checks the added tokens.
         Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
     except BpeError as error:
         return Said(isinstance(error, UnsupportedError))

@@ -1,4 +1,4 @@
-"""Where the repository, its parts, and the folder of shared texts are."""
+"""Paths of the repository, its parts, and the folder of shared texts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def shared(*parts: str) -> Path:
 def generator(name: str) -> ModuleType:
     """Import a generator, cpp/generate/NAME.py, which wheels leave out."""
     if str(ROOT) not in sys.path:
-        sys.path.append(str(ROOT))  # last: what is tested is the installed package
+        sys.path.append(str(ROOT))  # last, because the tests must import the installed package
     return importlib.import_module(f"cpp.generate.{name}")
 
 

@@ -1,4 +1,4 @@
-"""Rules put together as a user might, each beside the regex that it must equal."""
+"""Combinations of rules that a user might write, each with the equivalent regex."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from pretok.charsets import (
 
 @dataclass(frozen=True)
 class Spec:
-    """`rules` split as `pattern` does; `alphabet` holds what tells their states apart."""
+    """`rules` must split as `pattern` does; `alphabet` has code points for all states."""
 
     name: str
     rules: tuple[Rule, ...]
@@ -375,7 +375,7 @@ SPECS = (
         "aA.1",
         7,
     ),
-    # What order does
+    # Effects of order
     Spec(
         "a run of all but what follows it",
         (Run(~UPPER, tail=UPPER), Run(LETTER)),

@@ -58,7 +58,7 @@ def _combined(inner: st.SearchStrategy[CharSet]) -> st.SearchStrategy[CharSet]:
 
 char_sets = st.recursive(basic_sets, _combined, max_leaves=4)
 
-# What the sets of random rules are made of, each with its regex inside a class.
+# Building blocks of the sets of random rules, each with its regex inside a class.
 PARTS: tuple[tuple[CharSet, str], ...] = (
     (sets.LETTER, r"\p{L}"),
     (sets.UPPER, r"\p{Lu}\p{Lt}"),
@@ -76,7 +76,7 @@ PARTS: tuple[tuple[CharSet, str], ...] = (
     (code_points((0x3000, 0x4E00)), "\u3000-\u4e00"),
 )
 RULE_LETTERS = "aabBsStT1 1/.'' \n\r\t\u3000\u4e00\u4e01\u0301\u017f\u212a\u02b0"
-"""Every set made of PARTS has members here, and most have non-members."""
+"""Has members of every union of PARTS, and non-members of nearly every union."""
 THROUGHS = {
     END_OF_TEXT: r"\s++\Z",
     LAST_NEWLINE: r"\s*[\r\n]+",
@@ -103,8 +103,8 @@ _suffixes = st.lists(
 @st.composite
 def _contractions(draw: st.DrawFn) -> tuple[Contraction, str]:
     suffixes, ignore_case = draw(_suffixes), draw(st.booleans())
-    # Not (?i:...): beside a class such as [^\p{Lu}], `regex` 2026.11.15 then misses matches that
-    # begin with U+017F.
+    # Not (?i:...), because `regex` 2026.11.15 then misses matches that begin with U+017F if the
+    # pattern also has a class such as [^\p{Lu}].
     fold = ANY_CASE if ignore_case else {}
     pattern = "|".join("'" + "".join(fold.get(c, c) for c in suffix) for suffix in suffixes)
     return Contraction(*suffixes, ignore_case=ignore_case), f"(?:{pattern})"
@@ -233,7 +233,7 @@ def _any_rules(draw: st.DrawFn) -> list[tuple[Rule, str]]:
 
 
 def longest_start_that_compiles(rules: list[tuple[Rule, str]]) -> list[tuple[Rule, str]]:
-    """Drop rules from the end until the rest tells at most 31 classes of code points apart.
+    """Drop rules from the end until the rest has at most 31 classes of code points.
 
     Dropping replaces `assume`, so hypothesis never runs out of examples. One rule always compiles:
     it has at most four sets, or three sets and eleven letters of a contraction.
@@ -249,4 +249,4 @@ def longest_start_that_compiles(rules: list[tuple[Rule, str]]) -> list[tuple[Rul
 
 
 any_rules: st.SearchStrategy[list[tuple[Rule, str]]] = _any_rules()
-"""Rules of at most 31 classes, each with the regex that it must equal."""
+"""Rules of at most 31 classes, each with the equivalent regex."""

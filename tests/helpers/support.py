@@ -26,15 +26,15 @@ from pretok.unicode import CODE_POINTS, VERSIONS, table
 
 BACKENDS = ("python", "native")
 PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.drops_text]
-"""Those that keep all of the text."""
+"""The presets that keep the whole text."""
 CORE_NAMES = list(exhaustive.CORE_NAMES)
-"""Those that stand for their families: each has one stage, whose rules leave no gap."""
+"""The main presets of the families; each has one stage, whose rules leave no gap."""
 SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
-"""These, and some of several stages or with gaps."""
+"""CORE_NAMES, and some presets with several stages or with gaps."""
 
 
 REPORT: list[str] = []
-"""Lines that the run prints at its end: how far a test that has no natural end went."""
+"""Lines that the run prints at its end, such as the progress of open-ended tests."""
 
 
 def _seed() -> int | None:
@@ -45,29 +45,30 @@ def _seed() -> int | None:
 
 
 SEED: int | None = _seed()
-"""None: random tests try the same examples in each run. PRETOK_SEED changes that: a number, or
-"random" for a new one, which the run prints at its end. Workers of pytest-xdist inherit it."""
+"""The seed in PRETOK_SEED: a number, or "random" for a new seed, which the run prints at its end.
+None if not set; random tests then try the same examples in each run. Workers of pytest-xdist
+inherit the seed."""
 
 
-MOST_FIXED = 200
+MAX_FIXED = 200
 
 
 def seeded(key: str | int) -> random.Random:
-    """Return a generator that depends on `key` and SEED alone."""
+    """Return a generator that depends only on `key` and SEED."""
     return random.Random(key if SEED is None else f"{SEED} {key}")
 
 
 def max_examples(default: int) -> int:
-    """Return how many examples hypothesis tries: PRETOK_MAX_EXAMPLES, or `default`.
+    """Return the number of examples for hypothesis: PRETOK_MAX_EXAMPLES, or `default`.
 
-    At most MOST_FIXED by default: more of the same examples in each run find little. A night tries
-    new ones, and ten times as many.
+    The default is at most MAX_FIXED, because repeating the same examples in each run finds little.
+    Nightly runs try ten times as many new examples.
     """
-    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or min(default, MOST_FIXED))
+    return int(os.environ.get("PRETOK_MAX_EXAMPLES") or min(default, MAX_FIXED))
 
 
 def native_missing() -> str:
-    """Return why the native backend cannot be tested here, or "" if it can."""
+    """Return why the native backend cannot be tested, or "" if it can."""
     try:
         import pretok._core  # noqa: F401
     except ImportError as error:
@@ -76,7 +77,7 @@ def native_missing() -> str:
 
 
 def need_native() -> None:
-    """Skip the test where the extension is missing; fail it if PRETOK_REQUIRE_NATIVE=1."""
+    """Skip the test if the extension is missing; fail it if PRETOK_REQUIRE_NATIVE=1."""
     missing = native_missing()
     if not missing:
         return
@@ -91,7 +92,7 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
 
 
 def regex_split(pattern: str, text: str) -> list[str]:
-    """Return what `regex` makes of `text`: each match, and each stretch that none covers."""
+    """Return the parts of `text` by `regex`: each match, and each gap between matches."""
     found: list[str] = []
     end = 0
     for match in _compiled(pattern).finditer(text):
@@ -124,15 +125,15 @@ def _ask_engine_of(preset: Preset) -> Ask:
 
 
 def engine_splits(preset: Preset, texts: Sequence[str]) -> list[list[str]]:
-    """Return what the engine that `preset` names makes of each text; skip where it is missing.
+    """Return the split of each text by the engine of `preset`; skip if it is missing.
 
-    tiktoken gets a vocabulary for each call, so that one call with many texts is faster.
+    tiktoken gets a new vocabulary in each call, so one call with many texts is faster.
     """
     return _ask_engine_of(preset)(texts)
 
 
 def engine_split(preset: Preset, text: str) -> list[str]:
-    """Return what the engine that `preset` names makes of `text`; skip where it is missing."""
+    """Return the split of `text` by the engine of `preset`; skip if it is missing."""
     return engine_splits(preset, [text])[0]
 
 
@@ -167,8 +168,8 @@ def stable(text: str) -> bool:
 def run_python(
     code: str, *arguments: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run `code` in a process of its own, with the same pretok as in this one."""
-    # Where -c finds modules first is the current folder, which may hold another pretok.
+    """Run `code` in a new process with the same pretok as in this process."""
+    # With -c Python searches the current folder first, which may hold another pretok.
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=Path(pretok.__file__).parents[1],

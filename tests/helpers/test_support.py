@@ -1,4 +1,4 @@
-"""The tools of the tests: strategies keep their promise, measurements do not fail by chance."""
+"""Tests of the helpers: strategies keep their promises, measurements do not fail by chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encodings of the drop-in next to tiktoken's own with the same vocabulary."""
+"""Pairs of encodings with equal vocabularies: the drop-in's and tiktoken's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paths import SHARED
 from pretok.machine.backend import BackendName
 
 INSTALLED = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
-"""Which vocabularies an installed package has, by their names there."""
+"""Vocabularies in installed packages, by their names there."""
 
 SPECIAL = {name: source.special for name, source in vocabularies.SOURCES.items()}
 
@@ -27,11 +27,11 @@ PARTS = (
     "\u00a0", "\u3000", "\u2028", "\u200d", "<|endoftext|>", "<|fim_prefix|>", "<|im_end|>",
     "<|", "|>", "<|endoftext",
 )  # fmt: skip
-"""What texts for both are made of: what splits, special tokens, and what is almost one."""
+"""Parts of random texts: words, signs, special tokens, and near misses of special tokens."""
 
 
 def texts(surrogates: bool = False) -> st.SearchStrategy[str]:
-    """Return texts of PARTS and other code points, also surrogates if asked for."""
+    """Return texts of PARTS and other code points; with `surrogates`, also surrogates."""
     others = st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF), max_size=4)
     parts = [st.sampled_from(PARTS), others]
     if surrogates:
@@ -69,7 +69,7 @@ def _arguments(name: str) -> dict[str, Any]:
 
 
 def assert_same(encodings: tuple[Any, Any], call: Callable[[Any], Any]) -> None:
-    """Fail unless `call` gives the same for ours and tiktoken's, or raises the same kind."""
+    """Fail unless `call` has equal results for ours and tiktoken's, or equal types of errors."""
     mine, theirs = (_outcome(encoding, call) for encoding in encodings)
     if isinstance(theirs, Exception):
         assert isinstance(mine, type(theirs)), f"tiktoken raises {theirs!r}, we {mine!r}"

@@ -1,4 +1,4 @@
-"""What the tests of training share: trainers of both backends, and those that they must equal."""
+"""Trainers of both backends, and the reference trainers that they must equal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Merges = list[tuple[bytes, bytes]]
 CHARACTERS = {
     chr(byte if place < 188 else 256 + place - 188): byte for place, byte in enumerate(BYTE_ORDER)
 }
-"""GPT-2's characters for bytes: 188 stand for themselves, the others begin at U+0100."""
+"""GPT-2's characters for bytes: 188 bytes keep their character, the rest begin at U+0100."""
 
 
 def make_trainer(
@@ -41,7 +41,7 @@ def make_trainer(
 
 
 def merges_of(trainer: Any) -> Merges:
-    """Return the merges that a trainer made, as bytes."""
+    """Return the merges of a trainer as bytes."""
     tokens = [bytes([byte]) for byte in range(256)]
     for left, right, made in trainer.origins().tolist():
         assert made == len(tokens)
@@ -80,8 +80,8 @@ def hugging_face(
 def gigatoken(text: str, tokens: int) -> Merges:
     """Return the merges that gigatoken's trainer makes, with GPT-2's pre-tokens.
 
-    It takes "<|endoftext|>" for the end of a document, if no other separator is given. It also goes
-    on where no pair is left.
+    By default gigatoken ends documents at "<|endoftext|>", so this passes another separator.
+    gigatoken continues after the last pair.
     """
     engine = pytest.importorskip("gigatoken", reason="the engine is not installed")
     _, merges = engine.train_bpe(text.encode(), 256 + tokens, [], separator=b"\0no such thing\0")
@@ -93,9 +93,9 @@ def _bytes(token: str) -> bytes:
 
 
 def recount(words: Sequence[tuple[bytes, int]], tokens: int) -> Merges:
-    """Return minbpe's merges: all pairs counted anew for each, and of equals the first one wins."""
+    """Return minbpe's merges: recounts all pairs for each merge; the first of equal counts wins."""
     sequences = [([bytes([byte]) for byte in word], count) for word, count in words]
-    # A token is its bytes and which merge made it, for each merge makes a new one.
+    # A symbol is (bytes, number of its merge), because each merge makes a new token.
     symbols = [([(token, 0) for token in word], count) for word, count in sequences]
     merges: Merges = []
     for made in range(1, tokens + 1):

@@ -1,4 +1,4 @@
-"""Vocabularies for tests: small ones made up by hypothesis, and real ones with live engines."""
+"""Vocabularies for tests: random small ones, and real ones with live engines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pretok.machine.backend import BackendName
 
 BYTES: dict[int, bytes] = {byte: bytes([byte]) for byte in range(256)}
 LETTERS = b"abc"
-"""What made-up tokens are made of: few, so that merges meet."""
+"""The bytes of random tokens; few, so merges overlap."""
 
 ENDOFTEXT = "<|endoftext|>"
 OURS = ("r50k", "p50k", "cl100k", "o200k", "llama3", "qwen2")
@@ -27,7 +27,7 @@ OURS = ("r50k", "p50k", "cl100k", "o200k", "llama3", "qwen2")
 
 
 class Source(NamedTuple):
-    """Where a real vocabulary of ranks is, and what splits and marks its texts."""
+    """The file of a real vocabulary of ranks, its preset and its special tokens."""
 
     file: str
     preset: str
@@ -277,7 +277,7 @@ _words = st.lists(st.integers(0, len(LETTERS) - 1), min_size=2, max_size=6).map(
 
 
 def _joined(joins: list[tuple[int, int]]) -> list[bytes]:
-    """Return letters, and tokens that are each made of two earlier ones."""
+    """Return letters, and tokens that each join two earlier tokens."""
     tokens = [bytes([letter]) for letter in LETTERS]
     for left, right in joins:
         token = tokens[left % len(tokens)] + tokens[right % len(tokens)]

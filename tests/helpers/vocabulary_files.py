@@ -1,4 +1,4 @@
-"""Small vocabulary files of every format, and tokenizers to write as such."""
+"""Small vocabulary files of every format, and tokenizers to write to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.machine.backend import BackendName
 
 PAIRS = ((b"a", b"b"), (b" ", b"t"), (b"ab", b"c"), (b" t", b"h"), (b" th", b"e"), (b"1", b"2"),
          (b"\xc3", b"\xa9"), (b"\r", b"\n"))  # fmt: skip
-"""Merges; each token of them is made by one pair, so that ranks would say the same."""
+"""Merges; a single pair makes each token, so ranks are equivalent."""
 
 TEXTS = (
     "",

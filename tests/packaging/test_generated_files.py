@@ -47,15 +47,13 @@ def test_files_are_written_or_checked(tmp_path: Path, capsys: pytest.CaptureFixt
     files = {tmp_path / "a.inc": "one\n", tmp_path / "b.md": "zwei: ü\n"}
     assert not FILES.parser("generate", "What it does.\n\nMore.").parse_args([]).check
     assert FILES.write_or_check("generate", files, check=True) == 1
-    assert capsys.readouterr().err.count("is not what `generate` writes; run that command") == 2
+    assert capsys.readouterr().err.count("is stale; run `generate`") == 2
     assert FILES.write_or_check("generate", files, check=False) == 0
     assert [path.read_text(encoding="utf-8") for path in files] == list(files.values())
     assert FILES.write_or_check("generate", files, check=True) == 0
     (tmp_path / "b.md").write_text("drei\n")
     assert FILES.write_or_check("generate", files, check=True) == 1
-    assert capsys.readouterr().err.splitlines() == [
-        f"{tmp_path / 'b.md'} is not what `generate` writes; run that command"
-    ]
+    assert capsys.readouterr().err.splitlines() == [f"{tmp_path / 'b.md'} is stale; run `generate`"]
 
 
 def test_literals_of_cpp_have_the_bytes_of_the_text() -> None:

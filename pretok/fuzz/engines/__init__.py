@@ -1,4 +1,4 @@
-"""The engines that presets are tested against: what each can express, and how it splits."""
+"""The engines that presets are compared with."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ __all__ = [
 ]
 
 ENGINES: dict[str, type[Engine]] = {
-    kind.name: kind for kind in (RegexEngine, TiktokenEngine, HuggingFaceEngine, PythonEngine)
+    engine_type.name: engine_type
+    for engine_type in (RegexEngine, TiktokenEngine, HuggingFaceEngine, PythonEngine)
 }
 
 
 @cache
 def engine(name: str) -> Engine:
-    """Return the engine of this name, one of ENGINES; raises EngineError if it is not installed."""
+    """Return the engine `name` of ENGINES; raises EngineError if it is not installed."""
     return ENGINES[name]()

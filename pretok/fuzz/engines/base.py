@@ -1,4 +1,4 @@
-"""What an engine that presets are tested against can do."""
+"""The base class of engines that presets are compared with."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from pretok.stage import Stage
 from pretok.unicode import VERSIONS
 
 Ask = Callable[[Sequence[str]], list[list[Any]]]
-"""Answers about texts: for each text one item per pre-token, in order."""
+"""Returns for each text one result per pre-token, in order."""
 
 
 class EngineError(PretokError, RuntimeError):
-    """An engine is missing, cannot do what is asked, or is not understood."""
+    """An engine is missing, cannot express a preset, or has an unknown Unicode version."""
 
 
 class Comparison(NamedTuple):
-    """Two answers that must be equal for every text, and what they are about."""
+    """Two functions whose results must be equal for every text."""
 
-    what: str
+    name: str
     ours: Ask
     theirs: Ask
 
 
 class Engine(ABC):
-    """Something to compare splits with. `longest` and `surrogates` limit the texts it can take."""
+    """An engine to compare splits with. `longest` and `surrogates` limit the texts it accepts."""
 
     name: ClassVar[str]
     longest: ClassVar[int] = 400
     surrogates: ClassVar[bool] = True
     batch: ClassVar[int] = 512
-    """How many texts to ask about at once."""
+    """Number of texts of one call."""
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """The engines of presets whose dialect this one shares, ENGINE_SPECIFIC included."""
+    """The engines of presets whose dialect equals that of this engine, even in ENGINE_SPECIFIC."""
 
     def __init__(self) -> None:
         self._module = self._load()
@@ -75,12 +75,12 @@ class Engine(ABC):
 
     @property
     def module(self) -> Any:
-        """The library itself."""
+        """The module of the library."""
         return self._module
 
     @property
     def version(self) -> str:
-        """Name and release of the library."""
+        """The name and release of the library."""
         return f"{self._module_name} {distribution_version(self._module_name)}"
 
     def unsupported_reason(self, preset: Preset) -> str:
@@ -89,20 +89,19 @@ class Engine(ABC):
             if not stage.pattern and not stage.huggingface:
                 raise EngineError(
                     f"preset {preset.name!r} has no pattern, so there is nothing to compare it "
-                    "with; give Preset(pattern=...) the regex that its rules stand for"
+                    "with; pass the equivalent regex as Preset(pattern=...)"
                 )
-            refusal = self._unsupported_stage_reason(preset, stage)
-            if refusal:
-                return f"stage {number}: {refusal}" if len(preset.stages) > 1 else refusal
+            reason = self._unsupported_stage_reason(preset, stage)
+            if reason:
+                return f"stage {number}: {reason}" if len(preset.stages) > 1 else reason
         return ""
 
     def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         if not stage.pattern:
-            return "it is no regex, but a pre_tokenizer of its own kind"
-        found = constructs(stage.pattern)
-        if preset.engine not in self._reads_like and found & ENGINE_SPECIFIC:
-            what = ", ".join(sorted(found & ENGINE_SPECIFIC))
-            return f"its pattern has {what}, which {self.name} reads otherwise than {preset.engine}"
+            return "it is a pre_tokenizer without a regex"
+        names = ", ".join(sorted(constructs(stage.pattern) & ENGINE_SPECIFIC))
+        if names and preset.engine not in self._reads_like:
+            return f"{self.name} and {preset.engine} read its pattern differently: {names}"
         return ""
 
     def unicode(self, preset: Preset) -> str:
@@ -111,7 +110,7 @@ class Engine(ABC):
 
     @cached_property
     def _probed(self) -> str:
-        """The version in which code points that changed join their neighbours as in the engine."""
+        """The version in which changed code points join their neighbors as in the engine."""
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]
         theirs = self.comparisons(PreTokenizer(_PROBE))[0].theirs(texts)
@@ -128,36 +127,36 @@ class Engine(ABC):
         nearest = min(VERSIONS, key=lambda version: len(wrong[version]))
         named = " ".join(f"U+{ord(char):04X}" for char in wrong[nearest][:20])
         raise EngineError(
-            f"{self.version} implements none of the Unicode versions {', '.join(VERSIONS)}; "
-            f"{nearest} is nearest, where {len(wrong[nearest])} of {len(probes)} code points "
-            f"tried differ: {named}"
+            f"expected {self.version} to implement one of the Unicode versions "
+            f"{', '.join(VERSIONS)}; the nearest is {nearest}, but {len(wrong[nearest])} of "
+            f"{len(probes)} code points differ: {named}"
         )
 
     @abstractmethod
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
 
     def _compile(self, preset: Preset, compile_pattern: Callable[[str], Any], pattern: str) -> Any:
         try:
             return compile_pattern(pattern)
-        except Exception as error:  # each engine has its own
+        except Exception as error:  # each engine has its own exceptions
             raise EngineError(
                 f"{self.name} cannot compile the pattern of preset {preset.name!r}: {error}"
             ) from error
 
 
-def compared(tokenizer: PreTokenizer, theirs: Ask, what: str = "split") -> Comparison:
-    """Return what compares all that `tokenizer` splits texts into with `theirs`."""
+def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> Comparison:
+    """Return a comparison of `tokenizer.split` with `theirs`."""
     split = tokenizer.split
-    return Comparison(what, lambda texts: [split(text) for text in texts], theirs)
+    return Comparison(name, lambda texts: [split(text) for text in texts], theirs)
 
 
-# For the probes: a code point joins exactly its own kind, so that its class shows.
-_KINDS = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
+# In the probes, a code point joins only neighbors of its own class, so the split shows its class.
+_CLASSES = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
           CONTROL)  # fmt: skip
 _PROBE = Preset(
     "probe",
-    rules=tuple(map(Run, _KINDS)),
+    rules=tuple(map(Run, _CLASSES)),
     pattern=r"[\p{Lu}\p{Lt}]+|\p{Ll}+|[\p{Lm}\p{Lo}]+|\p{M}+|\p{Nd}+|[\p{Nl}\p{No}]+|\s+|\p{P}+"
     r"|\p{S}+|\p{C}+",
 )

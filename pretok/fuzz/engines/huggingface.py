@@ -15,7 +15,7 @@ from pretok.stage import Stage
 
 
 class HuggingFaceEngine(Engine):
-    """Hugging Face tokenizers: `Split`, its other pre_tokenizers, and `ByteLevel` for GPT-2."""
+    """Hugging Face tokenizers: `Split`, other pre_tokenizers, and `ByteLevel` for GPT-2."""
 
     name = "hf"
     _module_name = "tokenizers"
@@ -23,19 +23,19 @@ class HuggingFaceEngine(Engine):
     surrogates = False
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return what to compare between `tokenizer` and the engine, its own split first."""
-        preset, kinds = tokenizer.preset, self._module.pre_tokenizers
-        # The patterns as they are published: how they are read is what is asked.
+        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        preset, library = tokenizer.preset, self._module.pre_tokenizers
+        # Use the published patterns, because the comparison tests how the engine reads them.
         stages = [
             self._compile(preset, partial(self._stage, stage), stage.pattern)
             for stage in preset.stages
         ]
-        sequence = kinds.Sequence(stages)
-        found = [compared(tokenizer, _by_offsets(sequence))]
+        sequence = library.Sequence(stages)
+        comparisons = [compared(tokenizer, _by_offsets(sequence))]
         if preset.pattern == GPT2.pattern:
-            byte_level = kinds.ByteLevel(add_prefix_space=False, use_regex=True)
-            found.append(compared(tokenizer, _by_offsets(byte_level), "split (ByteLevel)"))
-        return found
+            byte_level = library.ByteLevel(add_prefix_space=False, use_regex=True)
+            comparisons.append(compared(tokenizer, _by_offsets(byte_level), "split (ByteLevel)"))
+        return comparisons
 
     def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         return "" if stage.huggingface else super()._unsupported_stage_reason(preset, stage)
@@ -43,10 +43,10 @@ class HuggingFaceEngine(Engine):
     def _stage(self, stage: Stage, pattern: str) -> Any:
         return self.pre_tokenizer(stage_block(stage, pattern))
 
-    def pre_tokenizer(self, written: object) -> Any:
-        """Return what tokenizers makes of the JSON of a pre_tokenizer."""
+    def pre_tokenizer(self, definition: object) -> Any:
+        """Return the object of tokenizers for the JSON of a pre_tokenizer."""
         model = {"type": "BPE", "vocab": {}, "merges": []}
-        file = {"version": "1.0", "model": model, "pre_tokenizer": written}
+        file = {"version": "1.0", "model": model, "pre_tokenizer": definition}
         return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
 
 

@@ -1,4 +1,4 @@
-"""pretok's Python backend, which the native one is compared with."""
+"""pretok's Python backend, for comparison with the native backend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.text import ESCAPE
 
 
 class PythonEngine(Engine):
-    """pretok's own Python backend, asked in every way that there is."""
+    """pretok's own Python backend, compared in every call."""
 
     name = "python"
     version = "the Python backend"
@@ -24,35 +24,35 @@ class PythonEngine(Engine):
     def _load(self) -> None: ...
 
     def unsupported_reason(self, preset: Preset) -> str:
-        """Return "": the Python backend can express every preset."""
+        """Return "", because the Python backend can express every preset."""
         return ""
 
     def unicode(self, preset: Preset) -> str:
-        """Return the preset's own version, which both backends take from one table."""
+        """Return the preset's own version; both backends have the same tables."""
         return preset.unicode
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
         if tokenizer.backend == "python":
-            choose_backend("native")  # says so if it was not built
+            choose_backend("native")  # raises if it was not built
             raise EngineError(
-                "both sides would be the Python backend; compare the native one with it, or "
-                "choose another engine"
+                "expected the native backend to compare with the Python backend, got the Python "
+                "backend; use the native backend or another engine"
             )
         python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
 
-        def same(what: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> Comparison:
+        def same(name: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> Comparison:
             return Comparison(
-                what,
+                name,
                 lambda texts: [ask(tokenizer, text) for text in texts],
                 lambda texts: [ask(python, text) for text in texts],
             )
 
-        def streamed(one: PreTokenizer, other: PreTokenizer, name: str) -> Comparison:
+        def streamed(streaming: PreTokenizer, whole: PreTokenizer, name: str) -> Comparison:
             return Comparison(
                 f"{name} stream",
-                lambda texts: [_streamed(one, text) for text in texts],
-                lambda texts: [other.split(text) for text in texts],
+                lambda texts: [_streamed(streaming, text) for text in texts],
+                lambda texts: [whole.split(text) for text in texts],
             )
 
         offsets = (
@@ -97,13 +97,13 @@ def _spans(bounds: list[int]) -> list[tuple[int, int]]:
 
 
 def _rng(data: str | bytes) -> random.Random:
-    """Return a random source that depends on `data` only, or minimising would be a lottery."""
+    """Return a random generator seeded by `data`, so minimization is deterministic."""
     encoded = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
     return random.Random(zlib.crc32(encoded))
 
 
 def _damaged(text: str) -> bytes:
-    """Return the UTF-8 of `text`; in half of the texts one byte is lost or changed."""
+    """Return the UTF-8 of `text`; in half of the texts one byte is removed or changed."""
     data = text.encode("utf-8", "surrogatepass")
     rng = _rng(data)
     if not data or rng.random() < 0.5:
@@ -113,13 +113,13 @@ def _damaged(text: str) -> bytes:
 
 
 def _streamed(tokenizer: PreTokenizer, data: str | bytes) -> list[str]:
-    """Return the pre-tokens of `data` fed in chunks of random size, empty ones included."""
+    """Return the pre-tokens of `data`, fed in chunks of random size, some of them empty."""
     stream = tokenizer.stream()
     rng = _rng(data)
-    found: list[str] = []
+    pre_tokens: list[str] = []
     start = 0
     while start < len(data):
         end = start + rng.choice((0, 1, 1, 1, 2, 3, 5, 9))
-        found += stream.feed(data[start:end])
+        pre_tokens += stream.feed(data[start:end])
         start = end
-    return found + stream.finish()
+    return pre_tokens + stream.finish()

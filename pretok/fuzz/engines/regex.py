@@ -13,19 +13,19 @@ from pretok.stage import Stage
 
 
 class RegexEngine(Engine):
-    """The Python package `regex`; text that it does not match is kept, as pretok keeps it."""
+    """The Python package `regex`; unmatched text is kept, as in pretok."""
 
     name = _module_name = "regex"
     _reads_like = ("tiktoken",)
 
     def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         return super()._unsupported_stage_reason(preset, stage) or "".join(
-            f"its pattern has {what}, which regex reads otherwise"
-            for what in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
+            f"regex reads its pattern differently: {name}"
+            for name in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
         )
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return what to compare between `tokenizer` and the engine, its own split first."""
+        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
         splits = [
             self._splitter(tokenizer.preset, stage, with_text_anchors(stage.pattern))
             for stage in tokenizer.preset.stages
@@ -44,15 +44,15 @@ class RegexEngine(Engine):
 
         def split(text: str) -> list[str]:
             if not compiled.groups and stage.behavior == "isolated":
-                found: list[str] = compiled.findall(text)
-                if sum(map(len, found)) == len(text) and "" not in found:
-                    return found
+                matches: list[str] = compiled.findall(text)
+                if sum(map(len, matches)) == len(text) and "" not in matches:
+                    return matches
             spans, end = [], 0
             for match in compiled.finditer(text):
                 spans += [(end, match.start(), False), (*match.span(), True)]
                 end = match.end()
             spans.append((end, len(text), False))
-            # Where nothing is between two matches there is no part that could be joined.
+            # Drop empty gaps between matches; they are not parts.
             parts = (span for span in spans if span[2] or span[0] < span[1])
             kept = apply_behavior(parts, stage.behavior, stage.invert)
             return [text[start:end] for start, end, _ in kept]

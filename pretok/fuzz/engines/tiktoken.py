@@ -1,4 +1,4 @@
-"""tiktoken, which encodes with what it splits."""
+"""tiktoken, whose split shows in its ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.preset import Preset
 
 
 class TiktokenEngine(Engine):
-    """tiktoken, made to show its pre-tokens: every substring of the texts is a token."""
+    """tiktoken with every substring of the texts as a token, so ids show pre-tokens."""
 
     name = _module_name = "tiktoken"
     _reads_like = ("tiktoken",)
@@ -25,16 +25,15 @@ class TiktokenEngine(Engine):
 
     def unsupported_reason(self, preset: Preset) -> str:
         """Return why the engine cannot express the pattern of `preset`, or "" if it can."""
-        found = super().unsupported_reason(preset)
-        if not found and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
-            return f"tiktoken knows one pattern, and it has {len(preset.stages)} stages"
-        if not found and preset.engine != "tiktoken" and _leaves_gaps(preset):
-            return "tiktoken drops what no alternative matches"
-        return found
+        reason = super().unsupported_reason(preset)
+        if not reason and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
+            return f"tiktoken has a single pattern, but the preset has {len(preset.stages)} stages"
+        if not reason and preset.engine != "tiktoken" and _leaves_gaps(preset):
+            return "tiktoken drops unmatched text"
+        return reason
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return what to compare between `tokenizer` and the engine, its own split first."""
-
+        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
         pattern = tokenizer.preset.pattern
 
         def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
@@ -56,15 +55,15 @@ class TiktokenEngine(Engine):
             return [[shown[i] for i in encode.encode_ordinary(text)] for text in texts]
 
         preset = tokenizer.preset
-        bare = {bytes([byte]): byte for byte in range(256)}
-        self._compile(preset, lambda pattern: encoding(pattern, bare), pattern)
+        byte_tokens = {bytes([byte]): byte for byte in range(256)}
+        self._compile(preset, lambda pattern: encoding(pattern, byte_tokens), pattern)
         return [compared(tokenizer, split_all)]
 
 
 @cache
 def _leaves_gaps(preset: Preset) -> bool:
-    """Return whether there is a code point that no rule matches where it stands alone."""
+    """Return whether no rule matches some code point on its own."""
     tokenizer = PreTokenizer(preset)
     classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
-    found = np.unique(classes, return_index=True)[1].tolist()
-    return any(step.rule is None for point in found for step in tokenizer.explain(chr(point)))
+    code_points = np.unique(classes, return_index=True)[1].tolist()
+    return any(step.rule is None for point in code_points for step in tokenizer.explain(chr(point)))

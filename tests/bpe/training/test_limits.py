@@ -195,5 +195,5 @@ def test_the_end_of_memory_is_one_line(
     monkeypatch.setattr("bpe.cli.commands.invoke", fail)
     status, output, errors = call(command)
     assert (status, output) == (2, "")
-    assert errors.startswith("pretok: error: there is not enough memory")
+    assert errors.startswith("pretok: error: out of memory")
     assert errors.count("\n") == 1

@@ -13,7 +13,7 @@ import pretok
 from pretok import ALL, END_OF_TEXT, CasedWord, Contraction, Preset, Rule, Run, Spaces
 from pretok.charsets import CASELESS, LETTER, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER
 from pretok.fuzz import engines as fuzz_engines
-from pretok.fuzz import fuzz, minimise
+from pretok.fuzz import fuzz, minimize
 from pretok.fuzz.dialect import constructs, with_text_anchors
 from pretok.fuzz.engines import Comparison, EngineError, RegexEngine, engine
 from pretok.fuzz.text import LONE_SURROGATES, WHITE_SPACE, TextMaker, changed_runs
@@ -65,7 +65,7 @@ LEAD = ~(NEWLINE | LETTER | NUMBER)
     ],
     ids=lambda value: value.name if isinstance(value, Preset) else ascii(value),
 )
-def test_a_wrong_rule_is_found_and_its_text_minimised(wrong: Preset, text: str | None) -> None:
+def test_a_wrong_rule_is_found_and_its_text_minimized(wrong: Preset, text: str | None) -> None:
     result = fuzz(wrong, engine("regex"), cases=CASES)
     found = result.mismatch
     assert found is not None
@@ -80,7 +80,12 @@ def test_a_mismatch_names_the_rule_that_made_the_first_difference() -> None:
     wrong = with_rule(QWEN2, Run(NUMBER, at_most=1), Run(NUMBER, at_most=2))
     found = fuzz(wrong, engine("regex"), cases=CASES).mismatch
     assert found is not None
-    assert (found.what, found.ours, found.theirs, found.at) == ("split", ["11"], ["1", "1"], 0)
+    assert (found.comparison, found.ours, found.theirs, found.at) == (
+        "split",
+        ["11"],
+        ["1", "1"],
+        0,
+    )
     assert found.rule == Run(NUMBER, at_most=2)
 
 
@@ -131,7 +136,7 @@ class WrongNative(fuzz_engines.PythonEngine):
         ours = super().comparisons(PreTokenizer(wrong, tokenizer.unicode, "native"))
         theirs = super().comparisons(tokenizer)
         return [
-            Comparison(one.what, one.ours, other.theirs)
+            Comparison(one.name, one.ours, other.theirs)
             for one, other in zip(ours, theirs, strict=True)
         ]
 
@@ -177,11 +182,11 @@ def test_an_exception_is_a_mismatch_with_its_text() -> None:
     assert found.theirs == ["raised OverflowError: ideographic space"]
 
 
-def test_minimise_leaves_what_is_needed_and_simplifies_the_rest() -> None:
+def test_minimize_leaves_what_is_needed_and_simplifies_the_rest() -> None:
     def differs(text: str) -> bool:
         return text.count("z") >= 2 and any(char.isupper() for char in text)
 
-    assert minimise("foo ZzZ bar quz" * 20, differs) in {"Azz", "zAz", "zzA"}
+    assert minimize("foo ZzZ bar quz" * 20, differs) in {"Azz", "zAz", "zzA"}
 
 
 @pytest.mark.parametrize("name", ["regex", "tiktoken", "hf"])
@@ -200,7 +205,7 @@ def test_an_unknown_unicode_version_is_an_error_that_names_code_points() -> None
                 changed = split.theirs([text.replace(odd, "B") for text in texts])
                 return [[pre_token.replace("B", odd) for pre_token in row] for row in changed]
 
-            return [Comparison(split.what, split.ours, theirs)]
+            return [Comparison(split.name, split.ours, theirs)]
 
     with pytest.raises(EngineError, match=f"none of the Unicode versions.*U\\+{ord(odd):04X}$"):
         fuzz(GPT2, Future(), cases=1)

@@ -26,7 +26,7 @@ def test_no_pattern_fails() -> None:
     result = fuzz_patterns(seed=16, cases=max_examples(1000), on_batch=sizes.append)
     assert result.failure is None
     assert result.cases == max_examples(1000) == sum(sizes)
-    assert result.cases > result.recognised > result.compared > 0
+    assert result.cases > result.recognized > result.compared > 0
 
 
 def test_patterns_are_the_same_for_the_same_seed_and_others_for_another() -> None:
@@ -63,9 +63,9 @@ def _as_qwen2(pattern: str, engine: Engine) -> PreTokenizer:
     [
         (_raises(ValueError("int"), "+|"), "raises ValueError", "+|"),
         (_raises(RecursionError(), "(?"), "raises RecursionError", "(?"),
-        (_raises(_unknown("a" * 10_001), "+|"), "has an error of 10001 characters", "+|"),
-        (_raises(_unknown("\ud800"), "+|"), "has an error that does not print", "+|"),
-        (_as_qwen2, "is not split as 'qwen2'", r"\p{N}{1,3}"),
+        (_raises(_unknown("a" * 10_001), "+|"), "raises an error of 10001 characters", "+|"),
+        (_raises(_unknown("\ud800"), "+|"), "raises an error with unprintable characters", "+|"),
+        (_as_qwen2, "does not split as 'qwen2' does", r"\p{N}{1,3}"),
     ],
 )
 def test_a_failure_is_found_and_made_small(
@@ -74,7 +74,7 @@ def test_a_failure_is_found_and_made_small(
     monkeypatch.setattr(fuzz_patterns_module, "from_pattern", wrong)
     failure = fuzz_patterns(seed=1, cases=20_000).failure
     assert failure is not None
-    assert failure.what == what
+    assert failure.problem == what
     assert small in failure.pattern
     assert len(failure.pattern) <= max(len(small), len(pretok.presets()[3].pattern))
 
@@ -83,11 +83,11 @@ def test_what_takes_too_long_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(fuzz_patterns_module, "MAX_SECONDS", -1.0)
     failure = fuzz_patterns(cases=1).failure
     assert failure is not None
-    assert failure.what == "takes too long"
+    assert failure.problem == "takes too long"
 
 
 def test_a_limit_is_needed() -> None:
-    with pytest.raises(ValueError, match="no limit given"):
+    with pytest.raises(ValueError, match="expected a limit, got none"):
         fuzz_patterns()
     assert fuzz_patterns(seconds=1e-9).cases == fuzz_patterns_module.BATCH
 

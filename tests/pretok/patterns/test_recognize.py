@@ -108,7 +108,7 @@ def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
     assert error.difference.splitlines() == expected
     assert str(error) == (
         "no preset splits as Hugging Face tokenizers does with this pattern; the nearest is "
-        f"'llama3' (-), where this one (+) differs:\n{error.difference}"
+        f"'llama3' (-), which differs from this pattern (+):\n{error.difference}"
     )
     assert isinstance(error, ValueError)
     again = pickle.loads(pickle.dumps(error))
@@ -145,10 +145,10 @@ def test_the_long_s_is_shown() -> None:
     ("pattern", "wanted"),
     [
         (LLAMA3.pattern + "|(", ", in which an empty alternative at"),
-        ("(?x)" + LLAMA3.pattern, ", in which a group of another kind at 0 is not understood"),
-        (r"\p{Nothing}", "; none is near"),
-        ("x", "; none is near"),
-        ("", ", in which an empty alternative at 0 is not understood; none is near"),
+        ("(?x)" + LLAMA3.pattern, ", which pretok cannot read (unsupported group at 0)"),
+        (r"\p{Nothing}", "; none is similar"),
+        ("x", "; none is similar"),
+        ("", ", which pretok cannot read (empty alternative at 0); none is similar"),
     ],
 )
 @pytest.mark.parametrize("engine", ENGINES)
@@ -162,7 +162,7 @@ def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
     words = pretok.Preset("words", (pretok.Run(pretok.charsets.LETTER),), pattern=r"\p{L}+")
     pretok.register(words)
     assert from_pattern(r"\p{L}+", "hf").split("a b") == ["a", " ", "b"]
-    with pytest.raises(UnknownPatternError, match="'words' keeps text that no alternative"):
+    with pytest.raises(UnknownPatternError, match="'words' keeps unmatched text"):
         from_pattern(r"\p{L}+", "tiktoken")
 
 

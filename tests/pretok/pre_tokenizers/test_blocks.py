@@ -220,9 +220,9 @@ def test_a_stage_says_which_block_it_is(block: Block) -> None:
 
 
 def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
-    with pytest.raises(DefinitionError, match="puts a space into the text before it cuts"):
+    with pytest.raises(DefinitionError, match="changes the text, so it has no stages"):
         ByteLevel().stages()
-    with pytest.raises(DefinitionError, match=r"preset 'mine': .*puts a space into the text"):
+    with pytest.raises(DefinitionError, match=r"preset 'mine': .*changes the text, so it"):
         pretok.Preset("mine", stages=(Digits(), ByteLevel()))
 
 
@@ -321,23 +321,32 @@ SPLIT = {"type": "Split", "pattern": {"String": "a"}, "behavior": "Removed", "in
         ({}, "unknown pre_tokenizer {}"),
         ({"type": "Delimiter"}, "unknown pre_tokenizer {'type': 'Delimiter'}"),
         ({"type": ["Digits"]}, "unknown pre_tokenizer"),
-        ({"type": "Digits"}, "Digits: {} has no 'individual_digits'; expected 'type', 'indiv"),
+        (
+            {"type": "Digits"},
+            "Digits: missing field 'individual_digits' in {}; expected 'type', ",
+        ),
         ({"type": "Digits", "individual_digits": 1}, "Digits: individual_digits=1; expected True"),
-        ({"type": "Whitespace", "x": 1}, "Whitespace: {'x': 1} has 'x'; expected 'type'"),
-        ({"type": "ByteLevel"}, "has no 'add_prefix_space'"),
-        ({"type": "Punctuation", "behavior": "removed"}, "behavior 'removed'; expected one of "),
-        ({"type": "Punctuation", "behavior": None}, "behavior None; expected one of ('Isolated'"),
+        (
+            {"type": "Whitespace", "x": 1},
+            "Whitespace: unknown field 'x' in {'x': 1}; expected",
+        ),
+        ({"type": "ByteLevel"}, "missing field 'add_prefix_space' in {}"),
+        ({"type": "Punctuation", "behavior": "removed"}, ", got 'removed'"),
+        ({"type": "Punctuation", "behavior": None}, "expected a behavior of ('Isolated'"),
         ({"type": "CharDelimiterSplit", "delimiter": "ab"}, "delimiter='ab'; expected one char"),
-        ({"type": "Sequence", "pretokenizers": {}}, "Sequence: pretokenizers {}; expected a list"),
+        ({"type": "Sequence", "pretokenizers": {}}, "expected a list as pretokenizers, got {}"),
         ({"type": "Sequence", "pretokenizers": [1]}, "unknown pre_tokenizer 1"),
-        ({"type": "Metaspace"}, "Metaspace: {} has no 'replacement'"),
+        ({"type": "Metaspace"}, "Metaspace: missing field 'replacement' in {}"),
         (
             {"type": "Metaspace", "replacement": "_", "add_prefix_space": False},
-            "add_prefix_space=False, but prepend_scheme='always'; expected True, or False and",
+            "with prepend_scheme='never', got False with 'always'",
         ),
-        (SPLIT | {"pattern": "a"}, "Split: pattern 'a'; expected {'String': text}"),
-        (SPLIT | {"pattern": {"Regex": "a"}}, "known to pretok.from_huggingface and pretok.from"),
-        (SPLIT | {"pattern": {"String": ""}}, "Split: pattern=''; expected a text of 1 to 255"),
+        (SPLIT | {"pattern": "a"}, "Split: expected a pattern {'String': text}, got 'a'"),
+        (SPLIT | {"pattern": {"Regex": "a"}}, "use pretok.from_huggingface or pretok.from"),
+        (
+            SPLIT | {"pattern": {"String": ""}},
+            "Split: pattern=''; expected literal text of 1",
+        ),
         (SPLIT | {"invert": 0}, "Split: invert=0; expected True or False"),
         (SPLIT | {"type": "Splits"}, "unknown pre_tokenizer"),
     ],
@@ -353,9 +362,9 @@ def test_from_dict_refuses(given: Any, message: str) -> None:
     [
         (ByteLevel, [1], "ByteLevel: add_prefix_space=1; expected True or False"),
         (Split, ["a", "Removed"], "Split: behavior='Removed'; expected one of ('isolated'"),
-        (Split, [b"a", "removed"], "Split: pattern=b'a'; expected a text"),
-        (Split, ["", "removed"], "Split: pattern=''; expected a text of 1 to 255 characters"),
-        (Split, ["a" * 256, "removed"], "(256 characters); expected a text of 1 to 255 characters"),
+        (Split, [b"a", "removed"], "Split: pattern=b'a'; expected literal text"),
+        (Split, ["", "removed"], "Split: pattern=''; expected literal text of 1 to 255 characters"),
+        (Split, ["a" * 256, "removed"], "(256 characters); expected literal text of 1 to 255 ch"),
         (Digits, [None], "Digits: individual_digits=None; expected True or False"),
         (Punctuation, ["x"], "Punctuation: behavior='x'; expected one of ('isolated'"),
         (Metaspace, ["ab"], "Metaspace: replacement='ab'; expected one character"),
@@ -364,7 +373,7 @@ def test_from_dict_refuses(given: Any, message: str) -> None:
         (CharDelimiterSplit, [""], "CharDelimiterSplit: delimiter=''; expected one character"),
         (FixedLength, [0], "FixedLength: length=0; expected 1 to 2**31-1"),
         (FixedLength, [True], "FixedLength: length=True; expected 1 to 2**31-1"),
-        (Sequence, [[Digits]], "Sequence: number 1 is <class"),
+        (Sequence, [[Digits]], "Sequence: expected a block as item 1, got <class"),
     ],
 )
 def test_blocks_refuse_other_arguments(
