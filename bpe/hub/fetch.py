@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from tqdm import tqdm
 
 from bpe.errors import UnknownVocabularyError, VocabularyError
-from bpe.formats.files import MOST_BYTES, write_atomically
+from bpe.formats.files import MAX_BYTES, write_atomically
 from bpe.hub.locate import cache_folder
 from bpe.hub.published import PUBLISHED, PublishedFile, has_digest
 from pretok.errors import shortened
@@ -72,8 +72,8 @@ def _download(url: str) -> bytes:
                     parts.append(part)
                     size_read += len(part)
                     bar.update(len(part))
-                    if size_read > MOST_BYTES:
-                        raise VocabularyError(f"{url}: more than {MOST_BYTES:,} bytes")
+                    if size_read > MAX_BYTES:
+                        raise VocabularyError(f"{url}: more than {MAX_BYTES:,} bytes")
     except HTTPError as error:
         with error:
             raise OSError(f"{url}: the server answers {error.code} ({error.reason})") from None

@@ -11,7 +11,7 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
-// The number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
+// The maximum number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
 constexpr std::size_t MAX_PARTS = 256;
 
 std::string JsonPart::description() const {
@@ -34,7 +34,7 @@ std::string JsonPart::description() const {
            (value.get(number) == simdjson::SUCCESS ? std::to_string(number) : "a large number");
   }
   case element_type::DOUBLE:
-    return named + "a number with a point";
+    return named + "a floating-point number";
   case element_type::BOOL: {
     bool flag = false;
     return named + (value.get(flag) == simdjson::SUCCESS && flag ? "true" : "false");
@@ -50,7 +50,7 @@ LoadError JsonPart::malformed(const std::string &expected) const {
 }
 
 LoadError JsonPart::unsupported(const std::string &advice) const {
-  return pretok::unsupported(description() + " is not supported: " + advice);
+  return pretok::unsupported(description() + ", which is not supported: " + advice);
 }
 
 bool JsonPart::object(simdjson::dom::object &found, LoadError &error) const {
@@ -127,9 +127,9 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &er
     return false;
   for (const auto &[name, member] : members)
     if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
-      error = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
-                                  pretok::quote(name) +
-                                  ", which is not known: what it changes cannot be said");
+      error = pretok::unsupported((path.empty() ? "the file" : path) +
+                                  " has an unknown member " + pretok::quote(name) +
+                                  ", which may change the ids");
       return false;
     }
   return true;
@@ -155,7 +155,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
         !inner.list(listed, error))
       return false;
     if (seen + pending.size() + listed.size() > MAX_PARTS) {
-      error = malformed(std::to_string(MAX_PARTS) + " parts at most");
+      error = malformed("at most " + std::to_string(MAX_PARTS) + " parts");
       return false;
     }
     if (!inner.items(items, error))
@@ -165,14 +165,14 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
   return true;
 }
 
-bool has_members_twice(element value, std::size_t depth) {
+bool has_duplicate_member(element value, std::size_t depth) {
   std::vector<std::string_view> names;
   object members;
   array items;
   if (value.get(members) == simdjson::SUCCESS) {
     for (const auto &[name, member] : members) {
       names.push_back(name);
-      if (!(depth == 1 && name == "vocab") && has_members_twice(member, depth + 1))
+      if (!(depth == 1 && name == "vocab") && has_duplicate_member(member, depth + 1))
         return true;
     }
     std::sort(names.begin(), names.end());
@@ -180,7 +180,7 @@ bool has_members_twice(element value, std::size_t depth) {
   }
   if (value.get(items) == simdjson::SUCCESS)
     for (const element item : items)
-      if (has_members_twice(item, depth + 1))
+      if (has_duplicate_member(item, depth + 1))
         return true;
   return false;
 }

@@ -51,8 +51,8 @@ struct JsonPart {
   bool parts(std::string_view name, std::vector<JsonPart> &found, LoadError &error) const;
 };
 
-// Returns whether an object other than model.vocab has a repeated member. `depth` is the depth
+// Returns whether an object other than model.vocab has a duplicate member. `depth` is the depth
 // of `value`, 0 for the whole file. simdjson limits the recursion.
-bool has_members_twice(simdjson::dom::element value, std::size_t depth = 0);
+bool has_duplicate_member(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

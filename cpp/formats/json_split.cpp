@@ -89,7 +89,7 @@ bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
     return false;
   std::string written;
   bool add_prefix_space = false;
-  spec.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
+  spec.why_no_preset = "pre_tokenizer equals that of no built-in preset";
   std::string_view kind;
   if (parts.empty() || !parts.back().is_present)
     return true;

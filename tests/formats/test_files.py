@@ -82,7 +82,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 
 def test_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.tiktoken", tiktoken_lines())
-    monkeypatch.setattr(files, "MOST_BYTES", 100)
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
     with pytest.raises(VocabularyError, match="bytes; expected 100 at most"):
         bpe.load(path, "gpt2")
 

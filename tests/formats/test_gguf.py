@@ -12,7 +12,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Template, UnknownTokenError, VocabularyError
 from bpe.formats import gguf as format_gguf
-from bpe.formats.files import MOST_BYTES
+from bpe.formats.files import MAX_BYTES
 from command_line import Call
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.formats import gguf_metadata
@@ -83,7 +83,7 @@ def test_values_of_every_kind(order: str) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="files with holes are those of POSIX")
 def test_weights_are_not_read(tmp_path: Path) -> None:
     path = write(tmp_path / "large.gguf", gguf(metadata(), tensors=1))
-    os.truncate(path, 16 * MOST_BYTES)
+    os.truncate(path, 16 * MAX_BYTES)
     assert bpe.load(path).vocab_size == 265
 
 

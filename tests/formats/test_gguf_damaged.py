@@ -12,7 +12,7 @@ import pytest
 import bpe
 from bpe import BpeError, Tokenizer, UnsupportedError, VocabularyError
 from bpe.formats import gguf as format_gguf
-from bpe.formats.files import MOST_BYTES
+from bpe.formats.files import MAX_BYTES
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.presets import GPT2
 from support import seeded
@@ -128,11 +128,11 @@ def test_metadata_without_end_is_not_read(tmp_path: Path) -> None:
     # Zeros are any number of empty strings.
     array = _head() + _key(kind=9) + struct.pack("<IQ", 8, 1 << 30)
     path = write(tmp_path / "large.gguf", array)
-    os.truncate(path, 16 * MOST_BYTES)
+    os.truncate(path, 16 * MAX_BYTES)
     with pytest.raises(VocabularyError, match="an array of 1,073,741,824, more than"):
         bpe.load(path)
-    write(path, _head() + _key(kind=8) + struct.pack("<Q", MOST_BYTES))
-    os.truncate(path, 16 * MOST_BYTES)
+    write(path, _head() + _key(kind=8) + struct.pack("<Q", MAX_BYTES))
+    os.truncate(path, 16 * MAX_BYTES)
     with pytest.raises(VocabularyError, match="but the limit of metadata is at 536,870"):
         bpe.load(path)
 

@@ -244,7 +244,7 @@ def test_a_file_that_grows_is_not_read_to_its_end(
         os.truncate(path, 1 << 40)
         return status
 
-    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
     monkeypatch.setattr(os, "fstat", grown)
     with deadline(), pytest.raises(VocabularyError, match="more than 1,048,576 bytes"):
         bpe.load(path, "gpt2")
