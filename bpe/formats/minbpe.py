@@ -166,9 +166,7 @@ def _pattern(spec: TokenizerSpec) -> str:
         return ""
     pattern = pattern_for(spec.preset, "tiktoken")
     if not pattern:
-        raise VocabularyError(
-            f"minbpe has no pattern that splits like preset {spec.preset.name!r}"
-        )
+        raise VocabularyError(f"minbpe has no pattern that splits like preset {spec.preset.name!r}")
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
         raise VocabularyError(
             f"the pattern {shortened(pattern)} has line breaks or white space at its ends"

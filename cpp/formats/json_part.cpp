@@ -127,9 +127,9 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &er
     return false;
   for (const auto &[name, member] : members)
     if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
-      error = pretok::unsupported((path.empty() ? "the file" : path) +
-                                  " has an unknown member " + pretok::quote(name) +
-                                  ", which may change the ids");
+      error =
+          pretok::unsupported((path.empty() ? "the file" : path) + " has an unknown member " +
+                              pretok::quote(name) + ", which may change the ids");
       return false;
     }
   return true;

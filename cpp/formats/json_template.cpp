@@ -35,9 +35,8 @@ public:
             !read_end(part, "cls", before) || !read_end(part, "sep", after))
           return false;
       } else if (kind != "ByteLevel") { // ByteLevel changes only offsets
-        return fail_unsupported(part,
-                                "expected TemplateProcessing, RobertaProcessing, "
-                                "BertProcessing or ByteLevel");
+        return fail_unsupported(part, "expected TemplateProcessing, RobertaProcessing, "
+                                      "BertProcessing or ByteLevel");
       }
       spec_.before.insert(spec_.before.begin(), before.begin(), before.end());
       spec_.after.insert(spec_.after.end(), after.begin(), after.end());
@@ -79,8 +78,7 @@ private:
         return fail_unsupported(piece, "expected the text, \"A\", once");
       }
     }
-    return is_after_text ||
-           fail_unsupported(single, "expected the text, \"A\", once");
+    return is_after_text || fail_unsupported(single, "expected the text, \"A\", once");
   }
 
   // Appends the ids of a special token of a template.

@@ -228,11 +228,11 @@ def test_becomes_a_tokenizer_json(tmp_path: Path) -> None:
 
 
 def test_unknown_split(tmp_path: Path) -> None:
-    message = r"small.gguf: tokenizer.ggml.pre is 'new', and no preset has that name; pass preset="
+    message = r"small.gguf: tokenizer.ggml.pre is 'new', but no preset has this name; pass preset="
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre="new")
     assert loaded(tmp_path, "gpt2", pre="new") == loaded(tmp_path)
-    with pytest.raises(VocabularyError, match=r"no preset has that name \(near are .*'qwen2'"):
+    with pytest.raises(VocabularyError, match=r"no preset has this name \(similar names: .*'qwen2'"):
         loaded(tmp_path, pre="qwen22")
 
 
