@@ -24,7 +24,7 @@ _TIMEOUT_SECONDS = 30
 def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     """Download the vocabulary called `name` into `folder`, and return the path of its file.
 
-    The default `folder` is the one in which `bpe.load(name)` looks. An intact file is not
+    By default `folder` is the cache in which `bpe.load(name)` looks. An intact file is not
     downloaded again. A file appears only after its sha256 is checked. Raises
     UnknownVocabularyError for an unknown name, VocabularyError if the download is not the published
     file, OSError if the download or the writing fails.
@@ -73,7 +73,7 @@ def _download(url: str) -> bytes:
                     size_read += len(part)
                     bar.update(len(part))
                     if size_read > MAX_BYTES:
-                        raise VocabularyError(f"{url}: more than {MAX_BYTES:,} bytes")
+                        raise VocabularyError(f"{url}: expected at most {MAX_BYTES:,} bytes")
     except HTTPError as error:
         with error:
             raise OSError(f"{url}: the server answers {error.code} ({error.reason})") from None
@@ -83,5 +83,5 @@ def _download(url: str) -> bytes:
         reason = getattr(error, "reason", None) or error
         raise OSError(f"{url}: the download failed: {reason}") from error
     if size and size_read != size:
-        raise VocabularyError(f"{url}: only {size_read:,} of {size:,} bytes came; try again")
+        raise VocabularyError(f"{url}: got only {size_read:,} of {size:,} bytes; try again")
     return b"".join(parts)

@@ -78,7 +78,7 @@ def test_every_option_arrives(call: Call, tmp_path: Path, backend: BackendName) 
     assert max(map(len, found.vocabulary.token_bytes.values())) == 3
     assert output.startswith(f"{out}: {wanted.vocab_size} ids, {len(wanted.merges)} merges, 2 spec")
     # Fewer merges than asked for is no error, but is said.
-    assert errors.startswith("pretok: --vocab-size 300 asks for 42 merged tokens")
+    assert errors.startswith("pretok: --vocab-size 300 needs 42 merged tokens")
     assert errors.count("\n") == 1
     assert call("train", str(path), *options, "-o", str(out), "--quiet") == (0, "", "")
 
@@ -151,8 +151,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-n 300 -o out.json --max-token-length 1", "--max-token-length 1; expected"),
         ("-n 300 -o out.json --threads 0", "--threads 0; expected"),
         ("-n 300 -o out.json --special a --special b=3", "'a' has no id, and 'b' has one"),
-        ("-n 300 -o out.json --special b=3 --special b=4", "'b' is given twice"),
-        ("-n 300 -o out.json --special b --special b", "'b' is given twice"),
+        ("-n 300 -o out.json --special b=3 --special b=4", "duplicate --special 'b'"),
+        ("-n 300 -o out.json --special b --special b", "duplicate special token 'b'"),
         ("-n 300 -o out.json --special b=300", "expected an int from 0 to 299"),
     ],
 )

@@ -109,7 +109,7 @@ def test_device_is_not_read() -> None:
         (" \n\n", "the file is empty"),
         ("\n" * 70_000 + "x", "not like a vocabulary that bpe reads"),
         (b"\0" * 1000, "not like a vocabulary that bpe reads"),
-        (b"GGUF\x03\0\0\0", "the number of tensors has 8 bytes from offset 8 on, but the end"),
+        (b"GGUF\x03\0\0\0", "the number of tensors has 8 bytes from offset 8, but the end"),
         (b"\x80\x04\x95\x05\0\0\0\0\0\0\0]\x94.", "this is a pickle"),
         (b"PK\x03\x04", "zip archive"),
         (b"\x1f\x8b\x08", "gzip"),
@@ -117,7 +117,7 @@ def test_device_is_not_read() -> None:
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
         ("<!DOCTYPE html><html>", "a web page"),
         ('{"tokenizer_class": "GPT2Tokenizer"}', "got a tokenizer_config.json"),
-        ('{"architectures": ["LlamaForCausalLM"]}', "this is the config.json of a model"),
+        ('{"architectures": ["LlamaForCausalLM"]}', "got the config.json of a model"),
     ],
 )
 def test_what_is_no_vocabulary(tmp_path: Path, data: str | bytes, message: str) -> None:

@@ -98,7 +98,7 @@ void test_loading(void) {
   options = usual_options();
   options.pre_tokenizer = gpt2;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
-        PRETOK_INVALID_ARGUMENT, "leave one out");
+        PRETOK_INVALID_ARGUMENT, "not both");
   options.preset = NULL;
   CHECK(made == NULL);
   made = load(&options);
