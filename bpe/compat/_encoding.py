@@ -225,7 +225,7 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """Return the text of `tokens`, and at which of its code points each of them begins.
+        """Return the text of the ids `tokens`, and the code point at which each token begins.
 
         A token that begins within a code point has the offset of this code point. Raises the errors
         of `decode_bytes`, and UnicodeDecodeError if the bytes are not valid UTF-8.

@@ -71,7 +71,7 @@ class OpenEnd:
         return tuple(merge(symbols, self._find))
 
     def _last_count(self, text: str, allowed: frozenset[str]) -> int:
-        """Return the number of ids of the last pre-token; 0 if the text ends with an added token."""
+        """Return the number of ids of the last pre-token; 0 if an added token ends the text."""
         added = [
             token
             for token in self._tokenizer.added_tokens

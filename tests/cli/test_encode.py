@@ -150,7 +150,7 @@ def test_a_special_token_is_an_error_that_says_where(
     text = "h\u00e9llo \U0001f680\nx<pad><|end|>"
     hint = (
         ": the special token '<pad>'; pass --special text to take it as ordinary text, --special "
-        "allow to take special tokens as their ids, or --allow TOKEN to take only some so"
+        "allow to encode special tokens as their ids, or --allow TOKEN to allow only that token"
     )
     assert error_of(call, *command, *given, "-t", text) == f"--text, byte 13{hint}"
     assert error_of(call, *command, *given, stdin=text.encode()) == f"standard input, byte 13{hint}"
@@ -197,7 +197,10 @@ def test_errors_are_one_line_that_says_what_to_do(call: Call, vocab: str, tmp_pa
         (["encode", "-v", vocab, "-f", "xml"], "'ids', 'json', 'tokens', 'uint16', 'uint32'"),
         (["encode", "-v", vocab, "-f", "tokens", "--lines"], "--lines needs --format ids or"),
         (["encode", "-v", vocab, "-f", "uint32", "--lines"], "--lines needs --format ids or"),
-        (["encode", "-v", vocab, "-f", "tokens", "--add-special-tokens"], "does not go with"),
+        (
+            ["encode", "-v", vocab, "-f", "tokens", "--add-special-tokens"],
+            "cannot be combined with",
+        ),
         (["encode", "-v", vocab, "--special", "no"], "'raise', 'text', 'allow'"),
         (["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"], "both --special and"),
         (["encode", "-v", vocab, "--allow", "<p>"], "it has '<|end|>', '<pad>'"),

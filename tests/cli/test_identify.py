@@ -96,7 +96,7 @@ def test_a_stack_that_is_no_preset(call: Call, tmp_path: Path, text: str) -> Non
     path = _file(tmp_path, sequence(digits, split(QWEN2.pattern), BYTES))
     status, out, err = call("identify", path, "--against", text)
     assert (status, err) == (0, "")
-    assert "  preset     a new one, with these stages:\n" in out
+    assert "  preset     not a known one; equivalent stages:\n" in out
     assert '  stage      {"type":"FixedLength","length":3}\n' in out
     assert f"  stage      {QWEN2.pattern}\n" in out
     assert " makes the same " in out

@@ -232,7 +232,9 @@ def test_unknown_split(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre="new")
     assert loaded(tmp_path, "gpt2", pre="new") == loaded(tmp_path)
-    with pytest.raises(VocabularyError, match=r"no preset has this name \(similar names: .*'qwen2'"):
+    with pytest.raises(
+        VocabularyError, match=r"no preset has this name \(similar names: .*'qwen2'"
+    ):
         loaded(tmp_path, pre="qwen22")
 
 

@@ -105,7 +105,7 @@ _ROOM = b"\0" * 200
         (_head() + struct.pack("<Q", _MANY) + _ROOM, "key 0 of 1, at offset 24, is a string of"),
         (_head() + struct.pack("<Q", 65535) + _ROOM, "key 0 of 1 has 65,535 bytes from offset 32"),
         (_head() + _key(kind=13) + _ROOM, "a, at offset 33, is of unknown type 13"),
-        (_head() + _key(kind=7) + b"\2" + _ROOM, "a, at offset 38, is the byte 2; expected 0 \\(false\\) or 1"),
+        (_head() + _key(kind=7) + b"\2" + _ROOM, "a, at offset 38, is the byte 2; expected"),
         (_head() + _key(kind=8) + struct.pack("<Q", _MANY), "a has 4,611,.* bytes from off"),
         (_head() + _key(kind=8) + struct.pack("<Q", 9999) + _ROOM, "a has 9,999 bytes from offset"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 13, 1) + _ROOM, "a, at offset 37, is of unk"),

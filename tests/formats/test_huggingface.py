@@ -183,7 +183,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("padding", {"x": 1}, UnsupportedError, r"padding is .* set it to null"),
         _bad("surprise", 1, UnsupportedError, "surprise is 1, which is not supported"),
         _bad("model", {"type": "WordPiece"}, UnsupportedError, 'model.type is "WordPiece"'),
-        _bad("model.dropout", 0.1, UnsupportedError, "model.dropout is 0.1, which is not supported"),
+        _bad("model.dropout", 0.1, UnsupportedError, "model.dropout is 0.1, which is not"),
         _bad("model.dropout", "no", VocabularyError, 'model.dropout is "no"; expected null or'),
         _bad("model.continuing_subword_prefix", "##", UnsupportedError, "model.continuing_sub"),
         _bad("model.end_of_word_suffix", "</w>", UnsupportedError, "model.end_of_word_suffix"),

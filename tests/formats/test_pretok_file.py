@@ -230,7 +230,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (_summed(b"\1" + _OF_RANKS[1:]), "has flag 1 \\(ranks\\) without flag 2"),
         (_summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
         (_summed(_replaced(_END, b"<|end|>\xac\2\x20")), "with unknown flags"),
-        (_summed(_replaced(_END, b"<|end|>\xff\xff\xff\xff\1\1")), "has id 536870911, expected an id below"),
+        (_summed(_replaced(_END, b"<|end|>\xff\xff\xff\xff\1\1")), "has id 536870911, expected"),
         (_summed(_replaced(_END, b"<|end|>" + b"\xff" * 5 + b"\1\1")), "number of more than 32"),
         (_summed(_BODY[:15] + b"\xff\x7f"), "announces 16383 elements, more than it"),
         (_summed(_BODY[:-4] + b"\1\0\x87\2"), "has different numbers of ids and tokens"),

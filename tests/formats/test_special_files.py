@@ -479,7 +479,7 @@ def test_what_merges_make_has_a_limit_in_pretok_files(
     whole = pretok_file.dump(tok.to_spec())
     monkeypatch.setattr(pretok_file, "max_merged_bytes", lambda count: 9)
     monkeypatch.setattr(pretok_file, "backend", lambda: "python")
-    with pytest.raises(VocabularyError, match="tokens of more than \\d+ bytes"):
+    with pytest.raises(VocabularyError, match=r"tokens of more than \d+ bytes"):
         pretok_file.parse(whole)
     tok.save(tmp_path / "a.pretok")
     assert len((tmp_path / "a.pretok").read_bytes()) > len(whole)

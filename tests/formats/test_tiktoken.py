@@ -107,7 +107,7 @@ def test_missing_byte(tmp_path: Path) -> None:
         (Vocabulary({**made_vocabulary([]).token_bytes, 256: b"ab", 257: b"bc", 258: b"abc"},
                     [(97, 98, 256), (98, 99, 257), (97, 257, 258), (256, 99, 258)]),
          "merges 2 and 3 both make token 258"),
-        (made_vocabulary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]), "merged from b'a' and b'bc'"),
+        (made_vocabulary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]), "from b'a' and b'bc'"),
         (Vocabulary({**made_vocabulary().token_bytes, 400: b"xyz"}, made_vocabulary().merges),
          "no merge makes token 400"),
         (Vocabulary({**made_vocabulary().token_bytes, 400: b"ab"}, made_vocabulary().merges),
