@@ -57,7 +57,9 @@ class OpenEnd:
         rest = self._bytes_of(ids[start:])
         if not rest:
             return ids, []
-        completions = {(self._ids[token],) for token in self._starting_with(rest)}
+        completions: set[tuple[int, ...]] = {
+            (self._ids[token],) for token in self._starting_with(rest)
+        }
         for cut in range(1, len(rest)):
             completions.update(self._straddling(rest, cut))
         completions.update(self._parted(rest))

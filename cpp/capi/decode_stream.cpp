@@ -39,21 +39,21 @@ std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
-    const std::size_t wanted = sequence_size(lead);
-    std::size_t found = 1;
+    const std::size_t size = sequence_size(lead);
+    std::size_t length = 1;
     NextByte next = second_byte(lead);
-    while (found < wanted && at + found < data.size() &&
-           next.has(static_cast<std::uint8_t>(data[at + found]))) {
-      ++found;
+    while (length < size && at + length < data.size() &&
+           next.has(static_cast<std::uint8_t>(data[at + length]))) {
+      ++length;
       next = {0x80, 0xBF};
     }
-    if (found < wanted && at + found == data.size())
+    if (length < size && at + length == data.size())
       return at;
-    if (found == wanted)
-      text.append(data, at, found);
+    if (length == size)
+      text.append(data, at, length);
     else
       text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
-    at += found;
+    at += length;
   }
   return at;
 }

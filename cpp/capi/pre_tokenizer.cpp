@@ -13,10 +13,10 @@ pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
   if (const pretok_status status = check(error, {{name, "name"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    std::optional<NamedPreTokenizer> found;
-    const pretok_status status = find_pre_tokenizer(name, unicode, found, error);
+    std::optional<NamedPreTokenizer> named;
+    const pretok_status status = find_pre_tokenizer(name, unicode, named, error);
     if (status == PRETOK_OK)
-      *result = new pretok_pre_tokenizer{std::move(*found)};
+      *result = new pretok_pre_tokenizer{std::move(*named)};
     return status;
   });
 }
@@ -29,10 +29,10 @@ pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t co
           check(error, {{words, "words"}, {unicode, "unicode"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    std::optional<NamedPreTokenizer> found;
-    const pretok_status status = read_pre_tokenizer(words, count, unicode, found, error);
+    std::optional<NamedPreTokenizer> named;
+    const pretok_status status = read_pre_tokenizer(words, count, unicode, named, error);
     if (status == PRETOK_OK)
-      *result = new pretok_pre_tokenizer{std::move(*found)};
+      *result = new pretok_pre_tokenizer{std::move(*named)};
     return status;
   });
 }

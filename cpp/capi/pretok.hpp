@@ -127,11 +127,11 @@ public:
     std::size_t count = 0;
     if (pretok_spans(get(), detail::data_of(text), text.size(), nullptr, 0, &count, &error))
       return detail::error_of(error);
-    std::vector<Span> found(count);
-    if (count != 0 && pretok_spans(get(), detail::data_of(text), text.size(), found.data(),
-                                   found.size(), &count, &error))
+    std::vector<Span> spans(count);
+    if (count != 0 && pretok_spans(get(), detail::data_of(text), text.size(), spans.data(),
+                                   spans.size(), &count, &error))
       return detail::error_of(error);
-    return found;
+    return spans;
   }
 
   // The C handle, for functions of pretok.h.

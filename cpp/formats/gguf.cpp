@@ -119,7 +119,7 @@ LoadError check_types(const GgufValue &types, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     if (types.numbers[i] < TokenType::UNDEFINED || types.numbers[i] > TokenType::BYTE)
       return malformed(std::string(types.key) + "[" + std::to_string(i) +
-                       "] is no token type; expected a number from 0 to 6");
+                       "] is not a token type; expected a number from 0 to 6");
   const auto byte = std::find(types.numbers.begin(), types.numbers.end(), TokenType::BYTE);
   if (byte != types.numbers.end())
     return unsupported(std::string(types.key) + "[" +

@@ -125,15 +125,15 @@ private:
     std::uint8_t *const bytes = data_.bytes.data();
     std::size_t next = literal_count_;
     for (const Merge &merge : data_.merges) {
-      const auto [left, right, made] = merge;
+      const auto [left, right, result] = merge;
       const std::size_t first = starts_[left + 1] - starts_[left];
       const std::size_t last = starts_[right + 1] - starts_[right];
-      std::uint8_t *const to = bytes + starts_[made];
-      if (made == next) {
+      std::uint8_t *const to = bytes + starts_[result];
+      if (result == next) {
         std::memcpy(to, bytes + starts_[left], first);
         std::memcpy(to + first, bytes + starts_[right], last);
         ++next;
-      } else if (starts_[made + 1] - starts_[made] != first + last ||
+      } else if (starts_[result + 1] - starts_[result] != first + last ||
                  std::memcmp(to, bytes + starts_[left], first) != 0 ||
                  std::memcmp(to + first, bytes + starts_[right], last) != 0) {
         return reader_.fail("has a merge with a wrong result");
@@ -162,12 +162,12 @@ private:
     for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
       const std::uint32_t left = little_endian(merges, WIDTH);
       const std::uint32_t right = little_endian(merges + WIDTH, WIDTH);
-      const auto known = static_cast<std::uint32_t>(data_.lengths.size());
+      const auto token_count = static_cast<std::uint32_t>(data_.lengths.size());
       const bool is_repeated = repeated != repeated_.end() && repeated->rank == rank;
-      const std::uint32_t made = is_repeated ? repeated++->place : known;
-      if (left >= known || right >= known || (is_repeated && made >= known))
+      const std::uint32_t result = is_repeated ? repeated++->place : token_count;
+      if (left >= token_count || right >= token_count || (is_repeated && result >= token_count))
         return reader_.fail("has a merge that refers to a later token");
-      data_.merges.push_back({left, right, made});
+      data_.merges.push_back({left, right, result});
       if (is_repeated)
         continue;
       const std::uint32_t length = data_.lengths[left] + data_.lengths[right];

@@ -160,8 +160,8 @@ private:
     JsonPart part;
     std::string_view content;
     bool special = false;
-    const auto flag = [&](const char *name, bool &found) {
-      return item.get(name, part, error_) && part.flag(found, error_);
+    const auto flag = [&](const char *name, bool &value) {
+      return item.get(name, part, error_) && part.flag(value, error_);
     };
     if (!item.get("id", part, error_) || !part.id(token.id, error_) ||
         !item.only(
@@ -246,19 +246,19 @@ private:
     for (const element merge : listed) {
       std::string_view text;
       array pair;
-      TextMerge found;
-      bool good = false;
+      TextMerge text_merge;
+      bool is_pair = false;
       if (merge.get(text) == simdjson::SUCCESS) {
-        good = split_merge(text, found);
+        is_pair = split_merge(text, text_merge);
       } else if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
-        good = pair.at(0).get(found.left) == simdjson::SUCCESS &&
-               pair.at(1).get(found.right) == simdjson::SUCCESS;
+        is_pair = pair.at(0).get(text_merge.left) == simdjson::SUCCESS &&
+                  pair.at(1).get(text_merge.right) == simdjson::SUCCESS;
       }
-      if (!good)
+      if (!is_pair)
         return fail_malformed({merge, !merge.is_null(),
                                "model.merges[" + std::to_string(source.merges.size()) + "]"},
                               "two tokens, as \"a b\" or [\"a\", \"b\"]");
-      source.merges.push_back(found);
+      source.merges.push_back(text_merge);
     }
     return true;
   }

@@ -132,8 +132,8 @@ def test_an_id_of_no_token_is_named(
     assert status == 2
     assert "hello hello\n\x02".startswith(output.replace("\x02\n", "\x02")) or not lines
     assert errors == (
-        f"pretok: error: standard input, byte 11: no token has the id {id}; the largest of this "
-        "vocabulary is 272\n"
+        f"pretok: error: standard input, byte 11: no token has id {id}; the largest id of "
+        "this vocabulary is 272\n"
     )
 
 

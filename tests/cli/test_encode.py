@@ -149,7 +149,7 @@ def test_a_special_token_is_an_error_that_says_where(
 ) -> None:
     text = "h\u00e9llo \U0001f680\nx<pad><|end|>"
     hint = (
-        ": the special token '<pad>'; pass --special text to take it as ordinary text, --special "
+        ": the special token '<pad>'; pass --special text to encode it as ordinary text, --special "
         "allow to encode special tokens as their ids, or --allow TOKEN to allow only that token"
     )
     assert error_of(call, *command, *given, "-t", text) == f"--text, byte 13{hint}"

@@ -202,5 +202,7 @@ def test_what_a_format_cannot_hold_is_not_lost(
 
     monkeypatch.setattr(bpe.Tokenizer, "save", fussy)
     found = error_of(call, *given, "-n", "270", "-o", str(out))
-    assert found == f"a .tiktoken file cannot hold this. It is in '{out}.json' instead"
+    assert (
+        found == f"a .tiktoken file cannot hold this; saved the vocabulary to '{out}.json' instead"
+    )
     assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges
