@@ -202,7 +202,10 @@ def test_errors_are_one_line_that_says_what_to_do(call: Call, vocab: str, tmp_pa
             "cannot be combined with",
         ),
         (["encode", "-v", vocab, "--special", "no"], "'raise', 'text', 'allow'"),
-        (["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"], "both --special and"),
+        (
+            ["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"],
+            "pass --special or --allow",
+        ),
         (["encode", "-v", vocab, "--allow", "<p>"], "it has '<|end|>', '<pad>'"),
         (["encode", "-v", vocab, "--allow", "<think>"], "--allow '<think>': no special token"),
         (["encode", "-v", vocab, "-p", "qwen4"], "unknown preset 'qwen4'; did you mean"),
