@@ -31,15 +31,14 @@ class MissingPresetError(VocabularyError):
 
 
 class PublishedMismatchError(VocabularyError):
-    """The file `path` has the name of a published vocabulary, but none of its `digests`."""
+    """The file `path` has the name of a published vocabulary, but not its sha256 (`digests`)."""
 
     def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
         self.problem = (
-            f"{path}: named like {name}, but the content is not the published one (sha256 "
-            f"{' or '.join(digests)}); the file is damaged, or holds another vocabulary; get the "
-            f"published file with `pretok fetch {name}`"
+            f"{path}: expected the published vocabulary {name} (sha256 {' or '.join(digests)}), "
+            f"got another or damaged file of this name; get it with `pretok fetch {name}`"
         )
-        super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load this one")
+        super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load this file")
         self.path = path
         self.name = name
         self.digests = digests
@@ -72,9 +71,9 @@ class SpecialTokenError(BpeError, ValueError):
     """
 
     def __init__(self, token: str, position: int, text_index: int | None = None) -> None:
-        which = "the text" if text_index is None else f"texts[{text_index}]"
+        place = "the text" if text_index is None else f"texts[{text_index}]"
         super().__init__(
-            f"{which} holds the special token {shortened(token)} at offset {position}; pass "
+            f"{place} holds the special token {shortened(token)} at offset {position}; pass "
             'special="text" to encode it as ordinary text, special="allow" to allow every special '
             "token, or a set of special tokens to allow"
         )

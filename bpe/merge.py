@@ -19,7 +19,7 @@ FindMerge = Callable[[int, int], RankedMerge | None]
 """Returns the merge of two ids, or None."""
 
 MAX_SCANNED = 64
-"""The most symbols for which scanning for the lowest rank is faster than a heap."""
+"""The maximal number of symbols for which a scan for the lowest rank is faster than a heap."""
 
 
 class Merger:
@@ -109,7 +109,7 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
     empty = -1
     before = list(range(-1, size - 1))
     after = list(range(1, size + 1))
-    # (rank, index, left, right, result); stale if the symbols have changed since.
+    # (rank, index, left, right, result); stale if the symbols have changed since then.
     heap = [
         (candidate[0], at, left, right, candidate[1])
         for at, (left, right) in enumerate(pairwise(symbols))

@@ -30,7 +30,7 @@ class once(Generic[Value]):
 
     def __get__(self, instance: object, owner: type | None = None) -> Value:
         if instance is None:
-            return self  # type: ignore[return-value]  # as property does
+            return self  # type: ignore[return-value]  # like a property
         try:
             value: Value = instance.__dict__[self._name]
         except KeyError:

@@ -73,7 +73,7 @@ class Vocabulary:
     With `ignore_merges` or without `merges`, a pre-token that is a token is not split into bytes.
 
     Raises VocabularyError if a byte has no token, an id or a token is invalid, or a merge does not
-    concatenate its two tokens. With `merges`, bytes that no character has may have no token.
+    concatenate its two tokens. With `merges`, bytes that occur in no character need no token.
     Without `merges`, two tokens must not have the same bytes.
 
     >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
@@ -140,12 +140,12 @@ class Vocabulary:
     @property
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token by its id; do not change it."""
-        found = self._token_bytes
-        if found is None:
+        token_bytes = self._token_bytes
+        if token_bytes is None:
             assert self._packed is not None
             # Two threads may both compute it: the values are equal.
-            found = self._token_bytes = self._packed.unpacked()
-        return found
+            token_bytes = self._token_bytes = self._packed.unpacked()
+        return token_bytes
 
     @property
     def packed(self) -> Packed:
@@ -161,17 +161,17 @@ class Vocabulary:
     @property
     def merges(self) -> tuple[Merge, ...] | None:
         """The merges in order of rank; None if they follow from the ids."""
-        found = self._merges
-        if found is None and not self._from_ranks:
+        merges = self._merges
+        if merges is None and not self._from_ranks:
             assert self._merge_rows is not None
-            found = self._merges = tuple(map(tuple, self._merge_rows.tolist()))
-        return found
+            merges = self._merges = tuple(map(tuple, self._merge_rows.tolist()))
+        return merges
 
     @property
     def merge_rows(self) -> Rows | None:
         """The merges as an array of shape (n, 3).
 
-        Where they follow from the ids they are what likely follows, or None if that is not known.
+        If the merges follow from the ids, these are likely merges, or None if unknown.
         """
         if self._merge_rows is None and self._merges is not None:
             return np.array(self._merges, np.uint32).reshape(-1, 3)
@@ -184,17 +184,17 @@ class Vocabulary:
 
     @property
     def ignore_merges(self) -> bool:
-        """Whether a pre-token that is a token as a whole is not merged."""
+        """Whether a pre-token that equals a token becomes this token without merging."""
         return self._ignore_merges
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes; the lowest where several tokens are alike."""
+        """The id of each token by its bytes; the lowest id if several tokens are equal."""
         return {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
 
     @once
     def byte_ids(self) -> dict[int, int]:
-        """The id of the token of each byte, but for `missing_bytes`."""
+        """The id of the token of each byte, except `missing_bytes`."""
         return {byte: self.ids[bytes([byte])] for byte in range(256) if bytes([byte]) in self.ids}
 
     @once
@@ -214,7 +214,7 @@ class Vocabulary:
         return 1 + (int(self._packed.ids.max()) if self._packed else max(self.token_bytes))
 
     def trim(self) -> None:
-        """Drop the values that can be computed again."""
+        """Drop cached values; they are computed again when needed."""
         forget(self, "ids")
         if self._packed is not None:
             self._token_bytes = None
@@ -233,17 +233,14 @@ class Vocabulary:
                     f"{ID_LIMIT - 1}"
                 )
             if type(token) is not bytes or not token:
-                raise VocabularyError(
-                    f"token {id} is {shortened(token)}; expected bytes, at least one"
-                )
+                raise VocabularyError(f"token {id} is {shortened(token)}; expected non-empty bytes")
         self._check_bytes()
         if self._from_ranks and len(self.ids) != self._count:
             for id, token in self.token_bytes.items():
                 if self.ids[token] != id:
                     raise VocabularyError(
                         f"token {shortened(token)} has two ids, {self.ids[token]} and {id}; "
-                        "expected one "
-                        "rank for each token"
+                        "expected one rank for each token"
                     )
 
     def _check_bytes(self) -> None:
@@ -253,8 +250,8 @@ class Vocabulary:
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:8])
             raise VocabularyError(
                 f"the vocabulary has no token for {len(missing)} of the 256 bytes: {shown}"
-                f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, in which "
-                "each byte is a token"
+                f"{' …' if len(missing) > 8 else ''}; expected a byte-level vocabulary, with a "
+                "token for each byte"
             )
 
     def _check_merges(self) -> None:
@@ -293,18 +290,17 @@ def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
         flat = chain.from_iterable(rows)
         if set(map(type, flat)) == {int}:
             return rows
-    found = []
+    triples = []
     for rank, row in enumerate(rows):
-        merge = tuple(row) if isinstance(row, (tuple, list)) else ()
-        if len(merge) != 3 or not all(type(id) is int for id in merge):
+        triple = tuple(row) if isinstance(row, (tuple, list)) else ()
+        if len(triple) != 3 or not all(type(id) is int for id in triple):
             raise _misfit(rank, row)
-        found.append(merge)
-    return tuple(found)
+        triples.append(triple)
+    return tuple(triples)
 
 
 def _misfit(rank: int, merge: object) -> VocabularyError:
     return VocabularyError(
-        f"merge {rank} is {shortened(merge)}; expected the ids of two tokens and of the token that "
-        "has the "
-        "bytes of both"
+        f"merge {rank} is {shortened(merge)}; expected the ids of two tokens and of their "
+        "concatenation"
     )

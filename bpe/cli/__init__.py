@@ -1,4 +1,4 @@
-"""The command line `pretok`: the commands of pretok.cli, and those over vocabularies.
+"""The command line `pretok`: the commands of pretok.cli, and the commands with a vocabulary.
 
 `encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify` and `bench`.
 """

@@ -22,19 +22,19 @@ from pretok.registry import find, presets
 
 SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
 TRAINED_PRESET = "gpt2"
-"""The one that every trainer knows."""
+"""The preset that every trainer supports."""
 
 
 run_options = options(
     click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)),
-                 help="Measure only this one. Repeat for more.  [default: all installed]"),
+                 help="Measure only this peer. Repeat for more.  [default: all installed]"),
     click.option("--rounds", "--runs", default=5, show_default=True, type=click.IntRange(1, 1000),
-                 help="How often each contender runs."),
+                 help="The number of runs of each contender."),
     click.option("--budget", default=20.0, show_default=True, metavar="SECONDS",
                  type=click.FloatRange(min=0),
-                 help="One that has taken as long runs no more, but at least twice."),
+                 help="The time limit of each contender; it runs at least twice."),
     click.option("--cpu-time", is_flag=True,
-                 help="Time what is on one core by what the process used: for a busy machine."),
+                 help="Measure CPU time instead on one core: for a busy machine."),
     backend_option,
     click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False),
                  metavar="OUT", help="Write a record of all runs, machine and versions to OUT."),
@@ -42,21 +42,22 @@ run_options = options(
 text_options = options(
     click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
     click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="M",
-                 help="Take the first M million code points of each text.  [default: all]"),
+                 help="Use the first M million code points of each text.  [default: all]"),
     run_options,
 )  # fmt: skip
 vocabulary_options = options(
     click.option("--vocab", "-v", "vocabs", multiple=True, metavar="VOCAB",
-                 help="A file, or the name of one on this machine. Repeat for more.  "
-                 "[default: a small one, trained on made-up texts]"),
-    click.option("--preset", "-p", metavar="NAME", help="How to split, if VOCAB does not say."),
+                 help="A file, or the name of a vocabulary on this machine. Repeat for more.  "
+                 "[default: a small one, trained on generated texts]"),
+    click.option("--preset", "-p", metavar="NAME",
+                 help="The split, if VOCAB does not name one."),
 )  # fmt: skip
 worst_options = options(
     click.option("--times", default=MILLION, show_default=True, metavar="N",
-                 type=click.IntRange(1), help="How often a character is repeated."),
+                 type=click.IntRange(1), help="The number of repetitions of a character."),
     click.option("--limit", default=20.0, show_default=True, metavar="SECONDS",
                  type=click.FloatRange(min=0, min_open=True),
-                 help="When to give a peer up that encodes such a text."),
+                 help="The time limit of a peer for one text."),
 )  # fmt: skip
 vocab_size_option = click.option(
     "--vocab-size",
@@ -65,7 +66,7 @@ vocab_size_option = click.option(
     show_default=True,
     type=click.IntRange(257),
     metavar="N",
-    help="How many ids to train.",
+    help="The number of ids to train.",
 )
 megabytes_option = click.option(
     "--megabytes",
@@ -73,19 +74,19 @@ megabytes_option = click.option(
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
     metavar="N",
-    help="How many MB of documents to take the memory of.",
+    help="The size of the documents in MB.",
 )
 
 
 @click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
 def bench_command() -> None:
-    """Measure pretok against its peers; answers are compared before anything is timed.
+    """Measure pretok against its peers; results are compared before anything is timed.
 
-    FILES hold UTF-8 text; without any, made-up texts are used. Ours and each peer run in turn, in
-    one process, on one core where the system allows it and nothing else is said, with garbage
-    collection off. Shown are medians, and how many times as fast ours is: the median of the ratios
-    of each round, the least and the most. 'pip install pretok[bench]' installs the peers; those
-    that are missing are named. A run that is broken off still writes its --json record.
+    FILES hold UTF-8 text; by default the texts are generated. pretok and each peer run in turn, in
+    one process, without garbage collection, and on one core if the system allows it, unless a
+    command says otherwise. The output shows medians, and how many times as fast pretok is: the
+    median of the ratios of each round, the minimum and the maximum. 'pip install pretok[bench]'
+    installs the peers; missing peers are listed. An interrupted run still writes its --json record.
     """
 
 
@@ -95,7 +96,7 @@ def bench_command() -> None:
 def split(names: tuple[str, ...], **given: Any) -> None:
     """Time offsets, split and count against regex.findall and others.
 
-    Each peer reads the same pattern, and ours follows the Unicode version that the peer has.
+    Each peer reads the same pattern, and pretok uses the Unicode version of the peer.
     """
     chosen = [find(name) for name in names] or list(presets())
     session = Session(**given)
@@ -108,8 +109,8 @@ def split(names: tuple[str, ...], **given: Any) -> None:
 def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
     """Time encoding: bytes and lists of documents, to arrays and to lists.
 
-    Cold is the first pass of a tokenizer object that was just made, warm the next one over the same
-    text. Special tokens in the text are ordinary text.
+    Cold is the first pass of a new tokenizer object, warm is the next pass over the same text.
+    Special tokens in the text are ordinary text.
     """
     _with_vocabularies(
         vocabs,
@@ -138,7 +139,7 @@ def decode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
     """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
 
-    The files are those given, or made of the vocabularies.
+    The files are those of VOCAB, or are generated from the vocabularies.
     """
     _with_vocabularies(
         vocabs, preset, Session(files=None, size=None, **given),
@@ -164,9 +165,9 @@ def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 def worst(
     vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **given: Any
 ) -> None:
-    """Time one character repeated: what a byte costs against one of our English.
+    """Time one repeated character: the time per byte compared with pretok's time for English.
 
-    The English is the text called english, else the first. Peers run in processes of their own.
+    The English text is the one called english, else the first. Each peer runs in its own process.
     """
     _with_vocabularies(
         vocabs,
@@ -178,13 +179,13 @@ def worst(
 
 @bench_command.command()
 @click.option("--preset", "-p", default=TRAINED_PRESET, show_default=True, metavar="NAME",
-              help="How to split.")  # fmt: skip
+              help="The split.")  # fmt: skip
 @vocab_size_option
 @text_options
 def train(preset: str, vocab_size: int, **given: Any) -> None:
     """Time training on all cores.
 
-    Peers get what they are made for, one text or a list of documents. gigatoken trains only with
+    Each peer gets its preferred input: one text or a list of documents. gigatoken trains only with
     the split of gpt2.
     """
     chosen = find(preset)
@@ -197,10 +198,10 @@ def train(preset: str, vocab_size: int, **given: Any) -> None:
 @megabytes_option
 @text_options
 def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **given: Any) -> None:
-    """Measure the memory of encoding documents, beyond them and the ids.
+    """Measure the memory of encoding documents, without the documents and the ids.
 
-    Each run is a process of its own. What it has when the vocabulary is loaded and the documents
-    are made is taken off the peak, and so are the arrays that come out.
+    Each run has its own process. The result is its peak memory, minus its memory after loading the
+    vocabulary and the documents, minus the arrays of ids.
     """
     _with_vocabularies(
         vocabs, preset, Session(**given),
@@ -223,11 +224,11 @@ def everything(
     megabytes: float,
     **given: Any,
 ) -> None:
-    """Measure all of it, and show which goals are reached.
+    """Run all measurements, and show which goals are reached.
 
-    Training and memory are measured with the text called english, else the first. The goals are
-    those of pretok itself, in tests/bench/goals.py, for texts called english, code, cjk,
-    multilingual and emoji; 'pretok bench goals' shows them again for the record of --json.
+    Training and memory use the text called english, else the first. The goals of pretok are in
+    tests/bench/goals.py, for texts called english, code, cjk, multilingual and emoji; 'pretok bench
+    goals' shows them again for the record of --json.
     """
 
     def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:

@@ -1,4 +1,4 @@
-"""A run of `pretok bench`: what is measured, printed as it comes, and recorded."""
+"""A run of `pretok bench`: choose measurements, print results at once, and record them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Bench = Callable[..., Iterator[Result]]
 
 
 class Session:
-    """One run of the command: what is measured, printed as it comes, and recorded at the end."""
+    """One run of the command: prints each result at once, and writes the record at the end."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class Session:
     ) -> None:
         if json_file is not None and not json_file.absolute().parent.is_dir():
             raise click.ClickException(
-                f"cannot write {shown_path(str(json_file))}: there is no such folder; name a file "
-                "in one that is there"
+                f"cannot write {shown_path(str(json_file))}: the folder does not exist; choose an "
+                "existing folder"
             )
         self.backend = choose_backend(backend)
         self.settings = Settings(rounds, budget, cpu_time=cpu_time)

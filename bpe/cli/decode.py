@@ -25,17 +25,17 @@ NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dty
 @click.command("decode")
 @vocabulary_option
 @split_option
-@click.option("--skip-special", is_flag=True, help="Leave special tokens out.")
+@click.option("--skip-special", is_flag=True, help="Omit special tokens.")
 @click.option(
     "--errors",
     type=click.Choice(["keep", "replace", "strict"]),
     default="keep",
     show_default=True,
-    help="Bytes that are not UTF-8: as they are, as U+FFFD, or an error.",
+    help="Bytes that are not UTF-8: keep them, replace them by U+FFFD, or fail.",
 )
-@click.option("--lines", is_flag=True, help="Take each line as the ids of a line of text.")
+@click.option("--lines", is_flag=True, help="Decode each line of ids to a line of text.")
 @file_argument
-@click.option("--ids", metavar="IDS", help="The ids themselves, instead of FILE.")
+@click.option("--ids", metavar="IDS", help="Decode these ids instead of FILE.")
 @format_option("ids", *NUMBERS)
 @backend_option
 def decode_command(
@@ -49,25 +49,26 @@ def decode_command(
     output_format: str,
     backend: BackendName | None,
 ) -> None:
-    """Decode the ids in FILE, or in standard input, as they come.
+    """Decode the ids in FILE, or in standard input, as they arrive.
 
-    As ids, they are decimal numbers with white space, commas or brackets between them, such as
-    encode prints as ids and as json; as uint16 or uint32, that many bits for each, little-endian.
+    In the format ids they are decimal numbers with white space, commas or brackets between them, as
+    `pretok encode` prints them with --format ids and json. In the formats uint16 and uint32 each id
+    has 16 or 32 bits, little-endian.
 
-    The output is exactly the bytes of the tokens, with nothing behind them; only on a terminal a
-    line break ends it. With --lines, LF stands behind the text of each line of ids.
+    The output is exactly the bytes of the tokens. Only on a terminal a line break follows. With
+    --lines, LF follows the text of each line of ids.
     """
     if lines and output_format != "ids":
         raise click.UsageError("--lines needs --format ids", click.get_current_context())
     tokenizer = load(vocab, preset, backend)
     special = frozenset(tokenizer.special_tokens.values()) if skip_special else frozenset()
-    with open_bytes(file, ids, "--ids") as given:
+    with open_bytes(file, ids, "--ids") as source:
         is_binary = output_format in NUMBERS
         blocks = (
-            binary_ids(given, NUMBERS[output_format]) if is_binary else decimal_ids(given, lines)
+            binary_ids(source, NUMBERS[output_format]) if is_binary else decimal_ids(source, lines)
         )
-        decoder = _Decoder(tokenizer, special, errors, given.name)
-        write(_ended(decoder.texts(blocks)))
+        decoder = _Decoder(tokenizer, special, errors, source.name)
+        write(_end_line(decoder.texts(blocks)))
 
 
 class _Decoder:
@@ -84,13 +85,13 @@ class _Decoder:
         self._name = name
 
     def texts(self, blocks: Iterable[list[Part]]) -> Iterator[bytes]:
-        """Yield the text of each block, with LF where a line ends."""
+        """Yield the text of each block, with LF after each line."""
         for parts in blocks:
             yield b"".join(
-                self._checked(self._bytes(part), part.ends_line) + b"\n" * part.ends_line
+                self._apply_errors(self._bytes(part), part.ends_line) + b"\n" * part.ends_line
                 for part in parts
             )
-        yield self._checked(b"", final=True)
+        yield self._apply_errors(b"", final=True)
 
     def _bytes(self, part: Part) -> bytes:
         ids = part.ids
@@ -101,8 +102,8 @@ class _Decoder:
         except bpe.UnknownTokenError:
             index = next(index for index, id in enumerate(ids) if not self._is_known(id))
             raise click.ClickException(
-                f"{self._name}, byte {part.place(index)}: no token has the id {ids[index]}; the "
-                f"largest of this vocabulary is {self._size - 1}"
+                f"{self._name}, byte {part.place(index)}: no token has id {ids[index]}; the "
+                f"largest id of this vocabulary is {self._size - 1}"
             ) from None
         if self._skipped.isdisjoint(ids):
             return data
@@ -114,25 +115,25 @@ class _Decoder:
         except bpe.UnknownTokenError:
             return False
 
-    def _checked(self, data: bytes, final: bool) -> bytes:
-        """Return `data` as --errors has it; with `final` no more of its last character comes."""
+    def _apply_errors(self, data: bytes, final: bool) -> bytes:
+        """Return `data` with --errors applied; `final` says that its last character is complete."""
         if self._utf8 is None:
             return data
-        begun = len(self._utf8.getstate()[0])
+        pending = len(self._utf8.getstate()[0])
         try:
             text = self._utf8.decode(data, final)
         except UnicodeDecodeError as error:
-            byte, at = error.object[error.start], self._done - begun + error.start
+            byte, at = error.object[error.start], self._done - pending + error.start
             raise click.ClickException(
-                f"byte 0x{byte:02x} is not UTF-8, at byte {at} of the decoded text; pass --errors "
-                "replace to have U+FFFD instead, or keep to have it as it is"
+                f"byte 0x{byte:02x} at byte {at} of the decoded text is not UTF-8; pass --errors "
+                "replace to get U+FFFD instead, or --errors keep to keep the byte"
             ) from None
         self._done += len(data)
         return text.encode()
 
 
-def _ended(texts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield `texts`, and the line break that they lack if they go to a terminal."""
+def _end_line(texts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield `texts`; on a terminal, end them with a line break."""
     last = b"\n"
     for text in texts:
         yield text

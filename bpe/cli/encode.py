@@ -26,9 +26,9 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 BLOCK = 1 << 16
-"""How many ids are written at a time."""
+"""The number of ids that are written at a time."""
 SEPARATORS = {"ids": ("", " ", "\n"), "json": ("[", ", ", "]\n")}
-"""What stands before, between and behind the ids of one text."""
+"""The text before, between and after the ids of one text."""
 
 
 @click.command("encode", epilog=TOKEN_ESCAPES)
@@ -54,31 +54,30 @@ def encode_command(
 ) -> None:
     """Encode FILE, or standard input, as the ids of tokens.
 
-    As ids, there is one line of them with spaces between; as json, one array; as tokens, one line
-    for each with its start and end in code points (half-open), its id, and its bytes, escaped and
-    in quotes; as uint16 or uint32, nothing but that many bits for each id, little-endian.
+    The format ids prints one line of ids with spaces between them; json prints one array. tokens
+    prints a line for each token: its start and end in code points (half-open), its id, and its
+    bytes, escaped and in quotes. uint16 and uint32 write each id as 16 or 32 bits, little-endian.
 
-    FILE is one text, and is read as a whole before it is encoded. With --lines there is one line
-    of output for each line of input, as it comes. A text that is empty has no ids: an empty line,
-    or [].
+    FILE is one text, and is read as a whole before it is encoded. With --lines each line of input
+    gives one line of output at once. An empty text gives an empty line, or [].
     """
     _check_form(output_format, lines, add_special_tokens)
     tokenizer = load(vocab, preset, backend)
     if output_format == "uint16" and tokenizer.vocab_size > 1 << 16:
         raise click.ClickException(
-            f"--format uint16 is for ids below 65536, and this vocabulary has ids up to "
+            f"--format uint16 is for ids below 65536, but this vocabulary has ids up to "
             f"{tokenizer.vocab_size - 1}; use --format uint32"
         )
     encoder = InputEncoder(tokenizer, special, allow, add_special_tokens, binary)
-    with open_bytes(file, text) as given:
+    with open_bytes(file, text) as source:
         if lines:
-            write(_rows(encoder, given, output_format))
+            write(_rows(encoder, source, output_format))
         elif output_format == "tokens":
-            write(_table(encoder.tokens(given)))
+            write(_table(encoder.tokens(source)))
         elif output_format in SEPARATORS:
-            write(_as_text(encoder.ids(given), output_format))
+            write(_as_text(encoder.ids(source), output_format))
         else:
-            write(_as_bytes(encoder.ids(given), output_format))
+            write(_as_bytes(encoder.ids(source), output_format))
 
 
 @click.command("count")
@@ -102,9 +101,8 @@ def count_command(
 ) -> None:
     """Count the tokens of each FILE, or of standard input.
 
-    Of one text the number is all that is printed; of several, there is a line for each, with its
-    name, and one with the total. With --lines there is a number for each line of input, as it
-    comes.
+    For one text, print only the number. For several, print a line with the number and the name of
+    each, then the total. With --lines, print a number for each line of input at once.
     """
     if lines and len(files) > 1:
         raise click.UsageError("--lines takes one FILE", click.get_current_context())
@@ -112,11 +110,11 @@ def count_command(
     if len(files) > 1 and text is None:
         write(_counts(encoder, files))
         return
-    with open_bytes(files[0] if files else None, text) as given:
+    with open_bytes(files[0] if files else None, text) as source:
         if lines:
-            write(_row_counts(encoder, given))
+            write(_row_counts(encoder, source))
         else:
-            write([f"{encoder.count(given)}\n"])
+            write([f"{encoder.count(source)}\n"])
 
 
 def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
@@ -124,16 +122,17 @@ def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> No
         raise click.UsageError("--lines needs --format ids or json", click.get_current_context())
     if output_format == "tokens" and add_special_tokens:
         raise click.UsageError(
-            "--add-special-tokens does not go with --format tokens", click.get_current_context()
+            "--add-special-tokens cannot be combined with --format tokens",
+            click.get_current_context(),
         )
 
 
 def _as_text(ids: Ids, output_format: str) -> Iterator[str]:
-    before, between, behind = SEPARATORS[output_format]
+    before, between, after = SEPARATORS[output_format]
     for start in range(0, len(ids), BLOCK):
         yield before + between.join(map(str, ids[start : start + BLOCK].tolist()))
         before = between
-    yield behind if len(ids) else SEPARATORS[output_format][0] + behind
+    yield after if len(ids) else SEPARATORS[output_format][0] + after
 
 
 def _as_bytes(ids: Ids, output_format: str) -> Iterator[bytes]:
@@ -141,12 +140,12 @@ def _as_bytes(ids: Ids, output_format: str) -> Iterator[bytes]:
         yield ids[start : start + BLOCK].astype(np.dtype(output_format).newbyteorder("<")).tobytes()
 
 
-def _rows(encoder: InputEncoder, given: Input, output_format: str) -> Iterator[str]:
-    before, between, behind = SEPARATORS[output_format]
-    for ids, offsets in encoder.rows(given):
+def _rows(encoder: InputEncoder, source: Input, output_format: str) -> Iterator[str]:
+    before, between, after = SEPARATORS[output_format]
+    for ids, offsets in encoder.rows(source):
         shown = list(map(str, ids.tolist()))
         yield "".join(
-            f"{before}{between.join(shown[start:end])}{behind}"
+            f"{before}{between.join(shown[start:end])}{after}"
             for start, end in pairwise(offsets.tolist())
         )
 
@@ -163,16 +162,16 @@ def _table(tokens: Iterable[bpe.Token]) -> Iterator[str]:
         )
 
 
-def _row_counts(encoder: InputEncoder, given: Input) -> Iterator[str]:
-    for _, offsets in encoder.rows(given):
+def _row_counts(encoder: InputEncoder, source: Input) -> Iterator[str]:
+    for _, offsets in encoder.rows(source):
         yield "".join(f"{count}\n" for count in np.diff(offsets).tolist())
 
 
 def _counts(encoder: InputEncoder, files: Iterable[str]) -> Iterator[str]:
     total = 0
     for file in files:
-        with open_bytes(file, None) as given:
-            found = encoder.count(given)
-        total += found
-        yield f"{found:>10}  {one_line(file)}\n"
+        with open_bytes(file, None) as source:
+            count = encoder.count(source)
+        total += count
+        yield f"{count:>10}  {one_line(file)}\n"
     yield f"{total:>10}  total\n"

@@ -16,9 +16,9 @@ CONTEXT, MAX_SHOWN = 2, 20
 
 
 class Comparison(NamedTuple):
-    """Our pre-tokens and the engine's, as far as they first differ, and a few before that.
+    """The first different pre-tokens, ours and the engine's, and a few before them.
 
-    `pre_tokens` is how many ours are; `ours` and `theirs` are empty if all are the same.
+    `pre_tokens` is the number of our pre-tokens. `ours` and `theirs` are empty if all are equal.
     """
 
     engine: str
@@ -29,11 +29,11 @@ class Comparison(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether there is no difference."""
+        """Whether all pre-tokens are equal."""
         return not self.ours and not self.theirs
 
     def lines(self, tokenizer: PreTokenizer, colored: bool) -> Iterator[str]:
-        """Yield the lines that show the difference, as `pretok diff` does."""
+        """Yield the lines that show the difference, in the format of `pretok diff`."""
 
         def styled(line: str, color: str | None = None) -> str:
             return f"{click.style(line, color) if colored and color else line}\n"
@@ -57,8 +57,8 @@ class Comparison(NamedTuple):
                 yield styled(f"{sign} and {len(parts) - MAX_SHOWN} more", color)
 
     def record(self) -> dict[str, Any]:
-        """Return the comparison as JSON has it."""
-        found: dict[str, Any] = {
+        """Return the comparison as a JSON object."""
+        record: dict[str, Any] = {
             "engine": self.engine,
             "same": self.same,
             "pre_tokens": self.pre_tokens,
@@ -71,14 +71,14 @@ class Comparison(NamedTuple):
             theirs = [
                 {"start": start, "end": end, "text": text} for start, end, text in self.theirs
             ]
-            found["first_difference"] = {"ours": ours, "theirs": theirs}
-        return found
+            record["first_difference"] = {"ours": ours, "theirs": theirs}
+        return record
 
 
 def compare(
     tokenizer: PreTokenizer, text: str, engine: str, ask: Ask, space: bool = False
 ) -> Comparison:
-    """Compare `tokenizer` with what `engine`, asked by `ask`, makes of `text`.
+    """Compare the splits of `text` by `tokenizer` and by `engine`; `ask` returns the engine's.
 
     With `space` the engine puts a space before a text that does not begin with one.
     """
@@ -103,13 +103,13 @@ def compare(
 
 
 def _shifted(step: Step, text: str) -> Step:
-    """Return a step over a space and `text` as one over `text`."""
+    """Return a step over a space and `text` with the offsets in `text` alone."""
     start, end = max(step.start - 1, 0), step.end - 1
     return Step(start, end, text[start:end], step.rule)
 
 
 def _meeting(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
-    """Return how many spans of each there are up to where both end at the same place again."""
+    """Return the numbers of spans in both up to the first common end after index `first`."""
     a, b = first + 1, first + 1
     while a <= len(ours) and b <= len(theirs):
         left, right = ours[a - 1][1], theirs[b - 1][1]

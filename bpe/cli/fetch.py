@@ -20,15 +20,17 @@ from pretok.cli.output import one_line, write
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Where to, instead of the folder in which every command looks for names.",
+    help="The target folder.  [default: the cache in which all commands look]",
 )
-@click.option("--list", "is_list", is_flag=True, help="List what can be had, and what is here.")
+@click.option(
+    "--list", "is_list", is_flag=True, help="List the vocabularies, and which are on this machine."
+)
 def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
     """Download the vocabulary NAME, check its sha256, and print the path of its file.
 
-    A file that is there already is checked, and not downloaded again. No other command uses the
-    network. Without NAME, the names are listed, each with its preset and where it is on this
-    machine, if it is: in $PRETOK_VOCAB_DIR, in the folder of this command, or in tiktoken's cache.
+    An existing file is checked, and not downloaded again. No other command uses the network.
+    Without NAME, list all names, each with its preset and its files on this machine: in
+    $PRETOK_VOCAB_DIR, in the cache of this command, or in tiktoken's cache.
     """
     if name is None or is_list:
         if folder is not None or name is not None:
@@ -45,10 +47,10 @@ def _list() -> Iterator[str]:
     width = max(map(len, PUBLISHED))
     yield f"{'NAME':{width}}  PRESET  HERE\n"
     for vocabulary in PUBLISHED.values():
-        yield f"{vocabulary.name:{width}}  {vocabulary.preset:6}  {_where(vocabulary.name)}\n"
+        yield f"{vocabulary.name:{width}}  {vocabulary.preset:6}  {_local_files(vocabulary.name)}\n"
 
 
-def _where(name: str) -> str:
+def _local_files(name: str) -> str:
     try:
         return ", ".join(one_line(str(path)) for path in locate_vocabulary(name))
     except UnknownVocabularyError:

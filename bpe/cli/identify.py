@@ -146,7 +146,7 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
     preset = identified.preset
     several = len(preset.stages) > 1 or not _is_known(preset)
     rows = [
-        ("preset", preset.name if _is_known(preset) else "a new one, with these stages:"),
+        ("preset", preset.name if _is_known(preset) else "not a known one; equivalent stages:"),
         ("aliases", ", ".join(preset.aliases)),
         ("engine", f"{preset.engine} ({ENGINE_NAMES[preset.engine]})"),
         ("unicode", preset.unicode),

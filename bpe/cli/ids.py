@@ -27,27 +27,27 @@ class Part(NamedTuple):
     ends_line: bool = False
 
 
-def decimal_ids(given: Input, lines: bool) -> Iterator[list[Part]]:
+def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
     """Yield the ids of each block; with `lines`, one Part for each line."""
     start, rest, is_line_open = 0, b"", False
-    for block in given.blocks:
+    for block in source.blocks:
         data = rest + block
         unknown = data.translate(None, ALLOWED)
         if unknown:
-            raise _invalid_id(given.name, start, data, data.index(unknown[:1]))
+            raise _invalid_id(source.name, start, data, data.index(unknown[:1]))
         spaced = data.translate(TO_SPACES)
         # The last number may continue in the next block.
         end = spaced.rfind(b" ") + 1 if block else len(data)
         parts, at = [], 0
         while lines and (line_end := data.find(b"\n", at, end) + 1):
-            parts.append(_part(given.name, start + at, spaced[at:line_end], ends_line=True))
+            parts.append(_part(source.name, start + at, spaced[at:line_end], ends_line=True))
             at, is_line_open = line_end, False
         is_line_open |= at < len(data)
         ends_line = lines and not block and is_line_open
-        yield [*parts, _part(given.name, start + at, spaced[at:end], ends_line)]
+        yield [*parts, _part(source.name, start + at, spaced[at:end], ends_line)]
         start, rest = start + end, data[end:]
         if len(rest) > MAX_DIGITS:
-            raise _invalid_id(given.name, start, rest, 0)
+            raise _invalid_id(source.name, start, rest, 0)
 
 
 def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
@@ -80,10 +80,10 @@ def _invalid_id(name: str, start: int, data: bytes, at: int) -> click.ClickExcep
     )
 
 
-def binary_ids(given: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
+def binary_ids(source: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
     """Yield the ids of each block; the input is an array of `number`."""
     start, rest, width = 0, b"", number.itemsize
-    for block in given.blocks:
+    for block in source.blocks:
         data = rest + block
         count = len(data) // width
         place = range(start, start + len(data) + 1, width).__getitem__
@@ -91,6 +91,6 @@ def binary_ids(given: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
         start, rest = start + count * width, data[count * width :]
     if rest:
         raise click.ClickException(
-            f"{given.name}, byte {start}: the input ends within an id; expected {width} bytes "
+            f"{source.name}, byte {start}: the input ends within an id; expected {width} bytes "
             "per id; check --format"
         )

@@ -40,16 +40,16 @@ DIGEST_BLOCK = 1 << 20
     "files",
     multiple=True,
     metavar="FILE",
-    help="Encode this text, and tell how well that goes; '-' is standard input. Repeat for more.",
+    help="Encode this text, and show its statistics; '-' is standard input. Repeat for more.",
 )
-@click.option("--binary", is_flag=True, help="Take any bytes in --on, not only UTF-8 text.")
+@click.option("--binary", is_flag=True, help="Accept any bytes in --on, not only UTF-8 text.")
 @click.option(
     "--longest",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
     metavar="N",
-    help="How many of the longest tokens to show.",
+    help="The number of longest tokens to show.",
 )
 @format_option("text", "json")
 @backend_option
@@ -62,11 +62,11 @@ def inspect_command(
     output_format: str,
     backend: BackendName | None,
 ) -> None:
-    """Show what is in the vocabulary VOCAB, a file or the name of one on this machine.
+    """Show the contents of VOCAB, a vocabulary file or the name of a vocabulary on this machine.
 
-    With --on there is a line for each text, and one for all, with how many bytes, pre-tokens and
-    tokens it has, how many bytes there are to a token, and how many different tokens are used, of
-    all but the added ones. Special tokens in the text are ordinary text.
+    With --on, show for each text and for all together the numbers of bytes, pre-tokens and tokens,
+    the bytes per token, and how many different tokens are used (added tokens do not count). Special
+    tokens in the text are ordinary text.
     """
     tokenizer = load(vocab, preset, backend)
     record = _record(tokenizer, vocab, preset is not None, longest)
@@ -79,7 +79,7 @@ def inspect_command(
 def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest: int) -> Record:
     vocabulary = tokenizer.vocabulary
     split = tokenizer.pre_tokenizer
-    others = [token for token in tokenizer.added_tokens if not token.special]
+    ordinary = [token for token in tokenizer.added_tokens if not token.special]
     used = vocabulary.token_bytes.keys() | {token.id for token in tokenizer.added_tokens}
     tokens = nsmallest(longest, vocabulary.token_bytes.items(), key=lambda row: (-len(row[1]), row))
     return {
@@ -92,7 +92,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "ignore_merges": vocabulary.ignore_merges,
         "byte_ids": [vocabulary.byte_ids.get(byte) for byte in range(256)],
         "special_tokens": tokenizer.special_tokens,
-        "added_tokens": {token.content: token.id for token in others},
+        "added_tokens": {token.content: token.id for token in ordinary},
         "preset": tokenizer.preset.name if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
@@ -107,7 +107,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
 
 
 def _files(vocab: str) -> list[Record]:
-    """Return where the vocabulary is, each file with its sha256."""
+    """Return the path and sha256 of each file of the vocabulary."""
     paths = (Path(vocab),) if os.path.exists(vocab) else locate_vocabulary(vocab)
     return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
 
@@ -126,13 +126,13 @@ def _digest(path: Path) -> str:
 
 
 def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:
-    """Return a record for each of `files`, and one for all if they are several."""
+    """Return a record for each of `files`, then one for all of them if there are several."""
     records = []
     mergeable = np.fromiter(tokenizer.vocabulary.token_bytes, np.uint32)
     used_by_any = np.array([], np.uint32)
     for file in files:
-        with open_bytes(file, None) as given:
-            text = "".join(decoded(given, binary, may_be_empty=True))
+        with open_bytes(file, None) as source:
+            text = "".join(decoded(source, binary, may_be_empty=True))
         ids = tokenizer.encode_array(text, "text", errors=ESCAPE)
         used = np.intersect1d(ids, mergeable)
         used_by_any = np.union1d(used_by_any, used)
@@ -206,16 +206,16 @@ def _how_merged(record: Record) -> str:
 
 def _order(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
-    least, largest = min(ids), max(ids)
-    if ids == list(range(least, least + 256)):
-        return f"{least} to {largest}, in order"
-    if largest - least == 255:
-        return f"{least} to {largest}, in another order"
-    return f"{len(ids)} ids from {least} to {largest}"
+    smallest, largest = min(ids), max(ids)
+    if ids == list(range(smallest, smallest + 256)):
+        return f"{smallest} to {largest}, in order"
+    if largest - smallest == 255:
+        return f"{smallest} to {largest}, in another order"
+    return f"{len(ids)} ids from {smallest} to {largest}"
 
 
 def _listed(tokens: dict[str, int]) -> str:
-    """Return tokens with their ids, the first and last of them if they are many."""
+    """Return tokens with their ids; only the first and last ones if there are many."""
     shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
     if len(shown) > MAX_LISTED:
         shown[MAX_LISTED // 2 : -MAX_LISTED // 2] = ["…"]

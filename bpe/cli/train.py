@@ -20,20 +20,20 @@ from pretok.cli.options import PRESET, backend_option
 from pretok.cli.output import one_line, write
 from pretok.errors import UnknownPresetError
 
-SPARE_SUFFIX = ".json"
-"""Of the format that can hold every vocabulary."""
+FALLBACK_SUFFIX = ".json"
+"""The suffix of the format that can hold every trained vocabulary."""
 
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--vocab-size", "-n", required=True, type=int, metavar="N", help="How many ids.")
+@click.option("--vocab-size", "-n", required=True, type=int, metavar="N", help="The number of ids.")
 @click.option(
     "--output",
     "-o",
     required=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Where to: a .json (tokenizer.json), .tiktoken or .model (minbpe) file; it is replaced.",
+    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe).",
 )
 @click.option(
     "--preset",
@@ -42,14 +42,14 @@ SPARE_SUFFIX = ".json"
     default="cl100k",
     show_default=True,
     metavar="NAME",
-    help="How to split; see 'pretok presets'.",
+    help="The split; see 'pretok presets'.",
 )
 @click.option(
     "--special",
     "specials",
     multiple=True,
     metavar="TOKEN[=ID]",
-    help="A special token. Repeat for more; either all with an id or none, which puts them last.",
+    help="A special token. Repeat for more. All have an id, or none; then they get the last ids.",
 )
 @click.option(
     "--min-frequency",
@@ -57,7 +57,7 @@ SPARE_SUFFIX = ".json"
     default=0,
     show_default=True,
     metavar="N",
-    help="Merge no pair that is there less often.",
+    help="Merge only pairs with at least this count.",
 )
 @click.option(
     "--max-token-length",
@@ -70,14 +70,14 @@ SPARE_SUFFIX = ".json"
     type=click.Choice(["huggingface", "first-seen"]),
     default="huggingface",
     show_default=True,
-    help="Which of equally frequent pairs is merged: as BpeTrainer does, or as minbpe does.",
+    help="The order of equally frequent pairs: that of BpeTrainer, or of minbpe.",
 )
 @click.option(
     "--field",
     default="text",
     show_default=True,
     metavar="NAME",
-    help="What has the text in each object of a .jsonl file.",
+    help="The JSON field that holds the text in a .jsonl file.",
 )
 @click.option(
     "--max-pre-token",
@@ -91,8 +91,8 @@ SPARE_SUFFIX = ".json"
     metavar="BYTES",
     help="A longer line of a .jsonl file is an error.  [default: 64 MB]",
 )
-@click.option("--threads", type=int, metavar="N", help="[default: as many as are of use]")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
+@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @backend_option
 def train_command(
     files: tuple[str, ...],
@@ -104,12 +104,13 @@ def train_command(
 ) -> None:
     """Train a vocabulary on FILEs, and write it to OUT.
 
-    A .txt file is one text; each line of a .jsonl file is an object with a text; .gz and .zst
-    behind that are unpacked as they are read. Standard input, '-', is one text, held in memory.
-    Special tokens that stand in the texts are ordinary text.
+    A .txt file is one text. Each line of a .jsonl file is an object with a text. Files that also
+    end in .gz or .zst are unpacked. Standard input, '-', is one text, held in memory. Special
+    tokens in the texts are ordinary text.
 
-    The vocabulary has the 256 bytes, the merges, and the special tokens. Ids go to special tokens
-    that are given with one, then to bytes, merges and other special tokens, from 0 on.
+    The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
+    keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
+    remaining ids from 0 on.
     """
     options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(specials)}
     _check_output(output, files)
@@ -128,26 +129,26 @@ def train_command(
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
         if output.suffix.lower() == ".tiktoken" and tokenizer.special_tokens:
             click.echo(
-                "pretok: a .tiktoken file has no place for special tokens; they are not in it",
+                "pretok: a .tiktoken file cannot hold special tokens; they are omitted",
                 err=True,
             )
 
 
-def _special_tokens(given: Sequence[str]) -> list[str] | dict[str, int]:
+def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
     names: list[str] = []
     ids: dict[str, int] = {}
-    for token in given:
+    for token in values:
         name, _, id = token.rpartition("=")
         if name and id.isascii() and id.isdigit():
             if name in ids:
-                raise click.ClickException(f"--special {name!r} is given twice; give it once")
+                raise click.ClickException(f"duplicate --special {name!r}; pass it once")
             ids[name] = int(id)
         else:
             names.append(token)
     if names and ids:
         raise click.UsageError(
-            f"--special {names[0]!r} has no id, and {next(iter(ids))!r} has one; give each TOKEN "
-            "an id with TOKEN=ID, or none",
+            f"--special {names[0]!r} has no id, but {next(iter(ids))!r} has one; pass TOKEN=ID for "
+            "all special tokens, or for none",
             click.get_current_context(),
         )
     return ids or names
@@ -158,19 +159,19 @@ def _check_output(output: Path, files: Sequence[str]) -> None:
         raise click.ClickException(f"--output {shown_path(str(output))} is a folder; name a file")
     if output.exists() and not output.is_file():
         raise click.ClickException(
-            f"--output {shown_path(str(output))} is no ordinary file; name one to make or replace"
+            f"--output {shown_path(str(output))} is not a regular file; choose another path"
         )
     for file in files:
         if output.exists() and Path(file).exists() and output.samefile(file):
             raise click.ClickException(
-                f"--output {shown_path(str(output))} is one of the FILEs; name another"
+                f"--output {shown_path(str(output))} is one of the FILEs; choose another path"
             )
 
 
 def _rehearse(output: Path, options: dict[str, Any]) -> None:
-    """Train on nothing and save that, to raise before the work what would only come up after it."""
+    """Train on no texts and save the result, to raise errors of saving before the long work."""
     try:
-        # A symbolic link stays one: what it points to is replaced.
+        # Saving keeps a symbolic link and replaces its target.
         place = os.path.dirname(os.path.realpath(output))
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
@@ -182,29 +183,31 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
                 raise ValueError(str(error).replace(trial, str(output))) from None
     except OSError as error:
         raise click.ClickException(
-            f"cannot write {shown_path(str(output))}: {error.strerror}; name a file in a folder "
-            "that is there and can be written to"
+            f"cannot write {shown_path(str(output))}: {error.strerror}; choose a file in an "
+            "existing, writable folder"
         ) from None
 
 
 def _source(files: Sequence[str]) -> Source:
-    # Standard input as bytes: a str that is the name of a file would be refused.
+    # Standard input as bytes: training rejects a str that is the name of a file.
     return cast("Source", [_standard_input() if file == "-" else Path(file) for file in files])
 
 
 def _standard_input() -> bytes:
-    with open_bytes(None, None) as given:
-        return b"".join(given.blocks)
+    with open_bytes(None, None) as source:
+        return b"".join(source.blocks)
 
 
 def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
     try:
         tokenizer.save(output)
     except (bpe.VocabularyError, bpe.UnsupportedError) as error:
-        # What may have taken hours is not to be lost.
-        spare = output.with_name(output.name + SPARE_SUFFIX)
-        tokenizer.save(spare)
-        raise click.ClickException(f"{error}. It is in {shown_path(str(spare))} instead") from None
+        # Training may have taken hours: keep the result.
+        fallback = output.with_name(output.name + FALLBACK_SUFFIX)
+        tokenizer.save(fallback)
+        raise click.ClickException(
+            f"{error}; saved the vocabulary to {shown_path(str(fallback))} instead"
+        ) from None
 
 
 def _summary(tokenizer: bpe.Tokenizer) -> str:
@@ -217,7 +220,7 @@ def _summary(tokenizer: bpe.Tokenizer) -> str:
 
 
 class _Lines(logging.Handler):
-    """Prints what bpe warns of as the command line does."""
+    """Prints the warnings of bpe in the style of the command line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         click.echo(f"pretok: {one_line(as_cli_message(record.getMessage()))}", err=True)

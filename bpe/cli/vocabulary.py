@@ -1,4 +1,4 @@
-"""What the commands that take a vocabulary share: options, loading, encoding their input."""
+"""Shared parts of the commands with a vocabulary: options, loading, and encoding of inputs."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ Ids = NDArray[np.uint32]
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
 ESCAPE: Errors = "surrogateescape"
-"""How texts hold bytes that are not UTF-8."""
+"""The error handler for bytes that are not UTF-8."""
 MAX_SHOWN = 8
-"""How many special tokens a message lists."""
+"""The maximal number of special tokens that a message lists."""
 
 vocabulary_option = click.option(
     "--vocab",
     "-v",
     required=True,
     metavar="VOCAB",
-    help="Vocabulary: a file, or the name of one on this machine; see 'pretok fetch'.",
+    help="A vocabulary file, or the name of a vocabulary on this machine; see 'pretok fetch'.",
 )
 split_option = click.option(
     "--preset",
     "-p",
     type=PRESET,
     metavar="NAME",
-    help="How to split, if VOCAB does not say; see 'pretok presets'.",
+    help="The split, if VOCAB does not name one; see 'pretok presets'.",
 )
 special_options = options(
     click.option(
@@ -52,16 +52,16 @@ special_options = options(
         "--allow",
         multiple=True,
         metavar="TOKEN",
-        help="Take this special token as its id, and others as text. Repeat for more.",
+        help="Encode only this special token as its id. Repeat for more.",
     ),
     click.option(
         "--add-special-tokens",
         is_flag=True,
-        help="Add the tokens that VOCAB puts before and behind a text.",
+        help="Add the tokens that VOCAB puts before and after a text.",
     ),
 )
 lines_option = click.option(
-    "--lines", is_flag=True, help="Take each line, without its LF or CRLF, as a text of its own."
+    "--lines", is_flag=True, help="Encode each line, without its LF or CRLF, as a separate text."
 )
 
 
@@ -82,7 +82,7 @@ def as_cli_message(message: object) -> str:
             f"{message.path}: {message.reason}; pass --preset NAME; 'pretok presets' lists them all"
         )
     if isinstance(message, PublishedMismatchError):
-        return f"{message.problem}, or pass --preset to load it as it is"
+        return f"{message.problem}, or pass --preset to load this file"
     text = str(message)
     for name in PARAMETERS:
         text = text.replace(f"{name}=", f"--{name.replace('_', '-')} ")
@@ -96,7 +96,7 @@ class _Options(TypedDict):
 
 
 class InputEncoder:
-    """Encodes inputs as the options of a command say; errors name the place in the input."""
+    """Encodes inputs with the options of a command; errors name the place in the input."""
 
     def __init__(
         self,
@@ -114,56 +114,56 @@ class InputEncoder:
         }
         self._binary = binary
 
-    def ids(self, given: Input) -> Ids:
-        """Return the ids of all of `given`, as one text."""
-        text = self._whole(given)
-        with _located(given.name, [text]):
+    def ids(self, source: Input) -> Ids:
+        """Return the ids of `source` as one text."""
+        text = self._whole(source)
+        with _located(source.name, [text]):
             return self.tokenizer.encode_array(text, **self._options)
 
-    def count(self, given: Input) -> int:
-        """Return how many ids all of `given` has, as one text."""
-        text = self._whole(given)
-        with _located(given.name, [text]):
+    def count(self, source: Input) -> int:
+        """Return the number of ids of `source` as one text."""
+        text = self._whole(source)
+        with _located(source.name, [text]):
             return self.tokenizer.count(text, **self._options)
 
-    def tokens(self, given: Input) -> list[bpe.Token]:
-        """Return the tokens of all of `given`, as one text."""
-        text = self._whole(given)
+    def tokens(self, source: Input) -> list[bpe.Token]:
+        """Return the tokens of `source` as one text."""
+        text = self._whole(source)
         special = self._options["special"]
-        with _located(given.name, [text]):
+        with _located(source.name, [text]):
             return self.tokenizer.tokens(text, special, errors=ESCAPE)
 
-    def rows(self, given: Input) -> Iterator[tuple[Ids, NDArray[np.int64]]]:
-        """Yield the ids of some lines, and where those of each start and end, as they are read."""
+    def rows(self, source: Input) -> Iterator[tuple[Ids, NDArray[np.int64]]]:
+        """Yield the ids of each block of lines, with the offsets of each line in these ids."""
         done = 0
-        for lines in lines_of(decoded(given, self._binary, may_be_empty=True)):
-            with _located(given.name, lines, done + 1):
+        for lines in lines_of(decoded(source, self._binary, may_be_empty=True)):
+            with _located(source.name, lines, done + 1):
                 yield self.tokenizer.encode_batch_array(lines, **self._options)
             done += len(lines)
 
-    def _whole(self, given: Input) -> str:
-        return "".join(decoded(given, self._binary, may_be_empty=True))
+    def _whole(self, source: Input) -> str:
+        return "".join(decoded(source, self._binary, may_be_empty=True))
 
 
 def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]) -> Special:
     if not allow:
         return cast("Special", special or "raise")
     if special is not None:
-        raise click.UsageError("both --special and --allow are given; give one of them")
-    known = tokenizer.special_tokens
+        raise click.UsageError("pass --special or --allow, not both")
+    names = tokenizer.special_tokens
     for token in allow:
-        if token not in known:
-            shown = ", ".join(map(repr, [*known][:MAX_SHOWN])) or "none"
-            more = f" and {len(known) - MAX_SHOWN} more" if len(known) > MAX_SHOWN else ""
+        if token not in names:
+            shown = ", ".join(map(repr, [*names][:MAX_SHOWN])) or "none"
+            more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
             raise click.ClickException(
-                f"--allow {token!r}: no special token of this vocabulary; it has {shown}{more}"
+                f"--allow {token!r}: not a special token of this vocabulary; it has {shown}{more}"
             )
     return frozenset(allow)
 
 
 @contextmanager
 def _located(name: str, texts: Sequence[str], first_line: int | None = None) -> Iterator[None]:
-    """Say of a special token that the call does not allow where it is, and what to do."""
+    """Add the place in the input to the error for a special token that is not allowed."""
     try:
         yield
     except bpe.SpecialTokenError as error:
@@ -172,6 +172,6 @@ def _located(name: str, texts: Sequence[str], first_line: int | None = None) -> 
         line = "" if first_line is None else f", line {first_line + index}"
         raise click.ClickException(
             f"{name}{line}, byte {at}: the special token {error.token!r}; pass --special text to "
-            "take it as ordinary text, --special allow to take special tokens as their ids, or "
-            "--allow TOKEN to take only some so"
+            "encode it as ordinary text, --special allow to encode special tokens as their ids, or "
+            "--allow TOKEN to allow only that token"
         ) from None

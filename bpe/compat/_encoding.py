@@ -24,7 +24,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 ID_LIMIT = 1 << 32
-"""What ids are below in tiktoken; another number is an OverflowError there, not a KeyError."""
+"""tiktoken's limit of ids; larger or negative ids raise OverflowError, not KeyError."""
 
 E = TypeVar("E", bound="Encoding")
 
@@ -32,19 +32,19 @@ NONE: frozenset[str] = frozenset()
 
 
 class Encoding:
-    """A vocabulary with a split and special tokens, as tiktoken.Encoding has them.
+    """A vocabulary with a split and special tokens; a drop-in for tiktoken.Encoding.
 
-    `pat_str` is a pattern whose split pretok knows, as tiktoken reads it; for any other split give
-    `preset`, a preset, its name, or an object with offsets(text). `mergeable_ranks` are the tokens
-    and their ids, which say what merges first; `special_tokens` the ids of those.
-    `explicit_n_vocab` is how many ids there are, if that is to be checked. Raises ValueError, also
-    as VocabularyError; AssertionError if the check fails.
+    `pat_str` is a pattern of tiktoken whose split pretok knows. For any other split pass `preset`:
+    a preset, its name, or an object with offsets(text). `mergeable_ranks` maps tokens to ids, which
+    are also their ranks. `special_tokens` maps special tokens to ids. `explicit_n_vocab` checks the
+    number of ids. Raises ValueError (or its subclass VocabularyError), and AssertionError if the
+    check fails.
 
-    `allowed_special` of a call is the set of special tokens that become their ids, or "all" of
-    them. `disallowed_special` is some str that a text must not hold, wherever it stands, else it
-    is a ValueError: by default "all" special tokens that are not allowed. Others are ordinary text.
-    A text is a str, else it is a TypeError. Ids are ints; an unknown one is a KeyError, one that is
-    negative or not below 2**32 an OverflowError.
+    `allowed_special` is the set of special tokens that a call encodes as ids, or "all".
+    `disallowed_special` is a collection of str that a text must not hold, else the call raises
+    ValueError; by default "all" special tokens that are not allowed. All other special tokens are
+    ordinary text. Texts other than str raise TypeError. Ids are ints: an unknown id raises
+    KeyError, an id that is negative or not below 2**32 raises OverflowError.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class Encoding:
     ) -> None:
         vocabulary = Vocabulary({id: token for token, id in mergeable_ranks.items()})
         if len(vocabulary.token_bytes) != len(mergeable_ranks):
-            raise ValueError("two of mergeable_ranks are the same; expected one for each token")
+            raise ValueError("two tokens of mergeable_ranks have the same rank; expected unique")
         added = [AddedToken(content, id) for content, id in special_tokens.items()]
         split = _split_of(pat_str) if preset is None else preset
         tokenizer = Tokenizer(vocabulary, split, added_tokens=added, name=name, backend=backend)
         self._set(name, pat_str, tokenizer)
         if explicit_n_vocab:
             assert len(mergeable_ranks) + len(special_tokens) == explicit_n_vocab, (
-                f"{len(mergeable_ranks)} tokens and {len(special_tokens)} special ones are not "
-                f"explicit_n_vocab={explicit_n_vocab}"
+                f"got {len(mergeable_ranks)} tokens and {len(special_tokens)} special tokens; "
+                f"expected explicit_n_vocab={explicit_n_vocab} together"
             )
             assert self.n_vocab == explicit_n_vocab, (
                 f"the largest id is {self.max_token_value}; expected explicit_n_vocab - 1"
@@ -76,15 +76,15 @@ class Encoding:
 
     @classmethod
     def from_tokenizer(cls: type[E], tokenizer: Tokenizer, name: str | None = None) -> E:
-        """Return an Encoding over `tokenizer`; its name is that of the tokenizer, or `name`.
+        """Return an Encoding over `tokenizer`, called `name` or by the name of the tokenizer.
 
         Added tokens that are not special always become their ids. Raises ValueError if the
-        tokenizer changes text before it encodes it, for which tiktoken's API has no place.
+        tokenizer changes text before it encodes it, which tiktoken's API does not support.
         """
         if tokenizer.normalizer is not None or tokenizer.add_prefix_space:
-            change = tokenizer.normalizer or "a space before it"
+            change = tokenizer.normalizer or "add_prefix_space"
             raise ValueError(
-                f"{tokenizer!r} encodes text with {change}; expected one that encodes it as it is"
+                f"{tokenizer!r} changes text ({change}); expected a tokenizer that does not"
             )
         self = cls.__new__(cls)
         pattern = None if tokenizer.preset is None else pattern_for(tokenizer.preset, "tiktoken")
@@ -114,9 +114,10 @@ class Encoding:
         allowed_special: Allowed = NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[int]:
-        """Return the ids of `text`; a pair of surrogates is one character, a lone one U+FFFD.
+        """Return the ids of `text`.
 
-        Raises ValueError and TypeError, see the class.
+        A surrogate pair counts as its character, a lone surrogate as U+FFFD. Raises ValueError and
+        TypeError, see the class.
         """
         allowed = self._checked((text,), allowed_special, disallowed_special)
         return self._tokenizer.encode(text, allowed or "text")
@@ -135,13 +136,13 @@ class Encoding:
     ) -> NDArray[np.uint32]:
         """Return the ids of `text` as an array: uint32, shape (n,).
 
-        Raises what `encode` does, and UnicodeEncodeError for any surrogate.
+        Raises the errors of `encode`, and UnicodeEncodeError for any surrogate.
         """
         allowed = self._checked((text,), allowed_special, disallowed_special)
         return self._tokenizer.encode_array(text, allowed or "text", errors="strict")
 
     def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
-        """Return the ids of each of `text`, some str, with special tokens as ordinary text."""
+        """Return the ids of each str of `text`, with special tokens as ordinary text."""
         return self.encode_batch(text, num_threads=num_threads, disallowed_special=())
 
     def encode_batch(
@@ -152,9 +153,9 @@ class Encoding:
         allowed_special: Allowed = NONE,
         disallowed_special: Disallowed = "all",
     ) -> list[list[int]]:
-        """Return the ids of each of `text`, some str; raises what `encode` does.
+        """Return the ids of each str of `text`; raises the errors of `encode`.
 
-        Takes up to `num_threads` threads. Raises ValueError if that is less than 1.
+        Uses up to `num_threads` threads. Raises ValueError if `num_threads` is less than 1.
         """
         threads = _threads(num_threads)
         texts = list(text)
@@ -168,11 +169,11 @@ class Encoding:
         allowed_special: Allowed = NONE,
         disallowed_special: Disallowed = "all",
     ) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that stay whatever follows `text`, and what ids can come next, sorted.
+        """Return the ids that do not depend on what follows `text`, and the possible completions.
 
-        Each of the latter covers the rest of the text, and may go beyond it. Raises what `encode`
-        does, and UnicodeEncodeError for any surrogate. Takes time that grows with the square of
-        the last pre-token's length.
+        A completion is a list of ids that covers the rest of the text, and may go beyond it.
+        Completions are sorted. Raises the errors of `encode`, and UnicodeEncodeError for any
+        surrogate. Takes quadratic time in the length of the last pre-token.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
@@ -183,7 +184,7 @@ class Encoding:
         return self._open_end.completions(text, allowed)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """Return the id of a token, special or not; raises KeyError if there is none."""
+        """Return the id of a token, special or not; raises KeyError for an unknown token."""
         token = _utf8(text_or_bytes)
         id = self._mergeable_ranks.get(token)
         if id is None:
@@ -193,7 +194,7 @@ class Encoding:
         return id
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Return the bytes of `tokens`, some ids; raises KeyError, OverflowError, TypeError."""
+        """Return the bytes of the ids `tokens`; raises KeyError, OverflowError, TypeError."""
         if not isinstance(tokens, (list, tuple, np.ndarray)):
             tokens = list(tokens)
         try:
@@ -204,30 +205,30 @@ class Encoding:
             raise KeyError(str(error)) from None
 
     def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
-        """Return the text of `tokens`, some ids; raises what `decode_bytes` does.
+        """Return the text of the ids `tokens`; raises the errors of `decode_bytes`.
 
-        What is not UTF-8 becomes what Python's error handler `errors` makes of it.
+        Python's error handler `errors` replaces invalid UTF-8.
         """
         return self.decode_bytes(tokens).decode("utf-8", errors)
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of the token with this id; raises what `decode_bytes` does."""
+        """Return the bytes of the token with this id; raises the errors of `decode_bytes`."""
         id = index(token)
-        found = self._token_bytes.get(id) or self._special_token_bytes.get(id)
-        if found is None:
+        data = self._token_bytes.get(id) or self._special_token_bytes.get(id)
+        if data is None:
             _check_range(id)
-            raise KeyError(f"no token has id {id}; the largest is {self.max_token_value}")
-        return found
+            raise KeyError(f"no token has id {id}; the largest id is {self.max_token_value}")
+        return data
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
-        """Return the bytes of each of `tokens`, some ids; raises what `decode_bytes` does."""
+        """Return the bytes of each id of `tokens`; raises the errors of `decode_bytes`."""
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
-        """Return the text of `tokens`, and at which of its code points each of them begins.
+        """Return the text of the ids `tokens`, and the code point at which each token begins.
 
-        A token that begins within a code point counts as beginning with it. Raises what
-        `decode_bytes` does, and UnicodeDecodeError if the bytes are no UTF-8.
+        A token that begins within a code point has the offset of this code point. Raises the errors
+        of `decode_bytes`, and UnicodeDecodeError if the bytes are not valid UTF-8.
 
         >>> import bpe
         >>> tok = bpe.train(["ab"], vocab_size=257)
@@ -236,20 +237,19 @@ class Encoding:
         """
         parts = self.decode_tokens_bytes(tokens)
         offsets = []
-        # How many code points have begun before the token.
-        begun = 0
+        code_points = 0  # that begin before the token
         for part in parts:
-            within = _continues(part[0])
-            offsets.append(max(begun - within, 0))
-            begun += len(part) - sum(map(_continues, part))
+            is_within = _continues(part[0])
+            offsets.append(max(code_points - is_within, 0))
+            code_points += len(part) - sum(map(_continues, part))
         return b"".join(parts).decode(), offsets
 
     def decode_batch(
         self, batch: Iterable[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
     ) -> list[str]:
-        """Return the text of each of `batch`; raises what `decode` does.
+        """Return the text of each list of ids in `batch`; raises the errors of `decode`.
 
-        `num_threads` is checked as in `encode_batch`, and of no other effect.
+        `num_threads` is checked as in `encode_batch`, but has no other effect.
         """
         _threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
@@ -257,7 +257,7 @@ class Encoding:
     def decode_bytes_batch(
         self, batch: Iterable[Sequence[int]], *, num_threads: int = 8
     ) -> list[bytes]:
-        """Return the bytes of each of `batch`. Otherwise as `decode_batch`."""
+        """Return the bytes of each list of ids in `batch`; see `decode_batch`."""
         _threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
@@ -267,7 +267,7 @@ class Encoding:
 
     @property
     def eot_token(self) -> int:
-        """The id of <|endoftext|>; raises KeyError if there is none."""
+        """The id of <|endoftext|>; raises KeyError if the encoding does not have it."""
         return self._special_tokens["<|endoftext|>"]
 
     @once
@@ -276,7 +276,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Return whether this id, an int, is that of a special token."""
+        """Return whether the id `token` belongs to a special token."""
         assert isinstance(token, int), f"expected an int, got {type(token).__name__}"
         return token in self._special_token_values
 
@@ -286,10 +286,10 @@ class Encoding:
         return self.max_token_value + 1
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        """Return the ids of a pre-token, which is not split and has no special tokens."""
+        """Return the ids of a pre-token, without a split and without special tokens."""
         pre_token = _utf8(text_or_bytes)
         if not pre_token:
-            raise ValueError("expected a pre-token, got nothing")
+            raise ValueError("expected a pre-token of at least one byte, got an empty one")
         return self._open_end.merge_whole(pre_token)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
@@ -298,9 +298,10 @@ class Encoding:
         return self._tokenizer.encode(text, "text", errors="strict")
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """Return the ids of `text`, bytes that may be no UTF-8.
+        """Return the ids of bytes that may be invalid UTF-8.
 
-        What is not, all behind it, and the pre-token before it are merged without a split.
+        The first invalid byte, all bytes after it, and the pre-token before it are merged without a
+        split.
         """
         if not isinstance(text, bytes):
             raise TypeError(f"expected bytes, got {type(text).__name__}")
@@ -329,7 +330,7 @@ class Encoding:
     def _checked(
         self, texts: Iterable[str], allowed_special: Allowed, disallowed_special: Disallowed
     ) -> frozenset[str]:
-        """Return the special tokens that are allowed; raises if a text has one that is not."""
+        """Return the allowed special tokens; raises ValueError if a text holds a disallowed one."""
         allowed = self._specials.allowed(allowed_special)
         disallowed = self._specials.disallowed(allowed, disallowed_special)
         for text in texts:
@@ -342,7 +343,7 @@ class Encoding:
     def __getstate__(self) -> object:
         from bpe.compat import _registry
 
-        # Known encodings go by name: another process has the vocabulary as well.
+        # Pickle a known encoding by name: another process loads the same vocabulary.
         if _registry.loaded(self.name) is self:
             return self.name
         return {"name": self.name, "pat_str": self._pat_str, "tokenizer": self._tokenizer}
@@ -357,15 +358,15 @@ class Encoding:
 
 
 def _split_of(pattern: str) -> Preset:
-    """Return the preset that splits as tiktoken does with `pattern`."""
+    """Return the preset that splits like tiktoken with `pattern`."""
     if not isinstance(pattern, str):
         raise TypeError(f"pat_str is of type {type(pattern).__name__}; expected str")
     preset = find(pattern, "tiktoken")
     if preset is None:
         raise ValueError(
-            f"pat_str={shortened(pattern)} is no pattern that pretok knows; pass preset= as well: "
-            "the name of a preset of pretok.presets() that splits alike, a pretok.Preset of your "
-            "own, or an object with offsets(text)"
+            f"unknown pattern pat_str={shortened(pattern)}; pass preset= too: the name of a preset "
+            "of pretok.presets() that splits alike, a pretok.Preset, or an object with "
+            "offsets(text)"
         )
     return preset
 
@@ -380,17 +381,17 @@ def _utf8(text_or_bytes: str | bytes) -> bytes:
 
 def _check_range(id: int) -> None:
     if not 0 <= id < ID_LIMIT:
-        raise OverflowError(f"id {id} is no id; expected an int from 0 to {ID_LIMIT - 1}")
+        raise OverflowError(f"invalid id {id}; expected an int from 0 to {ID_LIMIT - 1}")
 
 
 def _continues(byte: int) -> bool:
-    """Return whether a byte of UTF-8 is one that does not begin a code point."""
+    """Return whether `byte` is a continuation byte of UTF-8."""
     return byte & 0xC0 == 0x80
 
 
-def _threads(asked: int | None) -> int | None:
-    if asked is None:
+def _threads(num_threads: int | None) -> int | None:
+    if num_threads is None:
         return None
-    if asked <= 0:
-        raise ValueError(f"num_threads={asked!r}; expected at least 1")
-    return max(1, int(asked))
+    if num_threads <= 0:
+        raise ValueError(f"num_threads={num_threads!r}; expected at least 1")
+    return max(1, int(num_threads))

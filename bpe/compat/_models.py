@@ -1,4 +1,4 @@
-"""Which encoding each model uses: facts that OpenAI has published, as in tiktoken 0.14."""
+"""The encoding of each model of OpenAI, as published in tiktoken 0.14."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encodings by name, each made once."""
+"""Get encodings by name; each is loaded once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _loaded: dict[str, Encoding] = {}
 def get_encoding(encoding_name: str) -> Encoding:
     """Return the encoding of this name; the same object each time.
 
-    Its vocabulary is looked for as by `bpe.load`, never on the network. Raises ValueError if there
-    is no such encoding, UnknownVocabularyError if its vocabulary is not on this machine.
+    `bpe.load` finds its vocabulary on this machine, never on the network. Raises ValueError for an
+    unknown name, UnknownVocabularyError if the vocabulary is not on this machine.
     """
     if encoding_name not in ENCODING_NAMES:
         raise ValueError(
@@ -30,15 +30,15 @@ def get_encoding(encoding_name: str) -> Encoding:
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """Return the encoding of a model; raises KeyError if it is unknown, and as `get_encoding`."""
+    """Return the encoding of a model; raises KeyError for an unknown model, see `get_encoding`."""
     return get_encoding(encoding_name_for_model(model_name))
 
 
 def list_encoding_names() -> list[str]:
-    """Return the names that `get_encoding` knows."""
+    """Return the names that `get_encoding` accepts."""
     return list(ENCODING_NAMES)
 
 
 def loaded(name: str) -> Encoding | None:
-    """Return the encoding of this name, if `get_encoding` has made it."""
+    """Return the encoding of this name if `get_encoding` has loaded it, else None."""
     return _loaded.get(name)

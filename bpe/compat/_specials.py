@@ -1,4 +1,4 @@
-"""The special tokens that a call of tiktoken's API allows, and those that it must not meet."""
+"""The arguments allowed_special and disallowed_special of tiktoken's API."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Disallowed: TypeAlias = Literal["all"] | Collection[str]
 
 
 class SpecialTokens:
-    """The special tokens of one encoding: what `allowed_special` and `disallowed_special` mean."""
+    """The special tokens of one encoding; resolves `allowed_special` and `disallowed_special`."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._all = frozenset(names)
 
     def allowed(self, allowed: Allowed) -> frozenset[str]:
-        """Return which special tokens `allowed` names; others that it names are of no effect.
+        """Return the special tokens in `allowed`; any other str in it has no effect.
 
-        Raises TypeError if it is neither "all" nor a set of str.
+        Raises TypeError if `allowed` is neither "all" nor a set of str.
         """
         if isinstance(allowed, str) and allowed == "all":
             return self._all
@@ -35,21 +35,21 @@ class SpecialTokens:
         return self._all.intersection(allowed)
 
     def disallowed(self, allowed: frozenset[str], disallowed: Disallowed) -> frozenset[str]:
-        """Return what a text must not hold, any str, given what `allowed` returned.
+        """Return the strings that a text must not hold; `allowed` is the result of `allowed()`.
 
-        Raises TypeError if `disallowed` is neither "all" nor some str.
+        Raises TypeError if `disallowed` is neither "all" nor a collection of str.
         """
         if isinstance(disallowed, str) and disallowed == "all":
             return self._all - allowed if allowed else self._all
-        found = frozenset(disallowed or ())
-        _check_names("disallowed_special", found)
-        return found
+        names = frozenset(disallowed or ())
+        _check_names("disallowed_special", names)
+        return names
 
 
 def refuse(text: str, disallowed: frozenset[str]) -> None:
-    """Raise ValueError, which says what to do, if `text` holds any of `disallowed`.
+    """Raise ValueError if `text` holds a string of `disallowed`, TypeError if it is not a str.
 
-    Time is linear in the text, however many tokens there are. TypeError if it is no str.
+    Takes linear time in the text, for any number of strings.
     """
     if not isinstance(text, str):
         raise TypeError(f"expected a str, got {type(text).__name__}")
@@ -67,12 +67,12 @@ def refuse(text: str, disallowed: frozenset[str]) -> None:
 
 
 def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
-    """Return where the first of `tokens` stands in `text`, and which: the longest that does."""
+    """Return the offset of the first token in `text`, and the longest token at this offset."""
     if "" in tokens:
         return 0, ""
     found: tuple[int, str] | None = None
     for start, lengths in _groups(tokens):
-        # Only what stands before the one already found counts.
+        # Search only before the first token so far.
         end = len(text) if found is None else found[0] + len(start) - 1
         at = text.find(start, 0, end)
         while at >= 0:
@@ -86,7 +86,7 @@ def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=128)
 def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
-    """Return, for tokens with the same first code point, how all start, and how long they are."""
+    """Group tokens by first code point; return the common prefix and the lengths of each group."""
     groups: dict[str, list[str]] = {}
     for token in tokens:
         groups.setdefault(token[0], []).append(token)

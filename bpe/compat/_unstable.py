@@ -1,7 +1,7 @@
-"""Where the end of a text is open: bytes that are cut off, and how the text could go on.
+"""Encode text whose end is open: truncated bytes, and text with possible completions.
 
-Follows tiktoken, rough edges and all: the ids that more text would change are taken to be those of
-the last pre-token, and of the white space before it if that is white space.
+Follows tiktoken, rough edges included: only the ids of the last pre-token count as unstable, and
+the white space before it if the last pre-token is white space.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
 class OpenEnd:
-    """Encodes, with one tokenizer, text that may go on."""
+    """Encodes text that may continue, with one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, sorted_tokens: Sequence[bytes]) -> None:
         self._tokenizer = tokenizer
@@ -26,13 +26,14 @@ class OpenEnd:
         self._ids = tokenizer.vocabulary.ids
         self._sorted = sorted_tokens
         self._find = merge_finder(tokenizer.vocabulary)
-        # Of a pre-token that is a token as a whole, that one.
+        # Returns a single id if the pre-token is a token.
         self.merge_whole = tokenizer.merge
 
     def encode_bytes(self, data: bytes) -> list[int]:
-        """Return the ids of `data`, which may be no UTF-8.
+        """Return the ids of bytes that may be invalid UTF-8.
 
-        What is not, all behind it, and the pre-token before it are merged without a split.
+        The first invalid byte, all bytes after it, and the pre-token before it are merged without a
+        split.
         """
         try:
             return self._tokenizer.encode(data.decode(), "text")
@@ -46,7 +47,7 @@ class OpenEnd:
         return ids[:start] + self.merge_whole(self._bytes_of(ids[start:]) + data[valid:])
 
     def completions(self, text: str, allowed: frozenset[str]) -> tuple[list[int], list[list[int]]]:
-        """Return the ids that stay whatever follows `text`, and what ids could come next, sorted.
+        """Return the ids that do not depend on what follows `text`, and the sorted completions.
 
         `allowed` are special tokens. Raises UnicodeEncodeError for lone surrogates.
         """
@@ -56,11 +57,13 @@ class OpenEnd:
         rest = self._bytes_of(ids[start:])
         if not rest:
             return ids, []
-        found: set[tuple[int, ...]] = {(self._ids[token],) for token in self._starting_with(rest)}
+        completions: set[tuple[int, ...]] = {
+            (self._ids[token],) for token in self._starting_with(rest)
+        }
         for cut in range(1, len(rest)):
-            found.update(self._straddling(rest, cut))
-        found.update(self._parted(rest))
-        return ids[:start], [list(completion) for completion in sorted(found)]
+            completions.update(self._straddling(rest, cut))
+        completions.update(self._parted(rest))
+        return ids[:start], [list(completion) for completion in sorted(completions)]
 
     def _merge(self, data: bytes) -> tuple[int, ...]:
         """Return the ids of `data` merged from its bytes, even if it is a token."""
@@ -70,7 +73,7 @@ class OpenEnd:
         return tuple(merge(symbols, self._find))
 
     def _last_count(self, text: str, allowed: frozenset[str]) -> int:
-        """Return how many ids the last pre-token of `text` has; 0 if an added token ends it."""
+        """Return the number of ids of the last pre-token; 0 if an added token ends the text."""
         added = [
             token
             for token in self._tokenizer.added_tokens
@@ -83,12 +86,12 @@ class OpenEnd:
             start = segment.start if segment.token is None else segment.end
         if start == len(data):
             return 0
-        behind = data[start:].decode()
-        last = int(self._tokenizer.pre_tokenizer.offsets(behind)[-2])
-        return len(self.merge_whole(behind[last:].encode()))
+        end = data[start:].decode()
+        last = int(self._tokenizer.pre_tokenizer.offsets(end)[-2])
+        return len(self.merge_whole(end[last:].encode()))
 
     def _grown(self, ids: list[int], count: int) -> tuple[list[int], int]:
-        """Return `ids`, and how many of the last can change: `count`, or more if white space."""
+        """Return `ids` and the number of unstable ids: `count`, plus white space before them."""
         if count and self._is_space(ids[-count]):
             while count < len(ids) and self._is_space(ids[-count - 1]):
                 count += 1
@@ -107,7 +110,7 @@ class OpenEnd:
             yield self._sorted[at]
 
     def _straddling(self, rest: bytes, cut: int) -> Iterator[tuple[int, ...]]:
-        """Yield what comes of each token that would begin at `cut` and reach the end of `rest`."""
+        """Yield the ids of `rest` for each token that begins at `cut` and covers its end."""
         texts = []
         for token in self._starting_with(rest[cut:]):
             data = rest[:cut] + token
@@ -119,7 +122,7 @@ class OpenEnd:
             yield self._covering(ids, len(rest))
 
     def _covering(self, ids: Sequence[int], size: int) -> tuple[int, ...]:
-        """Return the first of `ids` that have `size` bytes or more between them."""
+        """Return the shortest prefix of `ids` with at least `size` bytes."""
         for count, id in enumerate(ids, 1):
             size -= len(self._tokens[id])
             if size <= 0:
@@ -127,9 +130,9 @@ class OpenEnd:
         return tuple(ids)
 
     def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
-        r"""Yield `rest` with a split before its last code point, if that is white space.
+        r"""Yield the ids of `rest` split before its last code point if this is white space.
 
-        What follows can bring that split about: "\n\n" is one pre-token, "\n\n0" three.
+        More text can cause this split: "\n\n" is one pre-token, "\n\n0" is three.
         """
         last = rest.decode("utf-8", "replace")[-1]
         size = len(last.encode())

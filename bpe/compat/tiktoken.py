@@ -1,21 +1,23 @@
-"""Stands in for the package tiktoken 0.14: `from bpe.compat import tiktoken`.
+"""A drop-in for the package tiktoken 0.14: `from bpe.compat import tiktoken`.
 
-The methods of Encoding have the names, arguments, results and kinds of errors of tiktoken's. What
-differs, on purpose:
+The methods of Encoding have the names, arguments, results and error types of tiktoken. The
+intended differences are:
 
-- A split is one that pretok knows: `pat_str` that is none needs `preset=`; nothing is compiled.
-- Vocabularies are looked for on this machine only, as by `bpe.load`; `pretok fetch` downloads them.
-  Plugins (`tiktoken_ext`) and submodules (`tiktoken.load` …) are not there.
-- Of special tokens that begin at the same place the longest one counts, of those that the call
-  allows or disallows. With tiktoken it depends on a hash.
-- Each byte needs a token, ids are below 2**24, a special token is not empty and its id not that of
-  an ordinary one, else it is a VocabularyError (a ValueError). tiktoken may panic or hang later.
-- What makes tiktoken panic is a ValueError.
-- `encode_with_unstable` returns completions in ascending order; tiktoken's have none.
-- `allowed_special` is any set, ids to decode are any iterable of ints; tiktoken takes fewer types.
-- `encode_to_numpy` returns an array that can be written to.
-- A copy of a known encoding, or one that was pickled, shares everything with it, as in tiktoken;
-  any other is pickled whole, with its pre-tokenizer.
+- Patterns are not compiled. A `pat_str` that pretok does not know needs `preset=`.
+- Vocabularies must be on this machine, where `bpe.load` finds them; `pretok fetch` downloads them.
+  Plugins (`tiktoken_ext`) and submodules (`tiktoken.load` …) do not exist.
+- If several allowed or disallowed special tokens begin at the same place, the longest one counts.
+  In tiktoken this depends on a hash.
+- Each byte needs a token, ids are below 2**24, a special token is not empty, and its id differs
+  from those of ordinary tokens. Anything else raises VocabularyError (a ValueError); tiktoken may
+  panic or hang later.
+- Calls that make tiktoken panic raise ValueError.
+- `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
+- `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer
+  types.
+- `encode_to_numpy` returns a writable array.
+- Copying or pickling a known encoding gives the same encoding, as in tiktoken; any other encoding
+  is pickled whole, with its pre-tokenizer.
 """
 
 from __future__ import annotations
@@ -33,4 +35,4 @@ __all__ = [
 ]
 
 __version__ = "0.14.0"
-"""The version of tiktoken that this does as."""
+"""The version of tiktoken that this module follows."""

@@ -1,4 +1,4 @@
-"""The texts with their ids and merges of texts that tokenizer.json and vocab.json have."""
+"""Build a Vocabulary from the texts, ids and merges of a tokenizer.json, vocab.json or GGUF."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 
 
 class ListedMerges(NamedTuple):
-    """Merges as a file lists them."""
+    """The merges of a file."""
 
-    listed: list[Any]
-    """Of each the two texts, or both in one with a space between; anything else is an error."""
+    items: list[Any]
+    """The merges as the file stores them: "a b" or ["a", "b"]. Other values are errors."""
     pairs: Callable[[], Sequence[tuple[str, str]]]
-    """Returns the two texts of each, or raises the error that says which is none."""
-    where: Callable[[int], str]
-    """Says of the index of a merge where it stands, for errors."""
+    """Returns the two texts of each merge, or raises the error for a malformed merge."""
+    location: Callable[[int], str]
+    """Returns the place of the merge with this index in the file, for errors."""
 
 
 def build(
@@ -36,45 +36,45 @@ def build(
     added: Sequence[AddedToken] = (),
     loose: Collection[int] = (),
 ) -> Vocabulary:
-    """Return the vocabulary that `vocab`, texts to ids, and `merges` make.
+    """Return the vocabulary of `vocab`, which maps texts to ids, and `merges`.
 
-    An entry that is one of the `added` tokens only, which nothing merges to, is not part of the
-    vocabulary; nor is one whose id is in `loose`, but for those that a merge names and bytes of
-    ASCII. Raises VocabularyError, and UnsupportedError if an entry would have to be left alone by a
-    look-up.
+    Omit entries that are only `added` tokens: no merge names them. Omit entries with an id in
+    `loose` too, unless a merge names them or they are ASCII bytes. Raises VocabularyError, and
+    UnsupportedError if an entry and another token have the same bytes.
     """
     if backend() == "native":
         from pretok import _core
 
-        known = [
+        valid_added = [
             (token.content, token.id, token.special) for token in added if 0 <= token.id < ID_LIMIT
         ]
-        made = _core.build_vocabulary(
-            vocab.object(), merges.listed, known, ignore_merges, frozenset(loose)
+        parts = _core.build_vocabulary(
+            vocab.object(), merges.items, valid_added, ignore_merges, frozenset(loose)
         )
-        if made is not None:
-            return Vocabulary.of_packed(Packed(*made[:3]), made[3], False, ignore_merges)
-    return _build(vocab, merges, ignore_merges, added, loose)  # also to say what is wrong
+        if parts is not None:
+            return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, ignore_merges)
+    return _build(vocab, merges, ignore_merges, added, loose)  # raises the errors, too
 
 
 def _build(
     vocab: Value,
-    listed: ListedMerges,
+    text_merges: ListedMerges,
     ignore_merges: bool,
     added: Sequence[AddedToken],
     loose: Collection[int],
 ) -> Vocabulary:
-    pairs = listed.pairs()
-    ids = _checked(vocab)
-    merges = _merges(ids, pairs, listed.where)
+    pairs = text_merges.pairs()
+    ids = _check_ids(vocab)
+    merges = _merges(ids, pairs, text_merges.location)
     tokens: dict[int, bytes] = {}
-    # Not in GPT-2's characters: stands for its UTF-8, and no text is ever merged to it.
+    # Entries with a character that stands for no byte: they stand for their UTF-8, and no text is
+    # ever merged to them.
     inert: dict[int, str] = {}
     for (text, id), token in zip(ids.items(), all_to_bytes(ids), strict=True):
         if token is None:
             inert[id] = text
             token = _utf8(text)
-        if token:  # Whisper's vocabulary has an entry for no text at all; nothing becomes that
+        if token:  # Whisper's vocabulary has an entry for the empty text; no text encodes to it
             tokens[id] = token
     if inert:
         merges = [merge for merge in merges if inert.keys().isdisjoint(merge)]
@@ -83,22 +83,22 @@ def _build(
         if tokens.get(id) not in _ASCII:
             tokens.pop(id, None)
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
-    if "" in ids:  # which a merge might name
+    if "" in ids:  # a merge may name it, so the merges need the full check
         return Vocabulary(tokens, merges, ignore_merges)
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
-    """Return the ids that tokenizers 0.23 gives to added tokens, in this order, come what may.
+    """Return the ids that tokenizers 0.23 gives to added tokens, whatever ids the file says.
 
-    One that is in the vocabulary, of texts and their `ids`, has the id it has there; the others
-    count on from the number of entries.
+    A token of the vocabulary keeps its id, `ids[content]`. New tokens are numbered in order from
+    `len(ids)`.
     """
-    ahead = count(len(ids))
-    return [ids[content] if content in ids else next(ahead) for content in contents]
+    new_ids = count(len(ids))
+    return [ids[content] if content in ids else next(new_ids) for content in contents]
 
 
-def _checked(vocab: Value) -> dict[str, int]:
+def _check_ids(vocab: Value) -> dict[str, int]:
     texts: dict[int, str] = {}
     ids: dict[str, int] = vocab.object()
     for text, id in ids.items():
@@ -106,7 +106,7 @@ def _checked(vocab: Value) -> dict[str, int]:
             raise Value(id, _entry(vocab, text)).malformed(f"a number from 0 to {ID_LIMIT - 1}")
         if id in texts:
             raise Value(id, _entry(vocab, text)).malformed(
-                f"an id that {shortened(texts[id], show=ascii)} has not"
+                f"a unique id, but {shortened(texts[id], show=ascii)} has it too"
             )
         texts[id] = text
     return ids
@@ -121,7 +121,7 @@ def _entry(vocab: Value, text: str) -> str:
 
 
 def _merges(
-    ids: dict[str, int], pairs: Sequence[tuple[str, str]], where: Callable[[int], str]
+    ids: dict[str, int], pairs: Sequence[tuple[str, str]], location: Callable[[int], str]
 ) -> list[Merge]:
     try:
         lefts, rights = zip(*pairs, strict=True) if pairs else ((), ())
@@ -130,19 +130,19 @@ def _merges(
             zip(*(map(ids.__getitem__, texts) for texts in (lefts, rights, wholes)), strict=True)
         )
     except KeyError:
-        pass  # once more, to say where
-    found: list[Merge] = []
+        pass  # the loop below finds the merge for the error
+    merges: list[Merge] = []
     for index, (left, right) in enumerate(pairs):
         try:
-            found.append((ids[left], ids[right], ids[left + right]))
+            merges.append((ids[left], ids[right], ids[left + right]))
         except KeyError as error:
             raise VocabularyError(
-                f"{where(index)} merges {shortened(left, show=ascii)} and "
+                f"{location(index)} merges {shortened(left, show=ascii)} and "
                 f"{shortened(right, show=ascii)}, but the vocabulary has no token "
-                f"{shortened(error.args[0], show=ascii)}; the two do not belong together, or are "
-                "damaged"
+                f"{shortened(error.args[0], show=ascii)}; the merges belong to another vocabulary, "
+                "or the file is damaged"
             ) from None
-    return found
+    return merges
 
 
 def _utf8(text: str) -> bytes:
@@ -150,8 +150,8 @@ def _utf8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise VocabularyError(
-            f"the vocabulary has an entry {shortened(text, show=ascii)}, which has a lone "
-            "surrogate; expected text"
+            f"vocabulary entry {shortened(text, show=ascii)} has a lone surrogate; expected valid "
+            "text"
         ) from None
 
 
@@ -162,21 +162,21 @@ def _drop_added(
     added: Sequence[AddedToken],
     ignore_merges: bool,
 ) -> None:
-    """Remove from `tokens` what only an added token becomes."""
+    """Remove the entries of `tokens` that are only added tokens."""
     merged: set[int] | None = None
     for token in added:
         if ids.get(token.content) != token.id or len(tokens.get(token.id, b"")) < 2:
             continue
         if merged is None:
             merged = {id for merge in merges for id in merge}
-        # A pre-token that is looked up whole may be one that is not found as an added token, for
-        # it is no single word; a special one must not come of ordinary text.
+        # With ignore_merges a whole pre-token may equal an added token that single_word excluded.
+        # Ordinary text must never become a special token.
         if token.id not in merged and (token.special or not ignore_merges):
             del tokens[token.id]
 
 
 def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges: bool) -> None:
-    """Remove or refuse entries of `tokens` that would be mistaken for those of the same bytes."""
+    """Remove or refuse inert entries of `tokens` that have the same bytes as another token."""
     if not inert:
         return
     proper = {token: id for id, token in tokens.items() if id not in inert}
@@ -184,11 +184,10 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
         twin = proper.get(tokens[id])
         if ignore_merges or (twin is not None and id < twin):
             raise UnsupportedError(
-                f"the vocabulary has an entry {shortened(text, show=ascii)} (id {id}), which is "
-                "not in the characters "
-                "that stand for bytes, so that no text becomes it; bpe cannot tell it from "
-                f"{'the text of its bytes' if twin is None else f'token {twin} of the same bytes'}"
-                "; remove it, or list it among the added tokens"
+                f"vocabulary entry {shortened(text, show=ascii)} (id {id}) has a character that "
+                "stands for no byte, so no text encodes to it; bpe cannot tell it from "
+                f"{'text' if twin is None else f'token {twin}'} with the same bytes; remove it, "
+                "or make it an added token"
             )
         if twin is None and len(tokens[id]) == 1:
             del tokens[id]

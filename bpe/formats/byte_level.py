@@ -1,4 +1,8 @@
-"""Tokens in the characters of their bytes: tokenizer.json, vocab.json and merges.txt have it."""
+"""Convert tokens to GPT-2's 256 characters for bytes and back.
+
+tokenizer.json, vocab.json, merges.txt and GGUF store tokens in these characters.
+cpp/formats/byte_level.hpp is the twin.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from itertools import accumulate, pairwise
 from pretok.byte_characters import BYTE_CHARACTERS
 
 _CHARACTERS = {byte: ord(char) for byte, char in enumerate(BYTE_CHARACTERS)}
-# Latin-1 characters that stand for no byte must not become one.
+# Not in Latin-1, so that characters which stand for no byte fail to encode.
 _NO_BYTE = 0x100
 _BYTES = dict.fromkeys(range(0x100), _NO_BYTE) | {char: byte for byte, char in _CHARACTERS.items()}
 
@@ -23,7 +27,7 @@ def to_text(token: bytes) -> str:
 
 
 def to_bytes(text: str) -> bytes | None:
-    """Return the bytes that the characters of `text` stand for; None if one stands for none.
+    """Return the bytes that the characters of `text` stand for; None if one stands for no byte.
 
     >>> to_bytes("Ġa"), to_bytes(" a")
     (b' a', None)
@@ -35,7 +39,7 @@ def to_bytes(text: str) -> bytes | None:
 
 
 def all_to_bytes(texts: Collection[str]) -> list[bytes | None]:
-    """Return what `to_bytes` does for each of `texts`.
+    """Return the result of `to_bytes` for each text.
 
     >>> all_to_bytes(["Ġa", " a"])
     [b' a', None]

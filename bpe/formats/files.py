@@ -1,4 +1,4 @@
-"""Reading vocabulary files with a limit, and writing files whole or not at all."""
+"""Read vocabulary files up to a maximal size, and write files atomically."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pretok import files
 from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
 from pretok.files import kind_of, naming
 
-MOST_BYTES = 1 << 29
-"""No file is read that is larger; the largest vocabularies there are have a tenth of it."""
+MAX_BYTES = 1 << 29
+"""The maximal size of a vocabulary file; the largest known files have a tenth of it."""
 
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Put `path` before the text of an error that says what is wrong in that file."""
+    """Prefix errors about the content of the file `path` with the path."""
     try:
         yield
     except (VocabularyError, UnsupportedError) as error:
@@ -34,7 +34,7 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file to be read, unbuffered; raises VocabularyError for another, OSError."""
+    """Open a file for unbuffered reading; raises VocabularyError if it is not regular, OSError."""
     try:
         with files.opened(path) as file:
             yield file
@@ -43,13 +43,13 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read(path: Path) -> bytes:
-    """Return the bytes of a regular file of at most MOST_BYTES.
+    """Return the bytes of a regular file of at most MAX_BYTES.
 
-    Reads no more, however large the file is or becomes. Raises VocabularyError, with the path, for
+    Stops at the limit even if the file grows meanwhile. Raises VocabularyError, with the path, for
     any other file; OSError.
     """
     with named(path):
-        return files.read(path, MOST_BYTES)
+        return files.read(path, MAX_BYTES)
 
 
 def utf8_text(data: bytes) -> str:
@@ -60,27 +60,26 @@ def utf8_text(data: bytes) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise VocabularyError(
             f"line {line} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}; "
-            "the file is damaged or of another kind"
+            "the file is damaged or has another format"
         ) from None
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to a new file and put it in the place of `path`.
+    """Write `data` to a temporary file and rename it to `path`.
 
-    `path` is as it was before if anything goes wrong, and nothing else is left behind. A symbolic
-    link stays one, and the file that it points to is replaced; the new file has the permissions of
-    the old one. Raises OSError, which names `path`; VocabularyError if `path` is there and no
-    regular file.
+    After an error `path` is unchanged and the temporary file is gone. A symbolic link stays, and
+    its target is replaced. The new file keeps the permissions of the old one. Raises OSError with
+    `path`; VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
-        mode = _mode_of(path)  # refuses long names, for which realpath takes quadratic time
+        mode = _mode_of(path)  # refuses long names first: realpath takes quadratic time for them
         _replace(Path(os.path.realpath(path)), mode, data)
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # Independent of the name, which may be as long as the file system allows.
+    # Independent of the target's name, which may have the maximal length already.
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    # 0o666, from which the system takes the umask: as with open().
+    # 0o666 as in open(): the system applies the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(temporary, flags, 0o666), "wb") as file:
@@ -98,21 +97,21 @@ def _replace(target: Path, mode: int | None, data: bytes) -> None:
 
 
 def _mode_of(path: str | os.PathLike[str]) -> int | None:
-    """Return the permissions of the file to replace, or None if there is none."""
+    """Return the permissions of the file to replace, or None if it does not exist."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):
         raise VocabularyError(
-            f"{short_path(path)}: this is {kind_of(mode)}; give the path of a file that is to be "
-            "made or replaced"
+            f"{short_path(path)}: expected a regular file to replace or a new path, got "
+            f"{kind_of(mode)}"
         )
     return mode & 0o777
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where the system can."""
+    """Make the rename durable, if the system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

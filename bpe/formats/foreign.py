@@ -1,4 +1,4 @@
-"""Errors for files that are not vocabularies: say what the file is and what to do."""
+"""Detect files that are not vocabularies, and name their format in the error."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SIGNATURES = (
     (b"<html", "a web page; download the file itself"),
 )
 _CONFIGS = {
-    "added_tokens_decoder": "a tokenizer_config.json, which lies beside the vocabulary",
-    "tokenizer_class": "a tokenizer_config.json, which lies beside the vocabulary",
+    "added_tokens_decoder": "a tokenizer_config.json; the vocabulary is in the same folder",
+    "tokenizer_class": "a tokenizer_config.json; the vocabulary is in the same folder",
     "architectures": "the config.json of a model",
     "weight_map": "the index of a model's weights",
 }
@@ -32,8 +32,8 @@ def check_signature(head: bytes) -> None:
         raise UnsupportedError("this is a pickle; bpe never runs code from a file")
     if _is_sentencepiece(head):
         raise UnsupportedError(
-            "this is a SentencePiece model, which bpe does not read; for a byte-level vocabulary "
-            "give its tokenizer.json"
+            "this is a SentencePiece model, which bpe does not read; if the vocabulary is "
+            "byte-level, use its tokenizer.json"
         )
 
 
@@ -42,11 +42,11 @@ def unknown_json(json: Value) -> BpeError:
     members = json.object()
     for key, kind in _CONFIGS.items():
         if key in members:
-            return VocabularyError(f"this is {kind}, not the vocabulary itself")
+            return VocabularyError(f"expected a vocabulary, got {kind}")
     shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
     return VocabularyError(
         f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '
-        "vocab.json, which maps texts to ids and has no other members"
+        "vocab.json, with texts and their ids only"
     )
 
 
@@ -55,7 +55,7 @@ def unknown_data(data: bytes) -> BpeError:
     if not data or data.isspace():
         return VocabularyError("the file is empty; expected a vocabulary")
     return VocabularyError(
-        f"the file begins with {data[:24]!r}, which is not a vocabulary that bpe knows; expected "
+        f"the file begins with {data[:24]!r}, not like a vocabulary that bpe reads; expected "
         "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, "
         "a GGUF or a .pretok file"
     )

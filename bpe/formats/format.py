@@ -20,7 +20,7 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. Reads and parses each part once, when it is needed."""
+    """The files of one vocabulary. Each part is read and parsed once, on first use."""
 
     def __init__(self, *paths: Path) -> None:
         self.paths = paths
@@ -93,7 +93,10 @@ class Format(ABC):
 
     @abstractmethod
     def detects(self, source: Source) -> bool:
-        """Return whether the content of `source` is of this format; no two formats agree."""
+        """Return whether the content of `source` is of this format.
+
+        `registry.FORMATS` decides if two formats accept a file: the first one reads it.
+        """
 
     def complete(self, source: Source) -> Source:
         """Return `source` with the other files of its vocabulary."""
@@ -109,4 +112,4 @@ class Format(ABC):
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         """Return the file for `spec`; raises VocabularyError if the format cannot hold it."""
-        raise NotImplementedError(f"{self.name} files are only read")
+        raise NotImplementedError(f"bpe reads {self.name} files, but cannot write them")

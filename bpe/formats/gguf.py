@@ -1,4 +1,7 @@
-"""GGUF, llama.cpp's files of models: the byte-level BPE vocabulary that one holds."""
+"""Read the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
+
+cpp/formats/gguf.hpp is the twin.
+"""
 
 from __future__ import annotations
 
@@ -34,28 +37,28 @@ OTHER_MODELS = {
     "t5": "SentencePiece unigram",
     "rwkv": "RWKV's greedy search",
     "plamo2": "PLaMo-2's unigram",
-    "none": "no vocabulary at all",
-    "no_vocab": "no vocabulary at all",
+    "none": "a model without a vocabulary",
+    "no_vocab": "a model without a vocabulary",
 }
-"""Values of tokenizer.ggml.model that are not read, and what they are."""
+"""Values of tokenizer.ggml.model that bpe does not read, with the algorithm of each."""
 
-# What llama.cpp knows of a model by its tokenizer.ggml.pre, and the file does not say. C++ has it
-# from here: `python -m cpp.generate.bpe_tables`.
+# llama.cpp derives these properties from tokenizer.ggml.pre; the file does not store them.
+# `python -m cpp.generate.bpe_tables` copies them to C++.
 _LLAMA3 = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
            "jina-v5-nano")  # fmt: skip
 IGNORE_MERGES = frozenset({*_LLAMA3, "tekken", "youtu", "minicpm5", "granite-embed-multi-97m"})
-"""Types whose pre-tokens are looked up whole before they are merged."""
+"""Values of tokenizer.ggml.pre for which pre-tokens are looked up whole before they are merged."""
 ADD_BOS = frozenset({*_LLAMA3, "tekken", "chameleon"})
-"""Types that begin a text with the BOS token where the file does not say whether to."""
+"""Values of tokenizer.ggml.pre for which add_bos_token is true by default."""
 LSTRIP = {"jina-v2-de": "<mask>", "jina-v2-es": "<mask>", "jina-v2-code": "<mask>",
           "modern-bert": "[MASK]"}  # fmt: skip
-"""The token that takes white space before it along."""
+"""The token that has lstrip, by tokenizer.ggml.pre."""
 NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"})
-"""Types whose tokens are UTF-8, not characters that stand for bytes."""
+"""Values of tokenizer.ggml.pre for which tokens are UTF-8, not characters that stand for bytes."""
 
 
 class TokenType(IntEnum):
-    """What tokenizer.ggml.token_type says of each token."""
+    """The values of tokenizer.ggml.token_type, which has one for each token."""
 
     UNDEFINED = 0
     NORMAL = 1
@@ -110,14 +113,14 @@ class Split(NamedTuple):
 def _spec(file: Value) -> TokenizerSpec:
     if file[_MODEL].value is None:
         raise VocabularyError(
-            f"there is no {_MODEL}, so the file holds no vocabulary; where a model is in several "
-            "files, give the first"
+            f"there is no {_MODEL}, so the file holds no vocabulary; if the model is split into "
+            "several files, give the first"
         )
     _check_model(file[_MODEL])
     pre, preset, why_no_preset = _split(file)
     if pre in NOT_BYTE_LEVEL:
         raise file[_PRE].unsupported(
-            "the tokens of such models are text, not bytes; bpe reads byte-level BPE"
+            "its tokens are text, not bytes; bpe reads only byte-level BPE"
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
@@ -139,9 +142,9 @@ def _check_model(model: Value) -> None:
     if name != "gpt2":
         kind = OTHER_MODELS.get(name)
         raise model.unsupported(
-            f'that is {kind}; bpe reads byte-level BPE, "gpt2"'
+            f'it is {kind}; bpe reads only byte-level BPE, "gpt2"'
             if kind
-            else 'bpe reads byte-level BPE, "gpt2"'
+            else 'bpe reads only byte-level BPE, "gpt2"'
         )
 
 
@@ -151,14 +154,14 @@ def _split(file: Value) -> Split:
         return Split(
             pre,
             None,
-            f"there is no {_PRE}, so the file does not say how its model splits (llama.cpp then "
-            'splits as preset "default" does)',
+            f"there is no {_PRE}, so the split is unknown (llama.cpp then splits like preset "
+            '"default")',
         )
     try:
         return Split(pre, find(pre), "")
     except UnknownPresetError as error:
-        near = f" (near are {', '.join(map(repr, error.near))})" if error.near else ""
-        why = f"{_PRE} is {pre[:80]!a}, and no preset has that name{near}"
+        near = f" (similar names: {', '.join(map(repr, error.near))})" if error.near else ""
+        why = f"{_PRE} is {pre[:80]!a}, but no preset has this name{near}"
         return Split(pre, None, why)
 
 
@@ -175,7 +178,8 @@ def _types(types: Value, count: int) -> list[int]:
     listed = types.values()
     if len(listed) != count:
         raise VocabularyError(
-            f"{_TYPES} has {len(listed)} types, but {_TOKENS} {count} tokens; the file is damaged"
+            f"{_TYPES} has {len(listed)} types, but {_TOKENS} has {count} tokens; the file is "
+            "damaged"
         )
     for kind in set(listed):
         if type(kind) is not int or not 0 <= kind <= TokenType.BYTE:
@@ -184,7 +188,7 @@ def _types(types: Value, count: int) -> list[int]:
     if TokenType.BYTE in listed:
         index = listed.index(TokenType.BYTE)
         raise Value(int(TokenType.BYTE), f"{_TYPES}[{index}]").unsupported(
-            "that is the token of a byte where no other is found, which byte-level BPE has not"
+            "it marks a fallback token for a byte, which byte-level BPE does not have"
         )
     return listed
 
@@ -218,7 +222,7 @@ def _vocabulary(
 ) -> Vocabulary:
     ids = dict(zip(texts, range(len(texts)), strict=True))
     _check_different(texts, ids)
-    # What a text becomes by merging, or a byte, stays, whatever else the token may be.
+    # Entries of other types stay tokens if a merge names them or if they are bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
     return build(
         Value(ids, _TOKENS),
@@ -234,14 +238,15 @@ def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:
     for id, text in enumerate(texts):
         if text and ids[text] != id:
             raise VocabularyError(
-                f"{_TOKENS} has {text[:80]!a} twice, as {id} and {ids[text]}; the file is damaged"
+                f"{_TOKENS} has {text[:80]!a} twice, with ids {id} and {ids[text]}; the file is "
+                "damaged"
             )
 
 
 def _around(id: Value, is_added: Value, default: bool, count: int) -> tuple[int, ...]:
-    """Return the id that `is_added` says to put at one end of a text, or none."""
+    """Return the id to add at one end of a text, or () if `is_added` is false."""
     if not is_added.flag(default):
         return ()
     if not 0 <= id.number() < count:
-        raise id.malformed(f"the id of one of the {count} tokens, since texts are to have it")
+        raise id.malformed(f"an id below {count}, the number of tokens")
     return (id.value,)

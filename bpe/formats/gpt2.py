@@ -1,4 +1,4 @@
-"""vocab.json and merges.txt, the two files that GPT-2 came in."""
+"""Read a vocab.json and its merges.txt, the format of GPT-2."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VOCAB, MERGES, CONFIG = "vocab.json", "merges.txt", "tokenizer_config.json"
 
 
 class Gpt2Format(Format):
-    """A vocab.json and its merges.txt; a tokenizer_config.json beside them has added tokens."""
+    """A vocab.json and its merges.txt; a tokenizer_config.json next to them has added tokens."""
 
     name = "vocab.json and merges.txt"
     names_split = False
@@ -34,7 +34,7 @@ class Gpt2Format(Format):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         vocab_path, merges_path = source.paths
         vocab_data, merges_data = source.contents
-        added, add_prefix_space = _config_beside(vocab_path)
+        added, add_prefix_space = _read_config(vocab_path)
         if options.added_tokens is not None:
             added = options.added_tokens
         with named(vocab_path):
@@ -45,7 +45,7 @@ class Gpt2Format(Format):
             if not pairs and len(vocab.value) > 256 + len(added):
                 raise VocabularyError(
                     f"the file has no merges, but {vocab_path.name} has {len(vocab.value)} tokens; "
-                    "it is cut off, or belongs to another vocabulary"
+                    "it is truncated, or belongs to another vocabulary"
                 )
         with named(vocab_path):
             merges = ListedMerges(
@@ -72,14 +72,14 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     )
     if not path.name.endswith(ending):
         raise VocabularyError(
-            f"{short_path(path)}: this is one of the two files of a vocabulary, {ending} by its "
-            f"content, and its name does not tell the name of the other, {other_ending}; {advice}"
+            f"{short_path(path)}: this is the {ending} of a vocabulary, but its name does not end "
+            f"with {ending}, so the name of its {other_ending} is unknown; {advice}"
         )
     partner = path.with_name(path.name.removesuffix(ending) + other_ending)
     if not partner.is_file():
         raise VocabularyError(
-            f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not beside "
-            f"it; {advice}"
+            f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not in the "
+            f"same folder; {advice}"
         )
     return (path, partner) if is_vocab else (partner, path)
 
@@ -100,7 +100,7 @@ def _is_merges(source: Source) -> bool:
 
 
 def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
-    """Return the merges of a merges.txt and the line that each stands in."""
+    """Return the merges of a merges.txt and the line number of each."""
     pairs: list[tuple[str, str]] = []
     numbers: list[int] = []
     lines = utf8_text(data).split("\n")
@@ -115,17 +115,17 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
             )
         pairs.append((left, right))
         numbers.append(number)
-    # A last line that was cut off may well be another merge, one that is already there.
+    # If the last line is truncated, its shortened tokens may form a merge that exists already.
     if lines[-1] and pairs and "".join(pairs[-1]) in {left + right for left, right in pairs[:-1]}:
         raise VocabularyError(
-            f"line {numbers[-1]} makes a token that a line before it makes too, and has no end: "
-            "the file is cut off"
+            f"line {numbers[-1]} makes the token of an earlier line and has no line break; the "
+            "file is truncated"
         )
     return pairs, numbers
 
 
-def _config_beside(vocab_path: Path) -> tuple[tuple[AddedToken, ...], bool]:
-    """Return the added tokens and the prefix space of a tokenizer_config.json, if there is one."""
+def _read_config(vocab_path: Path) -> tuple[tuple[AddedToken, ...], bool]:
+    """Return the added tokens and add_prefix_space of the tokenizer_config.json, if one exists."""
     config_path = vocab_path.with_name(vocab_path.name.removesuffix(VOCAB) + CONFIG)
     if not vocab_path.name.endswith(VOCAB) or not config_path.is_file():
         return (), False
@@ -142,6 +142,6 @@ def _parse_config(data: bytes) -> tuple[tuple[AddedToken, ...], bool]:
     added = []
     for key in listed.object():
         if not (key.isascii() and key.isdecimal()) or len(key) > 9:
-            raise listed[key].malformed("an id as its name")
+            raise listed[key].malformed("an id as the key")
         added.append(added_token(listed[key], int(key)))
     return tuple(added), add_prefix_space

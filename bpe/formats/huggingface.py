@@ -1,6 +1,7 @@
-"""Reading and writing the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
+"""Read and write the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
 
-A written file gives the same ids in tokenizers.
+tokenizers gives the same ids with a file that bpe wrote. cpp/formats/tokenizer_json.hpp is the
+twin.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ class HuggingFaceFormat(Format):
 def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json.
 
-    Raises UnsupportedError for a part that bpe does not do, with its path in the file;
-    VocabularyError for one that is malformed. Without `needs_preset` its pre_tokenizer is not
-    looked up, and `preset` is None.
+    Raises UnsupportedError for a part that bpe does not support, VocabularyError for a malformed
+    part; both name its path in the file. If `needs_preset` is false, the pre_tokenizer is not
+    looked up and `preset` is None.
     """
     file.only(*_PARTS)
     for name in ("truncation", "padding"):
         if file[name].value is not None:
-            raise file[name].unsupported("bpe keeps texts as long as they are; set it to null")
+            raise file[name].unsupported("bpe neither truncates nor pads; set it to null")
     model = file["model"]
     _check_model(model)
     normalizer = _normalizer(file["normalizer"])
@@ -116,17 +117,17 @@ def added_token(item: Value, id: int, *besides: str) -> AddedToken:
 def _check_model(model: Value) -> None:
     kind = model["type"]
     if kind.value is not None and kind.text() != "BPE":
-        raise kind.unsupported("bpe takes byte-level BPE")
+        raise kind.unsupported("bpe reads only byte-level BPE")
     model.only(*_OPTIONS)
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model[name].value not in (None, ""):
-            raise model[name].unsupported("a byte-level BPE has none")
+            raise model[name].unsupported("byte-level BPE has none")
     dropout = model["dropout"]
     if type(dropout.value) not in (type(None), int, float):
         raise dropout.malformed("null or a number")
     if dropout.value:
-        raise dropout.unsupported("with it ids are random; set it to null")
-    # Without effect where each byte is a token, which Vocabulary makes sure of.
+        raise dropout.unsupported("dropout makes ids random; set it to null")
+    # unk_token has no effect if each byte is a token, which Vocabulary checks.
     if model["unk_token"].value is not None:
         model["unk_token"].text()
     for name in ("fuse_unk", "byte_fallback"):
@@ -155,32 +156,31 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
 
 
 def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]) -> None:
-    """Raise VocabularyError if tokenizers gives an added token another id than the file says."""
-    real = assigned_ids([token.content for token in added], vocab)
-    for index, (token, id) in enumerate(zip(added, real, strict=True)):
+    """Raise VocabularyError if the file and tokenizers disagree on the id of an added token."""
+    ids = assigned_ids([token.content for token in added], vocab)
+    for index, (token, id) in enumerate(zip(added, ids, strict=True)):
         if token.id != id:
             raise VocabularyError(
                 f"{listed.path}[{index}].id is {token.id}, but tokenizers gives "
-                f"{shortened(token.content)} "
-                f"the id {id}, "
+                f"{shortened(token.content)} the id {id}, "
                 + (
-                    "which it has in model.vocab"
+                    "its id in model.vocab"
                     if token.content in vocab
-                    else "the next one free; put it into model.vocab with the id that it is to have"
+                    else "the next free one; to choose the id, add the token to model.vocab"
                 )
             )
 
 
 def _normalizer(normalizer: Value) -> Literal["NFC"] | None:
-    found: Literal["NFC"] | None = None
+    name: Literal["NFC"] | None = None
     for part in normalizer.parts("normalizers"):
         if part.value is None:
             continue
         if part.kind() != "NFC":
-            raise part.unsupported("bpe knows NFC, or none (null)")
+            raise part.unsupported("expected NFC or null")
         part.only("type")
-        found = "NFC"
-    return found
+        name = "NFC"
+    return name
 
 
 def _check_decoder(decoder: Value) -> None:
@@ -193,20 +193,20 @@ def _check_decoder(decoder: Value) -> None:
         if kind == "Sequence":
             pending += reversed(list(part["decoders"].items()))
         elif kind != "ByteLevel":
-            raise part.unsupported("bpe knows ByteLevel")
+            raise part.unsupported("expected ByteLevel or null")
 
 
 def dump(spec: TokenizerSpec) -> bytes:
     """Return the tokenizer.json of a tokenizer; equal tokenizers give equal files.
 
-    Ranks become merges. The template for a pair of texts is that for one text, twice. Raises
+    Ranks become merges. The template of a pair of texts repeats the template of one text. Raises
     VocabularyError if the library tokenizers cannot give the same ids.
     """
     unicode = spec.preset and (spec.unicode or spec.preset.unicode)
     if unicode not in (None, DEFAULT_VERSION):
         raise VocabularyError(
-            f"the tokenizer splits by Unicode {unicode}, but a tokenizer.json always means "
-            f"Unicode {DEFAULT_VERSION}; create the tokenizer with that version"
+            f"the tokenizer splits by Unicode {unicode}, but a tokenizer.json always uses "
+            f"Unicode {DEFAULT_VERSION}; create the tokenizer with unicode={DEFAULT_VERSION!r}"
         )
     pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
     vocabulary = spec.vocabulary
@@ -246,28 +246,28 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _texts(vocabulary: Vocabulary) -> dict[int, str]:
-    """Return the tokens by id, in order of these, in the characters that stand for bytes."""
+    """Return the tokens in the characters that stand for bytes, in order of ids."""
     tokens = vocabulary.token_bytes
     if len(vocabulary.ids) != len(tokens):
         id = next(id for id, token in tokens.items() if vocabulary.ids[token] != id)
         raise VocabularyError(
-            f"tokens {vocabulary.ids[tokens[id]]} and {id} are both {shortened(tokens[id])}; in a "
-            "tokenizer.json a token has one id"
+            f"tokens {vocabulary.ids[tokens[id]]} and {id} are both {shortened(tokens[id])}; a "
+            "tokenizer.json allows one id for each token"
         )
     return {id: to_text(token) for id, token in sorted(tokens.items())}
 
 
 def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Return `ids`, with the added tokens where tokenizers would give these others."""
+    """Return `ids`, with the added tokens if tokenizers would number them differently."""
     for token in added:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
-                f"added token {shortened(token.content)} has id {token.id}, but in a "
-                "tokenizer.json it has "
-                f"{ids[token.content]}, that of the token which is written alike"
+                f"added token {shortened(token.content)} has id {token.id}, but the token of the "
+                f"same text has id {ids[token.content]}; a tokenizer.json allows one id for each "
+                "text"
             )
     contents = [token.content for token in added]
-    # Where ids are left out, versions of tokenizers do not agree on which is the next one.
+    # If ids have gaps, versions of tokenizers disagree on the next free id.
     has_all = max(ids.values()) == len(ids) - 1
     if has_all and assigned_ids(contents, ids) == [token.id for token in added]:
         return ids
@@ -276,7 +276,7 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
         if taken.get(token.id, token.content) != token.content:
             raise VocabularyError(
                 f"added token {shortened(token.content)} has the id {token.id} of the token "
-                f"{shortened(taken[token.id])}; in a tokenizer.json each has its own"
+                f"{shortened(taken[token.id])}; a tokenizer.json needs unique ids"
             )
         taken[token.id] = token.content
     both = ids | {token.content: token.id for token in added}

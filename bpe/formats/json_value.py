@@ -1,4 +1,7 @@
-"""Value: a part of a JSON file that knows where it is, so that errors can say so."""
+"""Value: a JSON value with its path in the file, for errors.
+
+cpp/formats/json_part.hpp is the twin.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from bpe.formats.files import utf8_text
 from pretok import json_text
 from pretok.errors import shortened
 
-_LONGEST_KEY = 80
-_MOST_SHOWN = 120
-MOST_PARTS = 256
-"""The number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
-_Kind = TypeVar("_Kind")
-_KINDS = {
+_MAX_SHOWN_KEY = 80
+_MAX_SHOWN = 120
+MAX_PARTS = 256
+"""The maximal number of parts of a pre_tokenizer or normalizer, counting nested Sequences."""
+_Type = TypeVar("_Type")
+_TYPE_NAMES = {
     dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a whole number"
 }  # fmt: skip
 
@@ -31,8 +34,8 @@ def parse(data: bytes) -> Value:
         raise
     except json.JSONDecodeError as error:
         raise VocabularyError(
-            f"line {error.lineno} column {error.colno}: {error.msg}; the JSON is damaged, "
-            "or only a part of it is there"
+            f"line {error.lineno} column {error.colno}: {error.msg}; the JSON is damaged or "
+            "incomplete"
         ) from None
     except ValueError as error:
         raise VocabularyError(f"{error}; expected a vocabulary file") from None
@@ -42,24 +45,24 @@ _ENCODER = json.JSONEncoder(default=str)
 
 
 def _beginning(value: Any) -> Any:
-    """Return a value, or its beginning if it is long, whose JSON begins as that of `value`."""
+    """Return `value`, truncated if it is long, so its JSON begins like the JSON of `value`."""
     if type(value) in (str, list):
-        return value[:_MOST_SHOWN]
+        return value[:_MAX_SHOWN]
     if type(value) is dict:
-        return dict(islice(value.items(), _MOST_SHOWN))
+        return dict(islice(value.items(), _MAX_SHOWN))
     return value
 
 
 class Value:
-    """A JSON value, and its path in the file."""
+    """A JSON value and its path in the file."""
 
     def __init__(self, value: Any, path: str) -> None:
         self.value = value
         self.path = path
 
     def __getitem__(self, key: str) -> Value:
-        """Return a member of an object; its value is None if there is no such."""
-        name = key if len(key) <= _LONGEST_KEY else shortened(key)
+        """Return a member of an object; a missing member has the value None."""
+        name = key if len(key) <= _MAX_SHOWN_KEY else shortened(key)
         return Value(self.object().get(key), f"{self.path}.{name}" if self.path else name)
 
     def items(self) -> Iterator[Value]:
@@ -68,16 +71,16 @@ class Value:
             yield Value(value, f"{self.path}[{index}]")
 
     def values(self) -> list[Any]:
-        """Return the values of a list as they are."""
-        return self._of(list)
+        """Return the plain values of a list."""
+        return self._checked(list)
 
     def object(self) -> dict[str, Any]:
         """Return the members of an object."""
-        return self._of(dict)
+        return self._checked(dict)
 
     def text(self) -> str:
         """Return a string."""
-        text = self._of(str)
+        text = self._checked(str)
         try:
             text.encode()
         except UnicodeEncodeError:
@@ -86,22 +89,22 @@ class Value:
 
     def number(self) -> int:
         """Return a whole number."""
-        return self._of(int)
+        return self._checked(int)
 
     def flag(self, default: bool | None = None) -> bool:
-        """Return true or false; where there is none, `default` if one is given."""
+        """Return a bool; a missing or null value means `default`, unless `default` is None."""
         if self.value is None and default is not None:
             return default
-        return self._of(bool)
+        return self._checked(bool)
 
     def kind(self) -> str:
-        """Return the member "type", which says what the value is."""
+        """Return the text of the member "type"."""
         return self["type"].text()
 
     def parts(self, key: str) -> Iterator[Value]:
-        """Yield the parts of a Sequence, which has them under `key`, nested as they may be.
+        """Yield the parts of a Sequence, which lists them under `key`; flatten nested Sequences.
 
-        What is null or of another kind is its own only part.
+        A null value or any other type is its own only part.
         """
         pending = [self]
         seen = 0
@@ -110,42 +113,39 @@ class Value:
             seen += 1
             if part.value is not None and part.kind() == "Sequence":
                 part.only("type", key)
-                if seen + len(pending) + len(part[key].values()) > MOST_PARTS:
-                    raise self.malformed(f"{MOST_PARTS} parts at most")
+                if seen + len(pending) + len(part[key].values()) > MAX_PARTS:
+                    raise self.malformed(f"at most {MAX_PARTS} parts")
                 pending += reversed(list(part[key].items()))
             else:
                 yield part
 
     def only(self, *names: str) -> None:
-        """Raise UnsupportedError if the object has a member besides `names` that is not null."""
+        """Raise UnsupportedError if the object has a non-null member other than `names`."""
         for name, value in self.object().items():
             if name not in names and value is not None:
-                raise self[name].unsupported(
-                    f"of these bpe knows only {', '.join(names)}, and what this one changes it "
-                    "cannot say"
-                )
+                raise self[name].unsupported(f"bpe knows only {', '.join(names)} here")
 
     def malformed(self, expected: str) -> VocabularyError:
         """Return the error for a value that the format does not allow."""
-        return VocabularyError(f"{self._named()}; expected {expected}")
+        return VocabularyError(f"{self._description()}; expected {expected}")
 
     def unsupported(self, advice: str) -> UnsupportedError:
-        """Return the error for a value that asks for what bpe does not do."""
-        return UnsupportedError(f"{self._named()} is not supported: {advice}")
+        """Return the error for a valid value that bpe does not support."""
+        return UnsupportedError(f"{self._description()}, which is not supported: {advice}")
 
-    def _named(self) -> str:
-        # Only the beginning of a long value is put into words.
+    def _description(self) -> str:
+        # Encodes only the beginning of a long value.
         shown = ""
         for part in _ENCODER.iterencode(_beginning(self.value)):
             shown += part
-            if len(shown) > _MOST_SHOWN:
-                shown = shown[: _MOST_SHOWN - 3] + "..."
+            if len(shown) > _MAX_SHOWN:
+                shown = shown[: _MAX_SHOWN - 3] + "..."
                 break
         return (
             f"{self.path or 'the file'} is {shown if self.value is not None else 'missing or null'}"
         )
 
-    def _of(self, kind: type[_Kind]) -> _Kind:
-        if type(self.value) is not kind:
-            raise self.malformed(_KINDS[kind])
+    def _checked(self, type_: type[_Type]) -> _Type:
+        if type(self.value) is not type_:
+            raise self.malformed(_TYPE_NAMES[type_])
         return self.value

@@ -1,8 +1,8 @@
-"""The .model files of minbpe: a pattern, special tokens, and pairs of ids in order of merging.
+"""Read and write the .model files of minbpe: a pattern, special tokens, and pairs of ids to merge.
 
-There the token of a byte has the byte's value as its id, and merges have ids from 256 on. Where
-bytes have other ids below 256, as in cl100k_base, the first line says which; minbpe itself takes
-only its own first line, so it refuses such a file instead of misreading it.
+The id of a byte is its value, and merges make the ids from 256 on in order. If bytes have other
+ids below 256, as in cl100k_base, the first line lists them. minbpe rejects a file with this first
+line, so it cannot misread it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pretok.unicode import DEFAULT_VERSION
 FIRST_LINE = "minbpe v1"
 _BYTES = " bytes="
 _MAX_TOKEN_BYTES = 1 << 16
-"""Each line can double the longest token, so that a small file could fill the memory."""
+"""Each line can double the longest token, so without a limit a small file could fill memory."""
 
 
 class MinbpeFormat(Format):
@@ -48,7 +48,7 @@ def parse(data: bytes) -> TokenizerSpec:
     """Return the tokenizer in a minbpe .model; raises VocabularyError with the line."""
     lines = [line.removesuffix("\r") for line in utf8_text(data).split("\n")]
     if lines.pop():
-        raise VocabularyError(f"line {len(lines) + 1} has no end; the file is cut off")
+        raise VocabularyError(f"line {len(lines) + 1} has no line break; the file is truncated")
     if len(lines) < 3:
         raise VocabularyError(
             f"the file ends with line {len(lines)}; expected the pattern in line 2 and the number "
@@ -60,34 +60,35 @@ def parse(data: bytes) -> TokenizerSpec:
     (specials,) = _numbers(lines, 2, 1)
     if len(lines) < 3 + specials:
         raise VocabularyError(
-            f"line 3 says that {specials} special tokens follow, but the file ends with line "
-            f"{len(lines)}"
+            f"line 3 announces {specials} special tokens, but the file ends with line {len(lines)}"
         )
-    added = [_special(lines, at) for at in range(3, 3 + specials)]
+    added = [_special(lines, index) for index in range(3, 3 + specials)]
     tokens = {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
     merges: list[Merge] = []
     size = 0
-    for at in range(3 + specials, len(lines)):
-        left, right = _numbers(lines, at, 2)
+    for index in range(3 + specials, len(lines)):
+        left, right = _numbers(lines, index, 2)
         for id in (left, right):
             if id not in tokens:
-                raise VocabularyError(f"line {at + 1} merges {id}, which no line before it makes")
+                raise VocabularyError(
+                    f"line {index + 1} merges token {id}, which no earlier line makes"
+                )
         id = 256 + len(merges)
-        # Checked before: a megabyte of lines could make a terabyte of tokens.
+        # Checked before concatenating: a megabyte of lines could make a terabyte of tokens.
         size += len(tokens[left]) + len(tokens[right])
         if size > max_merged_bytes(len(lines)):
             raise VocabularyError(
-                f"the tokens up to that of line {at + 1} have {size:,} bytes, more than a "
-                f"vocabulary of {len(lines):,} lines has"
+                f"the tokens up to line {index + 1} have {size:,} bytes, too many for a "
+                f"vocabulary of {len(lines):,} lines"
             )
         tokens[id] = tokens[left] + tokens[right]
         if len(tokens[id]) > _MAX_TOKEN_BYTES or id >= ID_LIMIT:
             raise VocabularyError(
-                f"line {at + 1} makes a token of {len(tokens[id])} bytes with id {id}; expected "
-                f"{_MAX_TOKEN_BYTES} bytes at most and an id below {ID_LIMIT}"
+                f"line {index + 1} makes a token of {len(tokens[id])} bytes with id {id}; expected "
+                f"at most {_MAX_TOKEN_BYTES} bytes and an id below {ID_LIMIT}"
             )
         merges.append((left, right, id))
-    why = "" if preset else f"line 2 has a pattern that no preset has, {shortened(pattern)}"
+    why = "" if preset else f"no preset has the pattern of line 2, {shortened(pattern)}"
     return TokenizerSpec(Vocabulary(tokens, merges), preset, why, tuple(added))
 
 
@@ -103,19 +104,18 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _lines(spec: TokenizerSpec) -> list[str]:
-    for what, value in (
-        ("a normalizer", spec.normalizer),
-        ("a space put before texts", spec.add_prefix_space),
-        ("a template", spec.template != Template()),
+    for name, is_used in (
+        ("normalizer", spec.normalizer),
+        ("add_prefix_space", spec.add_prefix_space),
+        ("template", spec.template != Template()),
     ):
-        if value:
-            raise VocabularyError(f"it has no room for {what}")
+        if is_used:
+            raise VocabularyError(f"the format has no {name}")
     vocabulary = spec.vocabulary
     byte_ids = list(vocabulary.byte_ids.values())
     if sorted(byte_ids) != list(range(256)):
         raise VocabularyError(
-            "there the tokens of bytes have the ids 0 to 255, here they reach from "
-            f"{min(byte_ids)} to {max(byte_ids)}"
+            f"expected the ids 0 to 255 for bytes, got ids from {min(byte_ids)} to {max(byte_ids)}"
         )
     first = FIRST_LINE
     if byte_ids != list(range(256)):
@@ -131,27 +131,25 @@ def _lines(spec: TokenizerSpec) -> list[str]:
 
 
 def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
-    """Return the merges, if they make the ids from 256 on in order and there is nothing else."""
+    """Return the merges if they make all ids from 256 on, in order; else raise VocabularyError."""
     vocabulary = spec.vocabulary
     tokens = vocabulary.token_bytes
     merges = spec.merges()
     if vocabulary.merges is None:
-        made = {id for _, _, id in merges}
+        merged_ids = {id for _, _, id in merges}
         for id, token in sorted(tokens.items()):
-            if len(token) > 1 and id not in made:
-                raise VocabularyError(f"token {id}, {shortened(token)}, is made of no two others")
+            if len(token) > 1 and id not in merged_ids:
+                raise VocabularyError(f"no two tokens merge to token {id}, {shortened(token)}")
     elif vocabulary.ignore_merges:
         merger = Merger(Vocabulary(tokens, merges))
         for id, token in tokens.items():
             if merger.merge(token) != [id]:
                 raise VocabularyError(
-                    f"token {id}, {shortened(token)}, is not what its bytes merge to"
+                    f"the bytes of token {id}, {shortened(token)}, do not merge to it"
                 )
-    for place, (_, _, id) in enumerate(merges):
-        if id != 256 + place:
-            raise VocabularyError(
-                f"there merges make the ids from 256 on in order, here merge {place} makes {id}"
-            )
+    for rank, (_, _, id) in enumerate(merges):
+        if id != 256 + rank:
+            raise VocabularyError(f"expected merge {rank} to make id {256 + rank}, got {id}")
     if len(tokens) != 256 + len(merges):
         id = next(id for id in sorted(tokens) if id >= 256 + len(merges))
         raise VocabularyError(f"no merge makes token {id}, {shortened(tokens[id])}")
@@ -160,31 +158,29 @@ def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
 
 def _pattern(spec: TokenizerSpec) -> str:
     if spec.preset is None:
-        raise VocabularyError("a pre-tokenizer of your own has no pattern")
+        raise VocabularyError("a custom pre-tokenizer has no pattern")
     unicode = spec.unicode or spec.preset.unicode
     if unicode != DEFAULT_VERSION:
-        raise VocabularyError(f"it cannot say that text is split by Unicode {unicode}")
+        raise VocabularyError(f"expected Unicode {DEFAULT_VERSION}, got Unicode {unicode}")
     if spec.preset == WHOLE:
         return ""
     pattern = pattern_for(spec.preset, "tiktoken")
     if not pattern:
-        raise VocabularyError(
-            f"preset {spec.preset.name!r} has no pattern with which minbpe splits alike"
-        )
+        raise VocabularyError(f"minbpe has no pattern that splits like preset {spec.preset.name!r}")
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
-        raise VocabularyError(f"the pattern {shortened(pattern)} does not fit in one line")
+        raise VocabularyError(
+            f"the pattern {shortened(pattern)} has line breaks or white space at its ends"
+        )
     return pattern
 
 
 def _special_line(token: AddedToken) -> str:
     if token != AddedToken(token.content, token.id):
         raise VocabularyError(
-            f"added token {shortened(token.content)} is not special, or has flags, and there is no "
-            "room "
-            "for that"
+            f"expected special tokens without flags, got added token {shortened(token.content)}"
         )
     if token.content.split() != [token.content]:
-        raise VocabularyError(f"special token {shortened(token.content)} has white space in it")
+        raise VocabularyError(f"special token {shortened(token.content)} contains white space")
     return f"{token.content} {token.id}"
 
 
@@ -193,35 +189,35 @@ def _byte_ids(line: str) -> list[int]:
         return list(range(256))
     text = line.removeprefix(FIRST_LINE + _BYTES)
     if text == line:
-        raise UnsupportedError(f"line 1 is {line[:80]!r}; bpe knows {FIRST_LINE!r}")
+        raise UnsupportedError(f"line 1 is {line[:80]!r}; expected {FIRST_LINE!r}")
     try:
         ids = list(bytes.fromhex(text))
     except ValueError:
         ids = []
     if sorted(ids) != list(range(256)):
         raise VocabularyError(
-            f"line 1: expected after {_BYTES.strip()!r} the id of each byte, 256 hexadecimal "
-            "numbers of two digits that are all different"
+            f"line 1: expected 256 different ids after {_BYTES.strip()!r}, each as two "
+            "hexadecimal digits"
         )
     return ids
 
 
-def _special(lines: Sequence[str], at: int) -> AddedToken:
-    content, space, id = lines[at].rpartition(" ")
-    good = bool(space) and content.split() == [content]
-    if not good or not (id.isascii() and id.isdecimal()) or len(id) > 9:
+def _special(lines: Sequence[str], index: int) -> AddedToken:
+    content, space, id = lines[index].rpartition(" ")
+    is_valid = bool(space) and content.split() == [content]
+    if not is_valid or not (id.isascii() and id.isdecimal()) or len(id) > 9:
         raise VocabularyError(
-            f"line {at + 1} is {lines[at][:80]!r}; expected a special token without white space, a "
-            "space and its id"
+            f"line {index + 1} is {lines[index][:80]!r}; expected a special token without white "
+            "space, a space and its id"
         )
     return AddedToken(content, int(id))
 
 
-def _numbers(lines: Sequence[str], at: int, count: int) -> list[int]:
-    fields = lines[at].split(" ")
+def _numbers(lines: Sequence[str], index: int, count: int) -> list[int]:
+    fields = lines[index].split(" ")
     if len(fields) != count or not all(
         field.isascii() and field.isdecimal() and len(field) <= 9 for field in fields
     ):
         expected = "a number" if count == 1 else "two ids with a space between"
-        raise VocabularyError(f"line {at + 1} is {lines[at][:80]!r}; expected {expected}")
+        raise VocabularyError(f"line {index + 1} is {lines[index][:80]!r}; expected {expected}")
     return list(map(int, fields))

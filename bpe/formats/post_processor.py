@@ -1,4 +1,4 @@
-"""The post_processor of a tokenizer.json to a Template and back."""
+"""Convert the post_processor of a tokenizer.json to a Template and back."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bpe.vocabulary import ID_LIMIT
 
 
 def read(post_processor: Value) -> Template:
-    """Return what a post_processor puts before and behind the ids of one text.
+    """Return the ids that a post_processor puts before and after the ids of one text.
 
-    Raises UnsupportedError for one that does anything else, VocabularyError for a malformed one.
+    Raises UnsupportedError if it changes ids in another way, VocabularyError if it is malformed.
     """
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
@@ -27,15 +27,15 @@ def read(post_processor: Value) -> Template:
         elif kind in ("RobertaProcessing", "BertProcessing"):
             part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
             before, after = _id_of(part["cls"]) + before, after + _id_of(part["sep"])
-        elif kind != "ByteLevel":  # which changes offsets only
+        elif kind != "ByteLevel":  # ByteLevel changes only offsets
             raise part.unsupported(
-                "bpe knows TemplateProcessing, RobertaProcessing, BertProcessing and ByteLevel"
+                "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
             )
     return Template(before, after)
 
 
 def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None:
-    """Return the post_processor for `template`; `names` has what an id is called."""
+    """Return the post_processor for `template`; `names` maps ids to token names."""
     if template == Template():
         return None
 
@@ -68,18 +68,18 @@ def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
             ids = part["special_tokens"][name]["ids"]
             sides[-1] += tuple(_id(id) for id in ids.items())
         elif piece["Sequence"]["id"].text() != "A" or len(sides) == 2:
-            raise piece.unsupported('a template for one text has that, "A", once')
+            raise piece.unsupported('expected the text, "A", once')
         else:
             sides.append(())
     if len(sides) != 2:
-        raise part["single"].unsupported('a template for one text has that, "A", once')
+        raise part["single"].unsupported('expected the text, "A", once')
     return sides[0], sides[1]
 
 
 def _id_of(pair: Value) -> tuple[int]:
     items = list(pair.items())
     if len(items) != 2:
-        raise pair.malformed("a text and its id")
+        raise pair.malformed("a list of a text and its id")
     items[0].text()
     return (_id(items[1]),)
 

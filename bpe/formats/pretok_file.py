@@ -1,32 +1,35 @@
-r"""The .pretok file: all of a tokenizer in little space. cpp/formats/pretok_file.hpp is the twin.
+r"""Read and write .pretok files: a whole tokenizer in a compact file.
 
-A head of 16 bytes: b"\x89PRETOK\n", the version (1) and the CRC-32 of all that is behind the head,
-32 bits each. Every number of fixed width is little-endian. Behind the head, in this order:
+cpp/formats/pretok_file.hpp is the twin. The header has 16 bytes: b"\x89PRETOK\n", the version (1),
+and the CRC-32 of all bytes after the header. The sections follow in this order:
 
-    flags         1: merges are ranked by the id of what they make, as tiktoken does; 2: a token as
-                  a whole is not merged (always with 1); 4: NFC; 8: a space is put before a text;
-                  16: the preset is none that is built in
-    preset        text: its name; text: the Unicode version; with flag 16 the number of words of its
-                  program (pretok.machine.program.serialize_stages), and the words
-    template      the number of ids before a text, and the ids; the same for those behind
-    added tokens  their number, and of each text, id and flags: 1 special, 2 normalized, 4 lstrip,
-                  8 rstrip, 16 single_word
-    literals      the number of tokens that are written out, in order of their ids; the length of
-                  each; the bytes of all
-    merges        their number; how many of them make a token that is there already, and of each how
-                  many merges it comes after the last such, and the place of that token; then the
-                  places of both parts of each merge, in 1, 2 or 3 bytes: the fewest for all tokens
-    ids           the number of runs of consecutive ids, and of each the first id and how many
+    flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
+                  2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
+                  16: the preset is not built in
+    preset        text: the name; text: the Unicode version; with flag 16 also the number of words
+                  of its program (pretok.machine.program.serialize_stages), and the words
+    template      the number of ids before a text, and the ids; the number of ids after a text, and
+                  the ids
+    added tokens  the number of added tokens; for each its text, id and flags: 1 special,
+                  2 normalized, 4 lstrip, 8 rstrip, 16 single_word
+    literals      the number of tokens with stored bytes, in order of ids; the length of each; the
+                  bytes of all
+    merges        the number of merges; the list of merges that make an existing token; the indexes
+                  of the left and the right token of each merge. The list has its length, then for
+                  each merge the number of merges since the previous listed one and the index of the
+                  existing token. An index has 1, 2 or 3 bytes, the fewest that fit all tokens.
+    ids           the number of runs of consecutive ids; for each its first id and its length
 
-Numbers without a width are LEB128, a text is its size in bytes and its UTF-8. The place of a token
-is its index: literals come first, then what merges make, in order of rank. A merge names only
-tokens that come before. The tokens of a file take no more room than its size allows: what a merge
-makes has at most 255 bytes; all that merges make has at most 16 MiB, or 32 bytes for each token if
-that is more. Other tokens are literals. With ranks, merges only say what tokens are made of, each
-once: ids are what counts, and nothing depends on whether the merges are those that follow from
-them.
+Numbers of fixed width are little-endian, all other numbers are LEB128. A text is its size in bytes,
+then its UTF-8. The index of a token counts literals first, then the tokens that merges make, in
+order of rank. A merge refers only to tokens with lower indexes.
 
-A tokenizer is always written alike, and no byte is without meaning.
+Limits keep a small file from filling memory: a token that a merge makes has at most 255 bytes, all
+of them together at most 16 MiB, or 32 bytes for each token of the file if this is more. Longer
+tokens are literals. In a file from ranks, merges only shorten the file: each makes one token, and
+encoding depends on the ids alone.
+
+Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
 """
 
 from __future__ import annotations
@@ -56,9 +59,9 @@ from pretok.unicode import VERSIONS
 
 MAGIC = b"\x89PRETOK\n"
 VERSION = 1
-_HEAD_BYTES = len(MAGIC) + 8
+_HEADER_BYTES = len(MAGIC) + 8
 MAX_MERGED_TOKEN = 255
-"""Tokens of more bytes are written out."""
+"""Tokens of more bytes are literals."""
 
 _FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET = (1 << i for i in range(5))
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
@@ -84,16 +87,16 @@ class PretokFormat(Format):
 def parse(data: bytes) -> TokenizerSpec:
     """Return the tokenizer in a .pretok file.
 
-    Raises VocabularyError for one that is damaged or malformed; UnsupportedError for another
-    version of the format or of Unicode.
+    Raises VocabularyError for a damaged or malformed file; UnsupportedError for another version of
+    the format or of Unicode.
     """
-    _check_head(data)
-    reader = _Reader(data, _HEAD_BYTES)
+    _check_header(data)
+    reader = _Reader(data, _HEADER_BYTES)
     flags = reader.number()
     if flags >> 5:
-        raise reader.wrong("has unknown flags")
+        raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
-        raise reader.wrong("has ranks, but says that they do not count for whole tokens")
+        raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
     preset, why_no_preset, unicode = _preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
@@ -114,7 +117,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     vocabulary, preset = spec.vocabulary, spec.preset
     if preset is None:
         raise VocabularyError(
-            f"a .pretok file holds only presets, but {spec.why_no_preset}; use a preset, or pickle "
+            f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
         )
     is_own = preset not in BUILT_IN
@@ -140,46 +143,51 @@ def dump(spec: TokenizerSpec) -> bytes:
     return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
 
-def _check_head(data: bytes) -> None:
-    if len(data) < _HEAD_BYTES:
-        raise VocabularyError(f"the file has {len(data)} bytes, fewer than its head; it is cut off")
+def _check_header(data: bytes) -> None:
+    if len(data) < _HEADER_BYTES:
+        raise VocabularyError(
+            f"the file has {len(data)} bytes, but its header {_HEADER_BYTES}; the file is truncated"
+        )
     version = int.from_bytes(data[8:12], "little")
     if version != VERSION:
         raise UnsupportedError(
-            f"this is version {version} of the .pretok file; {VERSION} is read, so save the "
-            "tokenizer again with this version of pretok"
+            f"expected version {VERSION} of the .pretok format, got {version}; save the tokenizer "
+            "again with this version of pretok"
         )
-    if crc32(data[_HEAD_BYTES:]) != int.from_bytes(data[12:16], "little"):
+    if crc32(data[_HEADER_BYTES:]) != int.from_bytes(data[12:16], "little"):
         raise VocabularyError(
-            "the file does not have the CRC-32 that it says; it is damaged or cut off, so get it "
-            "again"
+            "the CRC-32 of the file does not match its header; the file is damaged or truncated, "
+            "so get it again"
         )
 
 
 def _preset(reader: _Reader, is_own: bool) -> tuple[Preset | None, str, str]:
-    """Return the preset that the file says, or else why there is none, and its Unicode version."""
+    """Return the preset, the reason if it is None, and the Unicode version."""
     name, unicode = reader.text(), reader.text()
     if unicode not in VERSIONS:
         raise UnsupportedError(
-            f"the file says Unicode {unicode[:80]!a}; expected one of {', '.join(VERSIONS)}"
+            f"expected Unicode {' or '.join(VERSIONS)}, got {unicode[:80]!a}; save the tokenizer "
+            "with a known version"
         )
-    said = f"the file says preset {name[:80]!a}, which"
+    shown = f"the file uses preset {name[:80]!a}"
     if not is_own:
-        known = next((preset for preset in BUILT_IN if preset.name == name), None)
-        return known, "" if known else f"{said} this version of pretok does not have", unicode
+        built_in = next((preset for preset in BUILT_IN if preset.name == name), None)
+        why = "" if built_in else f"{shown}, which this version of pretok does not have"
+        return built_in, why, unicode
     words = [reader.number() for _ in range(reader.count(1))]
-    for preset in _of_others(name):
+    for preset in _candidates(name):
         if serialize_stages(preset.stages) == words:
             return preset, "", unicode
     return (
         None,
-        f"{said} is none that is built in, and none that is known here splits as that does: "
-        "register it (pretok.register) before you load the file",
+        f"{shown}, which is not built in, and no registered preset splits alike; call "
+        "pretok.register(preset) before you load the file",
         unicode,
     )
 
 
-def _of_others(name: str) -> Iterator[Preset]:
+def _candidates(name: str) -> Iterator[Preset]:
+    """Yield the preset with this name first, then all presets."""
     with suppress(UnknownPresetError):
         yield find(name)
     yield from (*presets(), WHOLE)
@@ -188,7 +196,7 @@ def _of_others(name: str) -> Iterator[Preset]:
 def _added_token(reader: _Reader) -> AddedToken:
     content, id, flags = reader.text(), reader.id(), reader.number()
     if flags >> len(_TOKEN_FLAGS):
-        raise reader.wrong("has an added token with unknown flags")
+        raise reader.error("has an added token with unknown flags")
     named = {name: bool(flags >> bit & 1) for bit, name in enumerate(_TOKEN_FLAGS)}
     return AddedToken(content, id, **named)
 
@@ -198,10 +206,10 @@ def _vocabulary(reader: _Reader, from_ranks: bool, ignore_merges: bool) -> Vocab
         from pretok import _core
 
         try:
-            found = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
+            parts = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
         except ValueError as error:
             raise VocabularyError(str(error)) from None
-        return Vocabulary.of_packed(Packed(*found[:3]), found[3], from_ranks, ignore_merges)
+        return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], from_ranks, ignore_merges)
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
@@ -211,58 +219,58 @@ def _vocabulary(reader: _Reader, from_ranks: bool, ignore_merges: bool) -> Vocab
 def _read_tokens(reader: _Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:
     tokens = _literals(reader)
     merge_count = reader.number()
-    again = _repeated(reader, merge_count)
-    if again and from_ranks:
-        raise reader.wrong("has merges that ranks make twice")
-    count = len(tokens) + merge_count - len(again)
+    repeated = _repeated(reader, merge_count)
+    if repeated and from_ranks:
+        raise reader.error("has ranks, but two merges that make the same token")
+    count = len(tokens) + merge_count - len(repeated)
     if count > ID_LIMIT:
-        raise reader.wrong("has more tokens than there can be")
+        raise reader.error(f"has more than {ID_LIMIT} tokens")
     pairs = _pairs(reader, merge_count, _width(count))
     ids = _runs(reader, count)
     merges: list[Merge] = []
-    made_bytes = 0
+    merged_bytes = 0
     for rank, (left, right) in enumerate(pairs):
-        made = again.get(rank, len(tokens))
-        if max(left, right) >= len(tokens) or (rank in again and made >= len(tokens)):
-            raise reader.wrong("merges a token before it is there")
+        result = repeated.get(rank, len(tokens))
+        if max(left, right) >= len(tokens) or (rank in repeated and result >= len(tokens)):
+            raise reader.error("has a merge that refers to a later token")
         token = tokens[left] + tokens[right]
-        if rank not in again:
+        if rank not in repeated:
             if len(token) > MAX_MERGED_TOKEN:
-                raise reader.wrong("makes a token that is too long of two others")
-            made_bytes += len(token)
-            if made_bytes > max_merged_bytes(count):
-                raise reader.wrong("makes tokens of too many bytes")
+                raise reader.error(f"merges a token of more than {MAX_MERGED_TOKEN} bytes")
+            merged_bytes += len(token)
+            if merged_bytes > max_merged_bytes(count):
+                raise reader.error(f"merges tokens of more than {max_merged_bytes(count)} bytes")
             tokens.append(token)
-        elif tokens[made] != token:
-            raise reader.wrong("has a merge that does not make the token it names")
-        merges.append((ids[left], ids[right], ids[made]))
+        elif tokens[result] != token:
+            raise reader.error("has a merge with a wrong result")
+        merges.append((ids[left], ids[right], ids[result]))
     return dict(zip(ids, tokens, strict=True)), merges
 
 
 def _literals(reader: _Reader) -> list[bytes]:
     lengths = [reader.number() for _ in range(reader.count(2))]
     if 0 in lengths or sum(lengths) > reader.left:
-        raise reader.wrong("has a token of no bytes, or of more than there are")
-    return [reader.taken(length) for length in lengths]
+        raise reader.error("has an empty token, or a token that is longer than the file")
+    return [reader.take(length) for length in lengths]
 
 
 def _repeated(reader: _Reader, merge_count: int) -> dict[int, int]:
-    """Return the ranks of merges that make a token again, and the place of that token."""
-    found: dict[int, int] = {}
-    after = 0
+    """Return the index of the result of each merge that makes an existing token, by rank."""
+    results: dict[int, int] = {}
+    next_rank = 0
     for _ in range(reader.count(2)):
-        rank = after + reader.number()
+        rank = next_rank + reader.number()
         if rank >= merge_count:
-            raise reader.wrong("names a merge that is not there")
-        found[rank] = reader.number()
-        after = rank + 1
-    return found
+            raise reader.error(f"refers to a merge after the last, {merge_count - 1}")
+        results[rank] = reader.number()
+        next_rank = rank + 1
+    return results
 
 
 def _pairs(reader: _Reader, count: int, width: int) -> list[tuple[int, int]]:
     if count > reader.left // (2 * width):
-        raise reader.wrong("says that there are merges for which it has no room")
-    columns = np.frombuffer(reader.taken(count * 2 * width), np.uint8).reshape(-1, 2, width)
+        raise reader.error(f"announces {count} merges, more than it can hold")
+    columns = np.frombuffer(reader.take(count * 2 * width), np.uint8).reshape(-1, 2, width)
     wide = np.zeros((count, 2, 4), np.uint8)
     wide[:, :, :width] = columns
     return [(left, right) for left, right in wide.view("<u4")[:, :, 0].tolist()]
@@ -274,20 +282,20 @@ def _runs(reader: _Reader, count: int) -> list[int]:
     for _ in range(reader.count(2)):
         start, length = reader.number(), reader.number()
         if not 0 < length <= count - len(ids) or start + length > ID_LIMIT or start == end:
-            raise reader.wrong("has ids that are not written as they are to be")
+            raise reader.error("stores ids non-canonically")
         end = start + length
         ids += range(start, end)
     if len(ids) != count or not count:
-        raise reader.wrong("has not as many ids as tokens")
+        raise reader.error("has different numbers of ids and tokens")
     if reader.left:
-        raise reader.wrong("goes on behind its end")
+        raise reader.error("has data after its end")
     if len(set(ids)) != count:
-        raise reader.wrong("has two tokens with one id")
+        raise reader.error("has two tokens with the same id")
     return ids
 
 
 class _Reader:
-    """Reads from `at` on; raises VocabularyError for what is not there, or not as it is to be."""
+    """Reads values from offset `at` on; raises VocabularyError if one is missing or malformed."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self.data = data
@@ -297,61 +305,61 @@ class _Reader:
     def left(self) -> int:
         return len(self.data) - self.at
 
-    def taken(self, size: int) -> bytes:
+    def take(self, size: int) -> bytes:
+        """Return the next `size` bytes."""
         if size > self.left:
-            raise self.wrong("ends too early")
+            raise self.error("ends too early")
         self.at += size
         return self.data[self.at - size : self.at]
 
     def number(self) -> int:
-        found = 0
+        """Return a LEB128 number of at most 32 bits, in its shortest form."""
+        number = 0
         for shift in range(0, 35, 7):
             if not self.left:
-                raise self.wrong("ends too early")
+                raise self.error("ends too early")
             byte = self.data[self.at]
             self.at += 1
-            found |= (byte & 0x7F) << shift
+            number |= (byte & 0x7F) << shift
             if byte < 0x80:
-                if (shift and not byte) or found >> 32:
-                    raise self.wrong("has a number that is not written as it is to be")
-                return found
-        raise self.wrong("has a number of more than 32 bits")
+                if (shift and not byte) or number >> 32:
+                    raise self.error("stores a number non-canonically")
+                return number
+        raise self.error("has a number of more than 32 bits")
 
-    def count(self, least: int) -> int:
-        """Return a number of things, each of at least `least` bytes."""
-        found = self.number()
-        if found > self.left // least:
-            raise self.wrong(f"says that there are {found} of what it has no room for")
-        return found
+    def count(self, min_size: int) -> int:
+        """Return the number of elements of a list, each of at least `min_size` bytes."""
+        count = self.number()
+        if count > self.left // min_size:
+            raise self.error(f"announces {count} elements, more than it can hold")
+        return count
 
     def id(self) -> int:
-        found = self.number()
-        if found >= ID_LIMIT:
-            raise self.wrong("has an id that is too large")
-        return found
+        id = self.number()
+        if id >= ID_LIMIT:
+            raise self.error(f"has id {id}, expected an id below {ID_LIMIT}")
+        return id
 
     def ids(self) -> tuple[int, ...]:
         return tuple(self.id() for _ in range(self.count(1)))
 
     def text(self) -> str:
         try:
-            return self.taken(self.count(1)).decode()
+            return self.take(self.count(1)).decode()
         except UnicodeDecodeError:
-            raise self.wrong("has text that is not UTF-8") from None
+            raise self.error("has text that is not UTF-8") from None
 
-    def wrong(self, what: str) -> VocabularyError:
-        return VocabularyError(
-            f"the file {what}, at offset {self.at}; it was not written by pretok"
-        )
+    def error(self, problem: str) -> VocabularyError:
+        return VocabularyError(f"the file {problem}, at offset {self.at}; pretok did not write it")
 
 
 def _number(number: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def _text(text: str) -> bytes:
@@ -365,31 +373,32 @@ def _width(count: int) -> int:
 
 def _tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
     tokens = vocabulary.token_bytes
-    # The rank of the merge that makes a token first, if it is not written out: because it is
-    # long, or needed before, or there is no room for it in what merges may make.
-    makers: dict[int, int] = {}
-    room = max_merged_bytes(len(tokens))
-    needed: set[int] = set()
-    for rank, (left, right, made) in enumerate(merges):
-        needed |= {left, right}
-        size = len(tokens[made])
-        if made not in needed and made not in makers and size <= min(MAX_MERGED_TOKEN, room):
-            makers[made] = rank
-            room -= size
-    literals = sorted(tokens.keys() - makers.keys())
-    order = [*literals, *makers]
-    places = {id: place for place, id in enumerate(order)}
+    # The rank of the first merge that makes each token. A token is a literal instead if it is
+    # long, if an earlier merge uses it, or if the limit of merged bytes is reached.
+    first_merges: dict[int, int] = {}
+    bytes_left = max_merged_bytes(len(tokens))
+    used: set[int] = set()
+    for rank, (left, right, result) in enumerate(merges):
+        used |= {left, right}
+        size = len(tokens[result])
+        is_new = result not in used and result not in first_merges
+        if is_new and size <= min(MAX_MERGED_TOKEN, bytes_left):
+            first_merges[result] = rank
+            bytes_left -= size
+    literals = sorted(tokens.keys() - first_merges.keys())
+    order = [*literals, *first_merges]
+    indexes = {id: index for index, id in enumerate(order)}
     if vocabulary.merges is None:
-        merges = [merges[rank] for rank in makers.values()]
-        again = []
+        merges = [merges[rank] for rank in first_merges.values()]
+        repeated = []
     else:
-        again = [rank for rank, merge in enumerate(merges) if makers.get(merge[2]) != rank]
+        repeated = [rank for rank, merge in enumerate(merges) if first_merges.get(merge[2]) != rank]
     width = _width(len(order))
     parts = [_number(len(literals)), *(_number(len(tokens[id])) for id in literals)]
-    parts += [*(tokens[id] for id in literals), _number(len(merges)), _number(len(again))]
-    for before, rank in pairwise([-1, *again]):
-        parts += [_number(rank - before - 1), _number(places[merges[rank][2]])]
-    pairs = np.array([[places[left], places[right]] for left, right, _ in merges], "<u4")
+    parts += [*(tokens[id] for id in literals), _number(len(merges)), _number(len(repeated))]
+    for previous, rank in pairwise([-1, *repeated]):
+        parts += [_number(rank - previous - 1), _number(indexes[merges[rank][2]])]
+    pairs = np.array([[indexes[left], indexes[right]] for left, right, _ in merges], "<u4")
     parts.append(pairs.reshape(-1, 1).view(np.uint8)[:, :width].tobytes())
     runs = _runs_of(order)
     parts.append(_number(len(runs)))
@@ -399,11 +408,11 @@ def _tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
 
 
 def _runs_of(ids: Sequence[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for id in ids:
-        start, length = found[-1] if found else (-1, 0)
+        start, length = runs[-1] if runs else (-1, 0)
         if length and id == start + length:
-            found[-1] = (start, length + 1)
+            runs[-1] = (start, length + 1)
         else:
-            found.append((id, 1))
-    return found
+            runs.append((id, 1))
+    return runs

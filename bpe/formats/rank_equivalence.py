@@ -1,4 +1,4 @@
-"""Whether the ids of a vocabulary, as ranks, would merge as its merges do."""
+"""Check if a vocabulary with merges encodes alike when merged by rank, the id of each token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pretok.errors import shortened
 
 
 def why_not_ranks(vocabulary: Vocabulary) -> str:
-    """Return why ranks would not merge as `vocabulary` does; "" if they would."""
+    """Return why merging by rank would give other ids than `vocabulary`; "" if it would not."""
     if vocabulary.merges is None:
         return ""
     tokens = vocabulary.token_bytes
@@ -23,8 +23,8 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
             return f"merges {rank - 1} and {rank} both make token {last}"
         if merge[2] < last:
             return (
-                f"merge {rank} makes token {merge[2]} and the one before it token {last}, but in "
-                "order of ids it would be the other way round"
+                f"merge {rank} makes token {merge[2]} after token {last}, but ranks would merge in "
+                "order of ids"
             )
         last = merge[2]
     listed = {merge[2]: merge for merge in vocabulary.merges}
@@ -36,14 +36,12 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
         ours, theirs = listed.get(id), by_rank.get(id)
         if ours != theirs:
             return (
-                f"token {id}, {shortened(token)}, is made of {_parts(ours, tokens)}, but ranks "
-                "would make "
-                f"it of {_parts(theirs, tokens)}"
+                f"token {id}, {shortened(token)}, is merged from {_parts(ours, tokens)}, but ranks "
+                f"would merge it from {_parts(theirs, tokens)}"
             )
         if ours is None and len(token) > 1 and not vocabulary.ignore_merges:
             return (
-                f"no merge makes token {id}, {shortened(token)}, which a vocabulary of ranks has "
-                "for a "
+                f"no merge makes token {id}, {shortened(token)}, but ranks would use it for a "
                 "pre-token of these bytes"
             )
     return ""

@@ -19,8 +19,8 @@ from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
 
-# In order of detection: GGUF before formats that read the whole file; rank files before the
-# merges.txt of GPT-2, of which any line with one space could be one.
+# In order of detection. GGUF comes before formats that read the whole file. Rank files come before
+# the merges.txt of GPT-2, which accepts any lines with one space.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
@@ -32,7 +32,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def detect(source: Source) -> Format:
-    """Return the format of `source`, told from its content.
+    """Return the format of `source`, detected from its content.
 
     Raises UnsupportedError for a known format that bpe does not read, VocabularyError for anything
     else that is not a vocabulary, both with the path; OSError.
@@ -49,7 +49,7 @@ def detect(source: Source) -> Format:
 
 
 def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
-    """Write `spec` to `path`, in the format of its suffix, whole or not at all.
+    """Write `spec` to `path` atomically, in the format of the suffix.
 
     Raises VocabularyError if the format cannot hold it, ValueError for another suffix, OSError.
     """

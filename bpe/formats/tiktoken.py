@@ -1,7 +1,7 @@
-"""Rank files of tiktoken: on each line a token in base64, a space, and its rank.
+"""Read and write rank files of tiktoken: each line has a token in base64, a space, and its rank.
 
-The rank is the id and says when the token is merged. Special tokens and the split are not in the
-file.
+The rank is the id and the order of merging. The file has no special tokens and no split.
+cpp/formats/tiktoken.hpp is the twin.
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ def _vocabulary(data: bytes) -> Vocabulary:
     if backend() == "native":
         from pretok import _core
 
-        found = _core.read_ranks(data)
-        if found is not None:
-            return Vocabulary.of_ranks(Packed(*found))
+        packed = _core.read_ranks(data)
+        if packed is not None:
+            return Vocabulary.of_ranks(Packed(*packed))
     ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
     return Vocabulary(_parse_lines(data) if ranks is None else ranks)
 
 
 def _parse_plain(data: bytes) -> dict[int, bytes] | None:
-    """Return the tokens by rank, if all lines are as tiktoken writes them; None if one is not."""
+    """Return the tokens by rank; None if a line is not exactly as tiktoken writes it."""
     if not data.endswith(b"\n"):
         data += b"\n"
     fields = data.split()
@@ -97,7 +97,7 @@ def _parse_plain(data: bytes) -> dict[int, bytes] | None:
         tokens = list(map(a2b_base64, texts))
     except Error:
         return None
-    # a2b_base64 passes over what is no base64.
+    # a2b_base64 ignores characters that are not base64.
     if b"".join(map(b2a_base64, tokens)) != b"\n".join(texts) + b"\n":
         return None
     ranks = dict(zip(map(int, numbers), tokens, strict=True))
@@ -106,7 +106,7 @@ def _parse_plain(data: bytes) -> dict[int, bytes] | None:
 
 
 def _parse_lines(data: bytes) -> dict[int, bytes]:
-    """Return the tokens by rank, line by line, for files with a fault or another form."""
+    """Return the tokens by rank; reads line by line to accept other programs' files and errors."""
     ranks: dict[int, bytes] = {}
     lines: dict[int, int] = {}
     seen: dict[bytes, int] = {}
@@ -117,13 +117,13 @@ def _parse_lines(data: bytes) -> dict[int, bytes]:
         try:
             token, rank = _parse_line(line)
             if rank in lines:
-                raise VocabularyError(f"rank {rank} is that of line {lines[rank]} too")
+                raise VocabularyError(f"rank {rank} is already on line {lines[rank]}")
             if token in seen:
-                raise VocabularyError(f"token {shortened(token)} is that of line {seen[token]} too")
+                raise VocabularyError(f"token {shortened(token)} is already on line {seen[token]}")
         except VocabularyError as error:
             raise VocabularyError(f"line {number}: {error}; the file is damaged") from None
         lines[rank] = seen[token] = number
-        if token:  # Whisper's file has a line for no bytes at all; nothing becomes that
+        if token:  # Whisper's file has a line for the empty token; no text encodes to it
             ranks[rank] = token
     if not ranks:
         raise VocabularyError("no line has a token and its rank; expected a rank file of tiktoken")

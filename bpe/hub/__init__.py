@@ -1,1 +1,1 @@
-"""Vocabularies with published names: finding them on this machine, and fetching them."""
+"""Find published vocabularies on this machine, and download them."""

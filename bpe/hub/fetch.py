@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from tqdm import tqdm
 
 from bpe.errors import UnknownVocabularyError, VocabularyError
-from bpe.formats.files import MOST_BYTES, write_atomically
+from bpe.formats.files import MAX_BYTES, write_atomically
 from bpe.hub.locate import cache_folder
 from bpe.hub.published import PUBLISHED, PublishedFile, has_digest
 from pretok.errors import shortened
@@ -24,7 +24,7 @@ _TIMEOUT_SECONDS = 30
 def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     """Download the vocabulary called `name` into `folder`, and return the path of its file.
 
-    The default `folder` is the one in which `bpe.load(name)` looks. An intact file is not
+    By default `folder` is the cache in which `bpe.load(name)` looks. An intact file is not
     downloaded again. A file appears only after its sha256 is checked. Raises
     UnknownVocabularyError for an unknown name, VocabularyError if the download is not the published
     file, OSError if the download or the writing fails.
@@ -72,8 +72,8 @@ def _download(url: str) -> bytes:
                     parts.append(part)
                     size_read += len(part)
                     bar.update(len(part))
-                    if size_read > MOST_BYTES:
-                        raise VocabularyError(f"{url}: more than {MOST_BYTES:,} bytes")
+                    if size_read > MAX_BYTES:
+                        raise VocabularyError(f"{url}: expected at most {MAX_BYTES:,} bytes")
     except HTTPError as error:
         with error:
             raise OSError(f"{url}: the server answers {error.code} ({error.reason})") from None
@@ -83,5 +83,5 @@ def _download(url: str) -> bytes:
         reason = getattr(error, "reason", None) or error
         raise OSError(f"{url}: the download failed: {reason}") from error
     if size and size_read != size:
-        raise VocabularyError(f"{url}: only {size_read:,} of {size:,} bytes came; try again")
+        raise VocabularyError(f"{url}: got only {size_read:,} of {size:,} bytes; try again")
     return b"".join(parts)

@@ -37,8 +37,8 @@ def locate_vocabulary(name: str) -> tuple[Path, ...]:
     """Return the path of the one or two files of the vocabulary called `name`.
 
     Look in $PRETOK_VOCAB_DIR, the folder of `pretok fetch`, tiktoken's cache and the cache of
-    huggingface_hub. Check the sha256 of files in the second and the third. Raises
-    UnknownVocabularyError.
+    huggingface_hub. Check the sha256 of files in the folder of `pretok fetch` and in tiktoken's
+    cache. Raises UnknownVocabularyError.
     """
     damaged: list[Path] = []
     for paths, files in _candidates(name):
@@ -46,10 +46,10 @@ def locate_vocabulary(name: str) -> tuple[Path, ...]:
             return paths
         if not files or not all(map(os.path.isfile, paths)):
             continue
-        wrong = [path for path, file in zip(paths, files, strict=True) if not file.is_in(path)]
-        if not wrong:
+        mismatches = [path for path, file in zip(paths, files, strict=True) if not file.is_in(path)]
+        if not mismatches:
             return paths
-        damaged += wrong
+        damaged += mismatches
     raise UnknownVocabularyError(_not_found(name, damaged))
 
 
@@ -116,17 +116,17 @@ def _not_found(name: str, damaged: list[Path]) -> str:
     places = [
         f"$PRETOK_VOCAB_DIR ({own})" if own else "$PRETOK_VOCAB_DIR (not set)",
         str(cache_folder()),
-        f"tiktoken's cache ({folder})" if folder else "tiktoken's cache (switched off)",
+        f"tiktoken's cache ({folder})" if folder else "tiktoken's cache (disabled)",
         f"huggingface_hub's cache ({_hub_folder()})",
     ]
-    message = f"no file and no vocabulary on this machine is called {shortened(name)}"
+    message = f"no file or vocabulary on this machine is called {shortened(name)}"
     similar = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
     similar = [other for other in similar if other != name]
     if similar and name not in PUBLISHED:
         message += f"; did you mean {', '.join(map(repr, similar))}?"
     message += f"; looked in {', '.join(places)}"
     for path in damaged:
-        message += f"; {path} is damaged: its sha256 is not that of the published file"
+        message += f"; {path} is damaged: its sha256 differs from the published file"
     if name in PUBLISHED:
         message += f"; get it with `pretok fetch {name}`"
     elif "/" in name and len(name) <= MAX_SHOWN:

@@ -43,7 +43,7 @@ class PublishedVocabulary:
 
 
 def has_digest(data: bytes, digest: str) -> bool:
-    """Return whether `data` has the sha256 `digest`, as it is or with Unix line ends."""
+    """Return whether `data` has the sha256 `digest`, unchanged or with Unix line ends."""
     if sha256(data).hexdigest() == digest:
         return True
     return b"\r\n" in data and sha256(data.replace(b"\r\n", b"\n")).hexdigest() == digest
@@ -119,7 +119,7 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
             "o200k",
             {f"<|{name}|>": id for id, name in _HARMONY.items()}
             | {f"<|reserved_{id}|>": id for id in _HARMONY_RESERVED if id not in _HARMONY}
-            # tiktoken has both names for it
+            # tiktoken has both names for this id
             | {"<|reserved_200018|>": 200018},
         ),
     )
@@ -133,7 +133,7 @@ def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # gpt2 last: r50k_base has the same file and comes under its own name.
+    # gpt2 last: r50k_base has the same file, which bears its name.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

@@ -1,1 +1,1 @@
-"""Training: reading texts, counting pre-tokens, finding merges."""
+"""Train vocabularies: read texts, count pre-tokens, find merges."""

@@ -90,7 +90,7 @@ def _batches(
         if batch:
             yield batch
         for other in others:
-            yield from _long(other, field, take, max_text)
+            yield from _texts_of_item(other, field, take, max_text)
 
 
 def collect_batch(
@@ -119,15 +119,15 @@ def collect_batch(
 def _check_text(text: str) -> None:
     if _is_file_name(text):
         raise ValueError(
-            f"text {text!r} is the name of a file: pass pathlib.Path({text!r}) to train on "
-            "the file, or the text as bytes to train on its name"
+            f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
+            "the file, or bytes to train on the name itself"
         )
 
 
-def _long(
+def _texts_of_item(
     item: object, field: str, take: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
-    """Yield the texts of an item that is neither a str nor bytes."""
+    """Yield the texts of an item that is neither a str nor bytes, such as a path."""
     if isinstance(item, os.PathLike):
         name = _name(item)
         if _suffix_of(name) == ".txt":
@@ -140,8 +140,8 @@ def _long(
         yield [bytes(item)]
     else:
         raise TypeError(
-            f"a text is of type {type(item).__name__}; expected str, bytes holding UTF-8, or a "
-            "path such as pathlib.Path"
+            f"expected str, bytes holding UTF-8, or a path such as pathlib.Path; got "
+            f"{type(item).__name__}"
         )
 
 
@@ -175,7 +175,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
 def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
     for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
-            # As bytes: only a str is checked for being the name of a file.
+            # As bytes, since collect_batch checks if a str is the name of a file.
             yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
 
 
@@ -211,8 +211,8 @@ def _lines(name: str, max_text: int) -> Iterator[bytes]:
 def _check_line(size: int, name: str, number: int, max_text: int) -> None:
     if size > max_text:
         raise TextFileError(
-            f"{name}, line {number}: the line has more than {max_text} bytes; expected one "
-            "object a line; cut its text, or pass a larger max_text="
+            f"{name}, line {number}: the line has more than {max_text} bytes; put one object on "
+            "each line, split its text, or pass a larger max_text="
         )
 
 
@@ -285,7 +285,7 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     frame = None  # decompressor of the current frame
     with open(name, "rb") as stream:
-        # Feed little at a time: the output comes all at once, and 4 bytes can expand to 128 KB.
+        # Feed small blocks: 4 bytes can expand to 128 KB, and the output has no limit.
         while packed := stream.read(BLOCK >> 10):
             while packed:
                 frame = frame or unpacker.decompressobj()

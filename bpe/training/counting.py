@@ -18,8 +18,9 @@ from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 BATCH = 1 << 22
-"""Bytes of a batch; counting one takes some ten milliseconds."""
+"""The size of a batch in bytes; counting one takes about ten milliseconds."""
 WORTH_A_THREAD = 1 << 19
+"""The number of bytes for which another thread pays off."""
 
 
 class WordCounts:
@@ -30,13 +31,13 @@ class WordCounts:
         self._longest = 0
 
     def add_words(self, words: Mapping[bytes, int]) -> None:
-        """Add to the count of each of `words`."""
+        """Add the counts of `words`."""
         self._counts.update(words)
         self._longest = max(self._longest, max(map(len, words), default=0))
 
     @property
     def longest(self) -> int:
-        """How many bytes the longest word has."""
+        """The size of the longest word in bytes."""
         return self._longest
 
     def take(self) -> list[tuple[bytes, int]]:
@@ -46,7 +47,7 @@ class WordCounts:
 
 
 class TextCounter(Protocol):
-    """Splits texts and counts their pre-tokens; raises TooLongError for one that is too long."""
+    """Splits texts and counts their pre-tokens; raises TooLongError for a too long pre-token."""
 
     @property
     def collect_batch(self) -> corpus.CollectBatch:
@@ -54,7 +55,7 @@ class TextCounter(Protocol):
         ...
 
     def add(self, texts: list[StrOrBytes]) -> int:
-        """Count the pre-tokens of each of `texts`; return their total length."""
+        """Count the pre-tokens of `texts`; return the total length of the texts."""
         ...
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
@@ -173,9 +174,9 @@ class _NativeCounter:
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # Count a text with a too long pre-token at once, so that the error can name its file.
+        # Small enough to count a too long text before the next file, so the error names its file.
         self._enough = min(BATCH, limits.pre_token // 4)
-        self._least = WORTH_A_THREAD if only_if_worth else 1
+        self._min_thread_bytes = WORTH_A_THREAD if only_if_worth else 1
         self._batch: list[StrOrBytes] = []
         self._size = 0
 
@@ -214,12 +215,12 @@ class _NativeCounter:
             # The ends of some pre-tokens are not safe cuts, hence the 2.
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
-            # No safe cut: double the size before the next try, so that the total time is linear.
+            # Without a safe cut, double the size before the next try: the total time is linear.
             enough = 0 if cut else 2 * size
         yield b"".join(held)
 
     def _count_batch(self) -> None:
-        threads = max(1, min(self._threads, self._size // self._least))
+        threads = max(1, min(self._threads, self._size // self._min_thread_bytes))
         self._words.add(self._machine, tuple(self._batch), threads)
         self._batch, self._size = [], 0
         if self._words.longest > self._limits.pre_token:

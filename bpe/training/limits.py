@@ -1,4 +1,4 @@
-"""Limits of the memory that training uses."""
+"""Limits on the memory of training."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ MAX_TEXT = 64 << 20
 
 
 class Limits(NamedTuple):
-    """The most bytes of a pre-token, and of a text that has to be in memory as a whole."""
+    """The maximal bytes of a pre-token, and of a text that must be in memory as a whole."""
 
     pre_token: int = MAX_PRE_TOKEN
     text: int = MAX_TEXT
 
     @classmethod
     def of(cls, max_pre_token: int | None, max_text: int | None) -> Limits:
-        """Return the limits with these values, None for the default; raises ValueError."""
+        """Return limits with these values; None selects the default. Raises ValueError."""
         values = {"max_pre_token": max_pre_token, "max_text": max_text}
         for name, value in values.items():
             if value is not None and (type(value) is not int or value < 1):
@@ -30,7 +30,7 @@ class TooLongError(ValueError):
     """A pre-token or a text is longer than its limit."""
 
     def at(self, name: str | None) -> ValueError:
-        """Return the error with the name of its file; None for a text that is not from a file."""
+        """Return the error with the name of its file, or None if the text is not from a file."""
         return TextFileError(f"{name}: {self}") if name is not None else ValueError(str(self))
 
 
@@ -38,13 +38,13 @@ def too_long_pre_token(limits: Limits) -> TooLongError:
     """Return the error for a pre-token that is too long."""
     return TooLongError(
         f"a pre-token has more than {limits.pre_token} bytes; choose a preset that splits this "
-        "text, cut the text, or pass a larger max_pre_token="
+        "text, split it yourself, or pass a larger max_pre_token="
     )
 
 
 def too_long_text(limits: Limits) -> TooLongError:
     """Return the error for a text that is too long."""
     return TooLongError(
-        f"the pre-tokenizer needs the whole text, which has more than {limits.text} bytes; "
-        "cut it, or pass a larger max_text="
+        f"the pre-tokenizer needs the whole text, but it has more than {limits.text} bytes; "
+        "split it, or pass a larger max_text="
     )

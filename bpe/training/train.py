@@ -1,4 +1,4 @@
-"""Training: from texts to a Tokenizer with a vocabulary of its own."""
+"""Train a Tokenizer with a new vocabulary."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from pretok.registry import get
 
 BYTES = 256
 UNLIMITED = 1 << 62
-DELAY = 0.5
-"""Seconds after which progress is shown."""
+PROGRESS_DELAY = 0.5
+"""Seconds after which the progress bar appears."""
 
 logger = logging.getLogger("bpe")
 
@@ -52,38 +52,36 @@ def train(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return a Tokenizer with a new vocabulary: bytes, merges of what is frequent, special tokens.
+    """Return a Tokenizer with a new vocabulary: 256 bytes, merged tokens and special tokens.
 
-    `source` is an iterable of texts, each a str or bytes that hold UTF-8, or of paths, or one path;
-    it is read once, little by little. A .txt file is one text; each line of a .jsonl file is an
-    object that has a text under `field`; .gz and .zst behind that are unpacked. What is kept is as
-    large as the distinct pre-tokens. Nothing is written.
+    `source` is an iterable of texts (str, or bytes that hold UTF-8), an iterable of paths, or one
+    path. It is read once, in blocks. A .txt file is one text. Each line of a .jsonl file is an
+    object with a text under `field`. Files that also end in .gz or .zst are unpacked. Memory grows
+    with the distinct pre-tokens. Nothing is written.
 
-    `preset` says how texts are split: a name, a Preset, a PreTokenizer, or an object of your own
-    with `offsets`. `vocab_size` is the number of ids: 256 bytes, merges, and special tokens. Those
-    of a list get the ids behind the last token, those of a mapping the ids that it says, and
-    bytes and merges, in this order, the other ids from 0 on. Where a special token stands in the
-    texts it is ordinary text.
+    `preset` is the split: a name, a Preset, a PreTokenizer, or an object with `offsets`.
+    `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A list of
+    `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and merged
+    tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
+    ordinary text.
 
-    The pair that is most frequent is merged first. Of equally frequent ones `tie_break` chooses,
-    as Hugging Face's BpeTrainer does or, with "first-seen", as minbpe does. `min_frequency` and
-    `max_token_length` mean what they do in BpeTrainer: a pair that is there less often is not
-    merged, nor one that would make a token of `max_token_length` bytes or more (two bytes always
-    may). If there are fewer merges to be had than asked for, a warning is logged to "bpe".
+    The most frequent pair is merged first. If pairs are equally frequent, `tie_break` chooses: like
+    Hugging Face's BpeTrainer or, with "first-seen", like minbpe. `min_frequency` and
+    `max_token_length` have the meaning of BpeTrainer: rarer pairs are not merged, and no merge
+    makes a token of `max_token_length` bytes or more, except one of two bytes. If the texts give
+    fewer merges than requested, a warning is logged to "bpe".
 
-    Memory is bounded by limits that no usual text reaches. `max_pre_token` bytes (by default 16 MB
-    of 2^20 bytes) are the most of a pre-token; `max_text` bytes (64 MB) the most of a line of a
-    .jsonl file, and of a .txt file that a pre-tokenizer of your own must have whole. A longer one
-    is an error. `cache_mb` is for the result, as Tokenizer says.
+    Two limits bound the memory; no usual text reaches them. `max_pre_token` is the maximal size of
+    a pre-token (default 16 MB of 2^20 bytes). `max_text` (default 64 MB) is the maximal size of a
+    line of a .jsonl file, and of a .txt file if a custom pre-tokenizer needs the whole text. Longer
+    ones are errors. `cache_mb` is the cache limit of the returned Tokenizer.
 
-    The result depends on nothing else: not on `threads` (by default as many as the work is worth),
-    nor on `backend`. `progress=False` turns the progress bar off, which is shown only where
-    standard error is a terminal.
+    The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
+    progress bar appears if standard error is a terminal, unless `progress=False`.
 
-    Raises ValueError for a `vocab_size` that is too small, for special tokens that cannot be, for a
-    pre-token that is too long, and for a str that is the name of a file; TypeError for what is no
-    text and no path; TextFileError for a file that is damaged, malformed, or over a limit; OSError
-    for one that cannot be read.
+    Raises ValueError if `vocab_size` is too small, if special tokens are invalid, if a pre-token is
+    too long, or if a str is the name of a file; TypeError if an item is neither a text nor a path;
+    TextFileError if a file is damaged, malformed, or over a limit; OSError if it cannot be read.
 
     >>> tok = train(["ab", "abc", "abcd"], vocab_size=300, special_tokens={"<PAD>": 0, "<UNK>": 1})
     >>> tok.encode("abcde"), tok.token_bytes(260)
@@ -97,25 +95,25 @@ def train(
     chosen = choose_backend(backend)
     pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
     check_keeps_text(pre_tokenizer)
-    wanted = vocab_size - BYTES - len(specials.names)
+    merge_count = vocab_size - BYTES - len(specials.names)
 
     counter = text_counter(pre_tokenizer, chosen, threads, limits)
     with _progress("counting", "B", progress) as advance:
         _count(read_texts(source, field, counter.collect_batch, limits.text), counter, advance)
-    with _progress("merging", "token", progress, wanted) as advance:
+    with _progress("merging", "token", progress, merge_count) as advance:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
-        while trainer.tokens < wanted:
-            made = trainer.tokens
-            may_go_on = trainer.step(min(wanted, made + wanted // 100 + 1))
-            advance(trainer.tokens - made)
-            if not may_go_on:
+        while trainer.tokens < merge_count:
+            token_count = trainer.tokens
+            has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
+            advance(trainer.tokens - token_count)
+            if not has_more:
                 break
-    if trainer.tokens < wanted:
+    if trainer.tokens < merge_count:
         logger.warning(
-            "vocab_size=%d asks for %d merged tokens, but the texts give only %d%s; the "
-            "vocabulary has %d tokens. Train on more text, or ask for less",
+            "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the vocabulary "
+            "has %d tokens; train on more text, or choose a smaller vocab_size",
             vocab_size,
-            wanted,
+            merge_count,
             trainer.tokens,
             f" with min_frequency={min_frequency}" if min_frequency > 1 else "",
             BYTES + trainer.tokens + len(specials.names),
@@ -143,42 +141,45 @@ def _trainer(
     min_frequency: int,
     max_token_length: int | None,
 ) -> _Trainer:
-    least = min(min_frequency, UNLIMITED)
-    longest = None if max_token_length is None else min(max_token_length, UNLIMITED)
+    # C++ takes 64-bit numbers.
+    frequency = min(min_frequency, UNLIMITED)
+    length = None if max_token_length is None else min(max_token_length, UNLIMITED)
     if backend == "python":
-        return Trainer(words, tie_break, least, longest)
+        return Trainer(words, tie_break, frequency, length)
     from pretok import _core
 
-    return _core.Trainer(cast(_core.WordCounts, words), tie_break, least, longest)
+    return _core.Trainer(cast(_core.WordCounts, words), tie_break, frequency, length)
 
 
 class _Specials(NamedTuple):
-    """The special tokens, and their ids if those are fixed."""
+    """The special tokens, and their ids if the caller chose them."""
 
     names: list[str]
     ids: list[int] | None
 
     @classmethod
-    def of(cls, given: Sequence[str] | Mapping[str, int], vocab_size: int) -> _Specials:
-        if isinstance(given, (str, bytes)):
-            raise TypeError(f"special_tokens={given!r}; expected a list of str or a mapping to ids")
-        names = list(given)
+    def of(cls, tokens: Sequence[str] | Mapping[str, int], vocab_size: int) -> _Specials:
+        if isinstance(tokens, (str, bytes)):
+            raise TypeError(
+                f"special_tokens={tokens!r}; expected a list of str or a mapping to ids"
+            )
+        names = list(tokens)
         for name in names:
             if not isinstance(name, str) or not name:
-                raise ValueError(f"special token {name!r}; expected a str that is not empty")
+                raise ValueError(f"special token {name!r}; expected a non-empty str")
         if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"special token {twice!r} is given twice")
-        least = BYTES + len(names)
-        if vocab_size < least:
+            duplicate = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"duplicate special token {duplicate!r}; expected unique ones")
+        min_size = BYTES + len(names)
+        if vocab_size < min_size:
             raise ValueError(
-                f"vocab_size={vocab_size}; expected at least {least}: 256 for the bytes and "
+                f"vocab_size={vocab_size}; expected at least {min_size}: 256 for the bytes and "
                 f"{len(names)} for the special tokens"
             )
-        if not isinstance(given, Mapping):
+        if not isinstance(tokens, Mapping):
             return cls(names, None)
-        ids = [given[name] for name in names]
-        for name, id in given.items():
+        ids = [tokens[name] for name in names]
+        for name, id in tokens.items():
             if type(id) is not int or not 0 <= id < vocab_size:
                 raise ValueError(
                     f"special token {name!r} has id {id!r}; expected an int from 0 to "
@@ -186,7 +187,8 @@ class _Specials(NamedTuple):
                 )
             if ids.count(id) > 1:
                 raise ValueError(
-                    f"special token {name!r} has id {id}, as another one; give each its own"
+                    f"special token {name!r} has id {id}, which another one has too; give each "
+                    "its own"
                 )
         return cls(names, ids)
 
@@ -217,19 +219,20 @@ def _count(
             if isinstance(item, list):
                 advance(counter.add(item))
             else:
-                counter.add_blocks(_noted(item, advance))
+                counter.add_blocks(_advancing(item, advance))
     except TooLongError as error:
         raise error.at(name) from None
 
 
-def _noted(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
+def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
+    """Yield `blocks`; pass the size of each to `advance` after it was used."""
     for block in blocks:
         yield block
         advance(len(block))
 
 
 def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:
-    """Return the vocabulary, and the special tokens, with the ids that they are to have."""
+    """Return the vocabulary and the special tokens, with their final ids."""
     fixed = frozenset(specials.ids or ())
     size = BYTES + trainer.tokens
     ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
@@ -245,13 +248,13 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
 
 @contextmanager
 def _progress(
-    what: str, unit: str, wish: bool | None, total: int | None = None
+    label: str, unit: str, progress: bool | None, total: int | None = None
 ) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar where it makes sense; yields what to call with each number done."""
-    if wish is False or sys.stderr is None or not sys.stderr.isatty():
+    """Show a progress bar on a terminal; yield the function that advances it by a number."""
+    if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return
     from tqdm import tqdm
 
-    with tqdm(desc=what, unit=unit, unit_scale=True, total=total, delay=DELAY) as bar:
+    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=PROGRESS_DELAY) as bar:
         yield bar.update

@@ -21,7 +21,7 @@ Pair: TypeAlias = tuple[int, int]
 Entry: TypeAlias = tuple[int, Pair, int]
 
 BETWEEN, INSIDE = -1, -2
-"""Values of slots without a symbol: between two words, and inside of a symbol."""
+"""Sentinels in slots without a symbol: between two words, and inside a symbol."""
 
 
 BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
@@ -32,11 +32,11 @@ class Words(Protocol):
     """Distinct words and their counts: bpe.training.counting.WordCounts, or _core.WordCounts."""
 
     def add_words(self, words: Mapping[bytes, int], /) -> None:
-        """Add to the count of each of `words`."""
+        """Add the counts of `words`."""
 
     @property
     def longest(self) -> int:
-        """How many bytes the longest word has."""
+        """The size of the longest word in bytes."""
         ...
 
     def take(self) -> list[tuple[bytes, int]]:
@@ -46,7 +46,7 @@ class Words(Protocol):
 
 @dataclass
 class _Bucket:
-    """A pair and its places in order; those before `first` are stale."""
+    """A pair and its places in order; places before index `first` are stale."""
 
     pair: Pair
     places: list[int]
@@ -60,26 +60,24 @@ class _PairCount:
 
 
 class Trainer:
-    """Merges the most frequent pair of neighbours in `words`, then the next, and so on.
+    """Repeatedly merges the most frequent pair of adjacent symbols in `words`.
 
-    Each pair counts as often as its words do, wherever it is in them, overlaps included; it is
-    merged from left to right. What `tie_break` says is which of the most frequent pairs is merged,
-    and what a merge makes:
+    A pair counts once for each place in a word, times the count of the word; overlapping places
+    count too. Places are merged from left to right. If pairs are equally frequent, `tie_break`
+    chooses the pair and the result:
 
-    - "huggingface", as in BpeTrainer: the least pair (bytes come before tokens, in BYTE_ORDER, and
-      tokens in the order in which they were made); a token that is there already, if it has the
-      same bytes.
-    - "first-seen", as in minbpe: the pair that comes first in the words; always a new token.
+    - "huggingface", like BpeTrainer: the lowest pair (bytes first, in BYTE_ORDER, then tokens in
+      order of creation). The result is the existing token with the same bytes, if there is one.
+    - "first-seen", like minbpe: the pair that comes first in the words. The result is always a new
+      token.
 
-    No pair is merged that is there less than `min_frequency` times, nor one that would make a token
-    of `max_token_length` bytes or more, if it is not of two bytes: both are what BpeTrainer has
-    under these names.
+    A pair is not merged if its count is below `min_frequency`, or if the token would have
+    `max_token_length` bytes or more and the pair is not two bytes. Both are as in BpeTrainer.
 
-    All words lie one behind the other in one list, with a slot for each byte. A symbol has its id
-    in the first and the last of its slots, so both its neighbours are found from its place. An
-    entry of the heap is a pair with a count that may have become less since, and has the places
-    where the pair was; merging looks at no others. So all merges together take time n * log n in
-    the size of the words, be they many or one.
+    All words are concatenated in one list, with a slot for each byte. A symbol stores its id in its
+    first and its last slot, so both neighbors are found in constant time. A heap entry is a pair
+    with a count, which may be too high by now, and the places of the pair; a merge visits only
+    these places. All merges together take O(n log n) time in the size of the words.
     """
 
     def __init__(
@@ -90,7 +88,7 @@ class Trainer:
         max_token_length: int | None = None,
     ) -> None:
         self._is_first_seen = tie_break == "first-seen"
-        self._least = max(min_frequency, 1)
+        self._min_count = max(min_frequency, 1)
         self._too_long = sys.maxsize if max_token_length is None else max_token_length
         self._tokens = [bytes([byte]) for byte in BYTE_ORDER]
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
@@ -109,20 +107,20 @@ class Trainer:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens made so far."""
+        """The number of tokens that merges have made so far."""
         return len(self._tokens) - 256
 
     def merges(self) -> NDArray[np.uint32]:
         """Return a row (left, right, result) for each merge, in order.
 
-        A symbol is a byte, or 256 + k for the k-th token made.
+        A symbol is a byte, or 256 + k for the k-th new token.
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
     def origins(self) -> NDArray[np.uint32]:
-        """Return the merge that made each token, in order.
+        """Return the merge that made each token, in order of creation.
 
-        It may come late in `merges`, if the same pair was merged again.
+        `merges` lists it later if the same pair was merged again.
         """
         return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._origins)])
 
@@ -132,16 +130,16 @@ class Trainer:
         return names[np.array(merges, np.uint32).reshape(-1, 3)]
 
     def step(self, tokens: int) -> bool:
-        """Merge until `tokens` have been made in all; return False if no pair is left for that."""
+        """Merge until `self.tokens == tokens`; return False if no pair is left."""
         while self.tokens < tokens:
             if not self._heap:
                 return False
             entry = self._heap[0]
-            now = self._entry(entry[-1])
-            if now != entry:
-                heapq.heapreplace(self._heap, now)
+            updated = self._entry(entry[-1])
+            if updated != entry:
+                heapq.heapreplace(self._heap, updated)
                 continue
-            if -entry[0] < self._least:
+            if -entry[0] < self._min_count:
                 return False
             heapq.heappop(self._heap)
             self._merge(self._buckets[entry[-1]])
@@ -176,13 +174,13 @@ class Trainer:
         self._new_places = {}
 
     def _entry(self, index: int) -> Entry:
-        """Return the heap entry of a bucket; the least entry is merged first."""
+        """Return the heap entry of a bucket; the lowest entry is merged first."""
         bucket = self._buckets[index]
         order = (self._first_place(bucket), 0) if self._is_first_seen else bucket.pair
         return -self._pairs[bucket.pair].count, order, index
 
     def _first_place(self, bucket: _Bucket) -> int:
-        # A pair that has left a place does not come back to it.
+        # A pair that is gone from a place never returns to it.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
             bucket.first += 1

@@ -20,7 +20,7 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
     const TokenView token = tokenizer.vocabulary.token(ids[i]);
     if (token.bytes == nullptr)
       return fail_at(error, PRETOK_UNKNOWN_ID, i,
-                     "no token has id %lu, which is at place %zu; ids are below %zu",
+                     "no token has id %lu, at index %zu; ids are below %zu",
                      static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
     if (skip_special && tokenizer.is_special(ids[i]))
       continue;

@@ -39,21 +39,21 @@ std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
-    const std::size_t wanted = sequence_size(lead);
-    std::size_t found = 1;
+    const std::size_t size = sequence_size(lead);
+    std::size_t length = 1;
     NextByte next = second_byte(lead);
-    while (found < wanted && at + found < data.size() &&
-           next.has(static_cast<std::uint8_t>(data[at + found]))) {
-      ++found;
+    while (length < size && at + length < data.size() &&
+           next.has(static_cast<std::uint8_t>(data[at + length]))) {
+      ++length;
       next = {0x80, 0xBF};
     }
-    if (found < wanted && at + found == data.size())
+    if (length < size && at + length == data.size())
       return at;
-    if (found == wanted)
-      text.append(data, at, found);
+    if (length == size)
+      text.append(data, at, length);
     else
       text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
-    at += found;
+    at += length;
   }
   return at;
 }
@@ -68,16 +68,17 @@ struct pretok_decode_stream {
   bool skip_special;
   bool finished = false;
   std::string held; // an incomplete sequence
-  std::string text; // what was last given out
+  std::string text; // the result of the last call
 };
 
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
-                                       pretok_decode_stream **made,
+                                       pretok_decode_stream **result,
                                        pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {made, "made"}}))
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    *made = new pretok_decode_stream{tokenizer, skip_special, false, {}, {}};
+    *result = new pretok_decode_stream{tokenizer, skip_special, false, {}, {}};
     return PRETOK_OK;
   });
 }
@@ -90,7 +91,7 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
           {{stream, "the stream"}, {ids, "ids", count != 0}, {text, "text"}, {size, "size"}}))
     return status;
   if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
     std::size_t added = 0;
     if (const pretok_status status =
@@ -102,12 +103,12 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
     data.resize(stream->held.size() + added);
     write_ids(*stream->tokenizer, ids, count, stream->skip_special,
               data.data() + stream->held.size());
-    std::string made;
-    const std::size_t done = append_whole_utf8(data, made);
+    std::string new_text;
+    const std::size_t done = append_whole_utf8(data, new_text);
     data.erase(0, done);
     // Nothing below can fail.
     stream->held.swap(data);
-    stream->text.swap(made);
+    stream->text.swap(new_text);
     *text = stream->text.data();
     *size = stream->text.size();
     return PRETOK_OK;
@@ -120,13 +121,13 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
           check(error, {{stream, "the stream"}, {text, "text"}, {size, "size"}}))
     return status;
   if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
     // An incomplete sequence is one maximal part.
-    std::string made;
+    std::string new_text;
     if (!stream->held.empty())
-      made.assign(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
-    stream->text.swap(made);
+      new_text.assign(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+    stream->text.swap(new_text);
     stream->held.clear();
     stream->finished = true;
     *text = stream->text.data();

@@ -20,7 +20,7 @@ pretok_status EncodeCall::read(const pretok_tokenizer &of, const pretok_encode_o
                 "options.special is %d; expected a value of pretok_special", special);
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &of)
     return fail(error, PRETOK_INVALID_ARGUMENT,
-                "options.allowed was made from another tokenizer; make a set from this one");
+                "options.allowed belongs to another tokenizer; make a set from this one");
   tokenizer = &of;
   policy = copy.allowed != nullptr ? &copy.allowed->policy
                                    : &of.policies[static_cast<std::size_t>(special)];
@@ -35,8 +35,9 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
   for (std::size_t i = 0; i < size; ++i)
     if (tokenizer->no_token[text[i]])
       return fail_at(error, PRETOK_NO_TOKEN, position + i,
-                     "the text has byte 0x%02x at offset %zu, and no token of this vocabulary "
-                     "has it: it is not in UTF-8, or begins no character; remove it",
+                     "the text has byte 0x%02x at offset %zu, but the vocabulary has no token "
+                     "for it: it never occurs in UTF-8, or only in unassigned code points; "
+                     "remove it",
                      text[i], position + i);
   return PRETOK_OK;
 }

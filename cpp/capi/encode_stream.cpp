@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// The least number of new bytes between two searches for a cut.
+// The minimum number of new bytes between two searches for a cut.
 constexpr std::size_t MIN_NEW_BYTES = 512;
 
 // A larger capacity of `held` shrinks when it is mostly unused.
@@ -29,20 +29,20 @@ using namespace pretok;
 
 struct pretok_encode_stream {
   EncodeCall call;
-  bool begun = false; // the template before the text was returned
+  bool has_begun = false; // the template before the text was returned
   bool finished = false;
   std::vector<std::uint8_t> held;
   std::size_t position = 0;                // of `held` in the whole text
   std::size_t next_search = MIN_NEW_BYTES; // the size of `held` that starts a search
-  IdBuffer ids;                            // those of the last call
+  IdBuffer ids;                            // the result of the last call
 
-  pretok_status encode(std::size_t size, IdBuffer &made, pretok_error *error) {
-    if (!begun)
-      call.begin(made);
+  pretok_status encode(std::size_t size, IdBuffer &new_ids, pretok_error *error) {
+    if (!has_begun)
+      call.begin(new_ids);
     if (size == 0)
       return PRETOK_OK;
     const CacheLease cache(call.tokenizer->encoder->caches());
-    return call.encode(held.data(), size, position, *cache, made, error);
+    return call.encode(held.data(), size, position, *cache, new_ids, error);
   }
 
   pretok_status feed(const std::uint8_t *chunk, std::size_t size, pretok_error *error) {
@@ -59,16 +59,16 @@ struct pretok_encode_stream {
     } undo{held, before};
     const bool searches = held.size() >= next_search;
     const std::size_t cut = searches ? find_cut(call, held.data(), held.size()) : 0;
-    IdBuffer made;
-    if (const pretok_status status = encode(cut, made, error))
+    IdBuffer new_ids;
+    if (const pretok_status status = encode(cut, new_ids, error))
       return status;
     undo.size = held.size();
-    begun = true;
+    has_begun = true;
     held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(cut));
     position += cut;
     if (searches)
       next_search = held.size() + std::max(held.size(), MIN_NEW_BYTES);
-    ids = std::move(made);
+    ids = std::move(new_ids);
     // A large chunk must not occupy memory while small ones follow.
     if (held.capacity() > MAX_SPARE_BYTES && held.size() < held.capacity() / 4)
       held.shrink_to_fit();
@@ -82,29 +82,30 @@ struct pretok_encode_stream {
   }
 
   pretok_status finish(pretok_error *error) {
-    IdBuffer made;
-    if (const pretok_status status = encode(held.size(), made, error))
+    IdBuffer new_ids;
+    if (const pretok_status status = encode(held.size(), new_ids, error))
       return status;
-    call.end(made);
+    call.end(new_ids);
     finished = true;
     held = {};
-    ids = std::move(made);
+    ids = std::move(new_ids);
     return PRETOK_OK;
   }
 };
 
 pretok_status pretok_encode_stream_new(const pretok_tokenizer *tokenizer,
                                        const pretok_encode_options *options,
-                                       pretok_encode_stream **made,
+                                       pretok_encode_stream **result,
                                        pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"}, {made, "made"}}))
+  if (const pretok_status status =
+          check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
     EncodeCall call;
     if (const pretok_status status = call.read(*tokenizer, options, error))
       return status;
-    *made = new pretok_encode_stream{};
-    (*made)->call = call;
+    *result = new pretok_encode_stream{};
+    (*result)->call = call;
     return PRETOK_OK;
   });
 }
@@ -118,7 +119,7 @@ pretok_status pretok_encode_stream_feed(pretok_encode_stream *stream, const char
                                                  {count, "count"}}))
     return status;
   if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
     const pretok_status status =
         stream->feed(reinterpret_cast<const std::uint8_t *>(chunk), size, error);
@@ -134,7 +135,7 @@ pretok_status pretok_encode_stream_finish(pretok_encode_stream *stream, const ui
           check(error, {{stream, "the stream"}, {ids, "ids"}, {count, "count"}}))
     return status;
   if (stream->finished)
-    return fail(error, PRETOK_FINISHED, "the stream is finished; make another");
+    return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
     const pretok_status status = stream->finish(error);
     if (status == PRETOK_OK)

@@ -11,7 +11,7 @@
 namespace pretok {
 namespace {
 
-// The first search starts this far before the end. Each next one starts WIDER times as far.
+// The first search starts this far before the end. Each next search starts WIDER times as far.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WIDER = 16;
 

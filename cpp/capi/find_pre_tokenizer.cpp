@@ -13,14 +13,15 @@ namespace pretok {
 namespace {
 
 pretok_status unknown_preset(const char *name, pretok_error *error) {
-  return fail(
-      error, PRETOK_UNKNOWN_NAME,
-      "no preset is named \"%.60s\"; pretok_preset_name() lists those that are built in", name);
+  return fail(error, PRETOK_UNKNOWN_NAME,
+              "no preset is named \"%.60s\"; pretok_preset_name() lists the built-in presets",
+              name);
 }
 
 pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
                                  std::size_t count, const char *unicode,
-                                 std::optional<NamedPreTokenizer> &made, pretok_error *error) {
+                                 std::optional<NamedPreTokenizer> &result,
+                                 pretok_error *error) {
   std::vector<StageProgram> stages;
   if (const char *wrong = read_stages(words, count, stages))
     return fail(error, PRETOK_MALFORMED,
@@ -29,27 +30,28 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)
     return fail(error, PRETOK_UNKNOWN_NAME,
-                "there is no table of Unicode \"%.20s\"; expected a version such as \"16.0\"",
+                "unknown Unicode version \"%.20s\"; expected a version such as \"16.0\"",
                 unicode);
-  made.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table)});
+  result.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table)});
   return PRETOK_OK;
 }
 
 } // namespace
 
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
-                                 std::optional<NamedPreTokenizer> &made, pretok_error *error) {
+                                 std::optional<NamedPreTokenizer> &result,
+                                 pretok_error *error) {
   const Preset *preset = find_preset(name);
   if (preset == nullptr)
     return unknown_preset(name, error);
   return make_pre_tokenizer(preset->name, preset->words, preset->word_count,
-                            unicode != nullptr ? unicode : preset->unicode, made, error);
+                            unicode != nullptr ? unicode : preset->unicode, result, error);
 }
 
 pretok_status read_pre_tokenizer(const std::uint32_t *words, std::size_t count,
-                                 const char *unicode, std::optional<NamedPreTokenizer> &made,
+                                 const char *unicode, std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error) {
-  return make_pre_tokenizer("", words, count, unicode, made, error);
+  return make_pre_tokenizer("", words, count, unicode, result, error);
 }
 
 } // namespace pretok

@@ -11,10 +11,10 @@ namespace pretok {
 
 // If `unicode` is nullptr, the preset decides the version.
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
-                                 std::optional<NamedPreTokenizer> &made, pretok_error *error);
+                                 std::optional<NamedPreTokenizer> &result, pretok_error *error);
 
 pretok_status read_pre_tokenizer(const std::uint32_t *words, std::size_t count,
-                                 const char *unicode, std::optional<NamedPreTokenizer> &made,
+                                 const char *unicode, std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error);
 
 } // namespace pretok

@@ -80,7 +80,7 @@ void close_file(int file) { ::close(file); }
 #endif
 
 std::string why(int number) {
-  return number == 0 ? "this is not a regular file; give a copy of it in a file"
+  return number == 0 ? "expected a regular file; copy the data to a file"
                      : std::generic_category().message(number);
 }
 

@@ -27,7 +27,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
   if (options.pre_tokenizer != nullptr) {
     if (options.preset != nullptr || options.unicode != nullptr)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "options.pre_tokenizer is given, and so is options.%s; leave one out",
+                  "set options.pre_tokenizer or options.%s, not both",
                   options.preset != nullptr ? "preset" : "unicode");
     split.emplace(options.pre_tokenizer->named);
     return PRETOK_OK;
@@ -56,21 +56,22 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
   for (const AddedToken &token : spec.added)
     listed.emplace(token.content, token.id);
   for (std::size_t i = 0; i < options.special_token_count; ++i) {
-    const pretok_special_token &given = options.special_tokens[i];
-    if (given.text == nullptr || given.size == 0 || !is_utf8({given.text, given.size}))
+    const pretok_special_token &special_token = options.special_tokens[i];
+    if (special_token.text == nullptr || special_token.size == 0 ||
+        !is_utf8({special_token.text, special_token.size}))
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "options.special_tokens[%zu].text is NULL, empty or not UTF-8", i);
     AddedToken token;
-    token.content.assign(given.text, given.size);
-    token.id = given.id;
-    const auto [known, is_new] = listed.emplace(token.content, token.id);
-    if (known->second != token.id)
+    token.content.assign(special_token.text, special_token.size);
+    token.id = special_token.id;
+    const auto [entry, is_new] = listed.emplace(token.content, token.id);
+    if (entry->second != token.id)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "options.special_tokens has \"%.*s\" with id %lu, but the file, or another "
-                  "there, says %lu; leave it out, or correct it",
+                  "options.special_tokens has \"%.*s\" with id %lu, but its id is already %lu; "
+                  "remove it, or correct the id",
                   quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id),
-                  static_cast<unsigned long>(known->second));
+                  static_cast<unsigned long>(entry->second));
     if (!is_new)
       continue;
     spec.added.push_back(std::move(token));
@@ -117,7 +118,7 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
                                                token.content.data(), place.size) != 0)) {
       // Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "added token \"%.*s\" has id %lu, which is that of another token; give each "
+                  "added token \"%.*s\" has id %lu, the id of another token; give each "
                   "its own",
                   quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
@@ -144,16 +145,16 @@ pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *er
     for (const std::uint32_t id : *ids)
       if (tokenizer.vocabulary.token(id).bytes == nullptr)
         return fail(error, PRETOK_MALFORMED,
-                    "the file puts token %lu around a text, and has no such token",
+                    "the template of the file has id %lu, but no token has this id",
                     static_cast<unsigned long>(id));
   return PRETOK_OK;
 }
 
 } // namespace
 
-pretok_status read_load_options(const pretok_load_options *given, pretok_load_options &options,
-                                pretok_error *error) {
-  if (const pretok_status status = read_options(given, options, error))
+pretok_status read_load_options(const pretok_load_options *caller_options,
+                                pretok_load_options &options, pretok_error *error) {
+  if (const pretok_status status = read_options(caller_options, options, error))
     return status;
   if (options.normalizer != nullptr && std::strcmp(options.normalizer, "NFC") != 0)
     return fail(error, PRETOK_INVALID_ARGUMENT,
@@ -163,27 +164,27 @@ pretok_status read_load_options(const pretok_load_options *given, pretok_load_op
 }
 
 pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,
-                             std::unique_ptr<pretok_tokenizer> &made, pretok_error *error) {
+                             std::unique_ptr<pretok_tokenizer> &result, pretok_error *error) {
   std::optional<NamedPreTokenizer> split;
   if (const pretok_status status = choose_split(spec, options, split, error))
     return status;
   if (split->pre_tokenizer.removes())
     return fail(error, PRETOK_REMOVES_TEXT,
-                "the preset \"%s\" drops some text, and ids are to be decoded to all of it; "
-                "choose one that keeps text",
+                "preset \"%s\" drops some text, but ids must decode to all of it; choose a "
+                "preset that keeps all text",
                 split->name.c_str());
   if (const pretok_status status = join_added(spec, options, error))
     return status;
   if (const pretok_status status = place_added(spec, error))
     return status;
-  made = std::make_unique<pretok_tokenizer>(std::move(*split));
-  pretok_tokenizer &tokenizer = *made;
+  result = std::make_unique<pretok_tokenizer>(std::move(*split));
+  pretok_tokenizer &tokenizer = *result;
   note_bytes(spec.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   if (const char *wrong = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, in which each byte is a token", wrong);
+                "%s; expected a byte-level vocabulary, with a token for each byte", wrong);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);

@@ -10,11 +10,11 @@
 namespace pretok {
 
 // Reads and checks the options of a caller, which may be nullptr.
-pretok_status read_load_options(const pretok_load_options *given, pretok_load_options &options,
-                                pretok_error *error);
+pretok_status read_load_options(const pretok_load_options *caller_options,
+                                pretok_load_options &options, pretok_error *error);
 
-// Sets `made` and returns PRETOK_OK, or writes the error.
+// Sets `result` and returns PRETOK_OK, or writes the error.
 pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,
-                             std::unique_ptr<pretok_tokenizer> &made, pretok_error *error);
+                             std::unique_ptr<pretok_tokenizer> &result, pretok_error *error);
 
 } // namespace pretok

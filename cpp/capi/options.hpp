@@ -8,24 +8,25 @@
 
 namespace pretok {
 
-// Copies `given` to `own` unless it is NULL. `own` must be all zero: members that an older
-// header lacks stay zero. Members that only a newer header has must be zero.
+// Copies `caller_options` to `own` unless it is NULL. `own` must be all zero: members that an
+// older header lacks stay zero. Members that only a newer header has must be zero.
 template <typename Options>
-pretok_status read_options(const Options *given, Options &own, pretok_error *error) noexcept {
-  if (given == nullptr)
+pretok_status read_options(const Options *caller_options, Options &own,
+                           pretok_error *error) noexcept {
+  if (caller_options == nullptr)
     return PRETOK_OK;
   std::size_t size;
-  std::memcpy(&size, given, sizeof size);
+  std::memcpy(&size, caller_options, sizeof size);
   if (size < sizeof size)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.struct_size is %zu; set it to the size of the struct", size);
-  const auto *bytes = reinterpret_cast<const unsigned char *>(given);
+  const auto *bytes = reinterpret_cast<const unsigned char *>(caller_options);
   for (std::size_t at = sizeof own; at < size; ++at)
     if (bytes[at] != 0)
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "the options use a member that this version of the library does not have; "
                   "set it to 0, or use the library that comes with the header");
-  std::memcpy(static_cast<void *>(&own), given, size < sizeof own ? size : sizeof own);
+  std::memcpy(static_cast<void *>(&own), caller_options, size < sizeof own ? size : sizeof own);
   return PRETOK_OK;
 }
 

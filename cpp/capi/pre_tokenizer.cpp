@@ -8,31 +8,31 @@
 using namespace pretok;
 
 pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
-                                         pretok_pre_tokenizer **made,
+                                         pretok_pre_tokenizer **result,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{name, "name"}, {made, "made"}}))
+  if (const pretok_status status = check(error, {{name, "name"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    std::optional<NamedPreTokenizer> found;
-    const pretok_status status = find_pre_tokenizer(name, unicode, found, error);
+    std::optional<NamedPreTokenizer> named;
+    const pretok_status status = find_pre_tokenizer(name, unicode, named, error);
     if (status == PRETOK_OK)
-      *made = new pretok_pre_tokenizer{std::move(*found)};
+      *result = new pretok_pre_tokenizer{std::move(*named)};
     return status;
   });
 }
 
 pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t count,
                                                 const char *unicode,
-                                                pretok_pre_tokenizer **made,
+                                                pretok_pre_tokenizer **result,
                                                 pretok_error *error) noexcept {
   if (const pretok_status status =
-          check(error, {{words, "words"}, {unicode, "unicode"}, {made, "made"}}))
+          check(error, {{words, "words"}, {unicode, "unicode"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    std::optional<NamedPreTokenizer> found;
-    const pretok_status status = read_pre_tokenizer(words, count, unicode, found, error);
+    std::optional<NamedPreTokenizer> named;
+    const pretok_status status = read_pre_tokenizer(words, count, unicode, named, error);
     if (status == PRETOK_OK)
-      *made = new pretok_pre_tokenizer{std::move(*found)};
+      *result = new pretok_pre_tokenizer{std::move(*named)};
     return status;
   });
 }

@@ -90,13 +90,13 @@ PRETOK_API const char *pretok_preset_name(size_t index) PRETOK_NOEXCEPT;
  * such as "16.0"; NULL selects the version of the preset. PRETOK_UNKNOWN_NAME if the name or
  * the version is unknown. */
 PRETOK_API pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
-                                                    pretok_pre_tokenizer **made,
+                                                    pretok_pre_tokenizer **result,
                                                     pretok_error *error) PRETOK_NOEXCEPT;
 /* Makes the pre-tokenizer of a custom preset, from the words and the Unicode version that
  * `pretok program NAME` writes. */
 PRETOK_API pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t count,
                                                            const char *unicode,
-                                                           pretok_pre_tokenizer **made,
+                                                           pretok_pre_tokenizer **result,
                                                            pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_pre_tokenizer_free(pretok_pre_tokenizer *) PRETOK_NOEXCEPT;
 
@@ -135,12 +135,12 @@ typedef struct pretok_load_options {
  * `path` is UTF-8 and names a regular file. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,
-                                                    pretok_tokenizer **made,
+                                                    pretok_tokenizer **result,
                                                     pretok_error *error) PRETOK_NOEXCEPT;
 /* Loads a tokenizer from the bytes of a file. The bytes are not used after the call. */
 PRETOK_API pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
                                                       const pretok_load_options *options,
-                                                      pretok_tokenizer **made,
+                                                      pretok_tokenizer **result,
                                                       pretok_error *error) PRETOK_NOEXCEPT;
 /* Free the streams and special sets of a tokenizer first. */
 PRETOK_API void pretok_tokenizer_free(pretok_tokenizer *) PRETOK_NOEXCEPT;
@@ -185,7 +185,7 @@ typedef struct pretok_special_set pretok_special_set;
  * Free the streams that use a set first. */
 PRETOK_API pretok_status pretok_special_set_new(const pretok_tokenizer *,
                                                 const char *const *texts, const size_t *sizes,
-                                                size_t count, pretok_special_set **made,
+                                                size_t count, pretok_special_set **result,
                                                 pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_special_set_free(pretok_special_set *) PRETOK_NOEXCEPT;
 
@@ -224,7 +224,7 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 typedef struct pretok_encode_stream pretok_encode_stream;
 PRETOK_API pretok_status pretok_encode_stream_new(const pretok_tokenizer *,
                                                   const pretok_encode_options *options,
-                                                  pretok_encode_stream **made,
+                                                  pretok_encode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
 /* Appends a chunk. *ids receives the ids that the chunk completes, valid until the next call.
  * An error leaves the stream unchanged; its `position` counts from the start of the text. An
@@ -254,7 +254,7 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
  * invalid sequence by U+FFFD. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
-                                                  pretok_decode_stream **made,
+                                                  pretok_decode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
 /* Appends one or more ids. *text receives the text that they complete, valid until the next
  * call. An error leaves the stream unchanged. */

@@ -105,20 +105,20 @@ public:
   // The pre-tokenizer of a preset, by its name or an alias. "" selects the preset's Unicode.
   static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
     pretok_error error;
-    pretok_pre_tokenizer *made = nullptr;
-    if (pretok_pre_tokenizer_named(name.c_str(), detail::or_null(unicode), &made, &error))
+    pretok_pre_tokenizer *result = nullptr;
+    if (pretok_pre_tokenizer_named(name.c_str(), detail::or_null(unicode), &result, &error))
       return detail::error_of(error);
-    return PreTokenizer(made);
+    return PreTokenizer(result);
   }
 
   // The pre-tokenizer of a custom preset, from the words that `pretok program` writes.
   static Result<PreTokenizer> from_program(const std::uint32_t *words, std::size_t count,
                                            const std::string &unicode) {
     pretok_error error;
-    pretok_pre_tokenizer *made = nullptr;
-    if (pretok_pre_tokenizer_from_program(words, count, unicode.c_str(), &made, &error))
+    pretok_pre_tokenizer *result = nullptr;
+    if (pretok_pre_tokenizer_from_program(words, count, unicode.c_str(), &result, &error))
       return detail::error_of(error);
-    return PreTokenizer(made);
+    return PreTokenizer(result);
   }
 
   // Returns the pre-tokens of a text, in order. Linear time.
@@ -127,18 +127,18 @@ public:
     std::size_t count = 0;
     if (pretok_spans(get(), detail::data_of(text), text.size(), nullptr, 0, &count, &error))
       return detail::error_of(error);
-    std::vector<Span> found(count);
-    if (count != 0 && pretok_spans(get(), detail::data_of(text), text.size(), found.data(),
-                                   found.size(), &count, &error))
+    std::vector<Span> spans(count);
+    if (count != 0 && pretok_spans(get(), detail::data_of(text), text.size(), spans.data(),
+                                   spans.size(), &count, &error))
       return detail::error_of(error);
-    return found;
+    return spans;
   }
 
   // The C handle, for functions of pretok.h.
   const pretok_pre_tokenizer *get() const { return handle_.get(); }
 
 private:
-  explicit PreTokenizer(pretok_pre_tokenizer *made) : handle_(made) {}
+  explicit PreTokenizer(pretok_pre_tokenizer *result) : handle_(result) {}
 
   detail::Owner<pretok_pre_tokenizer, &pretok_pre_tokenizer_free> handle_;
 };
@@ -168,14 +168,14 @@ struct EncodeOptions {
   bool add_special_tokens = false;
 };
 
-// Encodes text to ids and decodes ids. Streams and sets made from it must not outlive it.
+// Encodes text to ids and decodes ids. A Tokenizer must outlive its streams and sets.
 class Tokenizer {
 public:
   // Loads a tokenizer from a file. `path` is UTF-8.
   static Result<Tokenizer> from_file(const std::string &path, const LoadOptions &options = {}) {
-    return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
+    return load(options, [&](const pretok_load_options &c_options, pretok_tokenizer **result,
                              pretok_error *error) {
-      return pretok_tokenizer_from_file(path.c_str(), &given, made, error);
+      return pretok_tokenizer_from_file(path.c_str(), &c_options, result, error);
     });
   }
   static Result<Tokenizer> from_file(const std::string &path, std::string preset) {
@@ -184,10 +184,10 @@ public:
 
   // Loads a tokenizer from the bytes of a file. The bytes are not used after the call.
   static Result<Tokenizer> from_memory(std::string_view data, const LoadOptions &options = {}) {
-    return load(options, [&](const pretok_load_options &given, pretok_tokenizer **made,
+    return load(options, [&](const pretok_load_options &c_options, pretok_tokenizer **result,
                              pretok_error *error) {
-      return pretok_tokenizer_from_memory(detail::data_of(data), data.size(), &given, made,
-                                          error);
+      return pretok_tokenizer_from_memory(detail::data_of(data), data.size(), &c_options,
+                                          result, error);
     });
   }
   static Result<Tokenizer> from_memory(std::string_view data, std::string preset) {
@@ -254,7 +254,7 @@ public:
   const pretok_tokenizer *get() const { return handle_.get(); }
 
 private:
-  explicit Tokenizer(pretok_tokenizer *made) : handle_(made) {}
+  explicit Tokenizer(pretok_tokenizer *result) : handle_(result) {}
 
   static LoadOptions split_by(std::string preset) {
     LoadOptions options;
@@ -267,20 +267,20 @@ private:
     std::vector<pretok_special_token> tokens;
     for (const SpecialToken &token : options.special_tokens)
       tokens.push_back({token.text.data(), token.text.size(), token.id});
-    pretok_load_options given{};
-    given.struct_size = sizeof given;
-    given.preset = detail::or_null(options.preset);
-    given.unicode = detail::or_null(options.unicode);
-    given.normalizer = detail::or_null(options.normalizer);
-    given.special_tokens = tokens.data();
-    given.special_token_count = tokens.size();
-    given.pre_tokenizer = options.pre_tokenizer ? options.pre_tokenizer->get() : nullptr;
-    given.cache_bytes = options.cache_bytes;
+    pretok_load_options c_options{};
+    c_options.struct_size = sizeof c_options;
+    c_options.preset = detail::or_null(options.preset);
+    c_options.unicode = detail::or_null(options.unicode);
+    c_options.normalizer = detail::or_null(options.normalizer);
+    c_options.special_tokens = tokens.data();
+    c_options.special_token_count = tokens.size();
+    c_options.pre_tokenizer = options.pre_tokenizer ? options.pre_tokenizer->get() : nullptr;
+    c_options.cache_bytes = options.cache_bytes;
     pretok_error error;
-    pretok_tokenizer *made = nullptr;
-    if (load_it(given, &made, &error))
+    pretok_tokenizer *result = nullptr;
+    if (load_it(c_options, &result, &error))
       return detail::error_of(error);
-    return Tokenizer(made);
+    return Tokenizer(result);
   }
 
   detail::Owner<pretok_tokenizer, &pretok_tokenizer_free> handle_;
@@ -298,62 +298,62 @@ public:
       sizes.push_back(text.size());
     }
     pretok_error error;
-    pretok_special_set *made = nullptr;
-    if (pretok_special_set_new(tokenizer.get(), data.data(), sizes.data(), data.size(), &made,
+    pretok_special_set *result = nullptr;
+    if (pretok_special_set_new(tokenizer.get(), data.data(), sizes.data(), data.size(), &result,
                                &error))
       return detail::error_of(error);
-    return SpecialSet(made);
+    return SpecialSet(result);
   }
 
   // The C handle, for functions of pretok.h.
   const pretok_special_set *get() const { return handle_.get(); }
 
 private:
-  explicit SpecialSet(pretok_special_set *made) : handle_(made) {}
+  explicit SpecialSet(pretok_special_set *result) : handle_(result) {}
 
   detail::Owner<pretok_special_set, &pretok_special_set_free> handle_;
 };
 
 namespace detail {
 
-inline pretok_encode_options given_to_c(const EncodeOptions &options) {
-  pretok_encode_options given{};
-  given.struct_size = sizeof given;
-  given.special = options.special;
-  given.allowed = options.allowed != nullptr ? options.allowed->get() : nullptr;
-  given.add_special_tokens = options.add_special_tokens;
-  return given;
+inline pretok_encode_options to_c_options(const EncodeOptions &options) {
+  pretok_encode_options c_options{};
+  c_options.struct_size = sizeof c_options;
+  c_options.special = options.special;
+  c_options.allowed = options.allowed != nullptr ? options.allowed->get() : nullptr;
+  c_options.add_special_tokens = options.add_special_tokens;
+  return c_options;
 }
 
 } // namespace detail
 
 inline Result<std::vector<std::uint32_t>>
 Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
-  const pretok_encode_options given = detail::given_to_c(options);
+  const pretok_encode_options c_options = detail::to_c_options(options);
   pretok_error error;
   std::size_t count = 0;
   // Holds the ids of a short text without allocation.
   std::array<std::uint32_t, 2048> few; // not initialized
   if (pretok_encode_bound(get(), text.size()) <= few.size()) {
-    if (pretok_encode(get(), detail::data_of(text), text.size(), &given, few.data(), few.size(),
-                      &count, &error))
+    if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, few.data(),
+                      few.size(), &count, &error))
       return detail::error_of(error);
     return std::vector<std::uint32_t>(few.data(), few.data() + count);
   }
-  std::uint32_t *made = nullptr;
-  if (pretok_encode_new(get(), detail::data_of(text), text.size(), &given, &made, &count,
+  std::uint32_t *result = nullptr;
+  if (pretok_encode_new(get(), detail::data_of(text), text.size(), &c_options, &result, &count,
                         &error))
     return detail::error_of(error);
-  const detail::Owner<std::uint32_t, &pretok_ids_free> ids(made);
-  return std::vector<std::uint32_t>(made, made + count);
+  const detail::Owner<std::uint32_t, &pretok_ids_free> ids(result);
+  return std::vector<std::uint32_t>(result, result + count);
 }
 
 inline Result<std::size_t> Tokenizer::count(std::string_view text,
                                             const EncodeOptions &options) const {
-  const pretok_encode_options given = detail::given_to_c(options);
+  const pretok_encode_options c_options = detail::to_c_options(options);
   pretok_error error;
   std::size_t count = 0;
-  if (pretok_count(get(), detail::data_of(text), text.size(), &given, &count, &error))
+  if (pretok_count(get(), detail::data_of(text), text.size(), &c_options, &count, &error))
     return detail::error_of(error);
   return count;
 }
@@ -380,12 +380,12 @@ class EncodeStream {
 public:
   static Result<EncodeStream> of(const Tokenizer &tokenizer,
                                  const EncodeOptions &options = {}) {
-    const pretok_encode_options given = detail::given_to_c(options);
+    const pretok_encode_options c_options = detail::to_c_options(options);
     pretok_error error;
-    pretok_encode_stream *made = nullptr;
-    if (pretok_encode_stream_new(tokenizer.get(), &given, &made, &error))
+    pretok_encode_stream *result = nullptr;
+    if (pretok_encode_stream_new(tokenizer.get(), &c_options, &result, &error))
       return detail::error_of(error);
-    return EncodeStream(made);
+    return EncodeStream(result);
   }
 
   // Appends a chunk, and returns the ids that it completes. An error changes nothing.
@@ -410,7 +410,7 @@ public:
   }
 
 private:
-  explicit EncodeStream(pretok_encode_stream *made) : handle_(made) {}
+  explicit EncodeStream(pretok_encode_stream *result) : handle_(result) {}
 
   detail::Owner<pretok_encode_stream, &pretok_encode_stream_free> handle_;
 };
@@ -420,10 +420,10 @@ class DecodeStream {
 public:
   static Result<DecodeStream> of(const Tokenizer &tokenizer, bool skip_special = false) {
     pretok_error error;
-    pretok_decode_stream *made = nullptr;
-    if (pretok_decode_stream_new(tokenizer.get(), skip_special, &made, &error))
+    pretok_decode_stream *result = nullptr;
+    if (pretok_decode_stream_new(tokenizer.get(), skip_special, &result, &error))
       return detail::error_of(error);
-    return DecodeStream(made);
+    return DecodeStream(result);
   }
 
   // Appends ids, and returns the text that they complete, valid until the next call. An error
@@ -450,7 +450,7 @@ public:
   }
 
 private:
-  explicit DecodeStream(pretok_decode_stream *made) : handle_(made) {}
+  explicit DecodeStream(pretok_decode_stream *result) : handle_(result) {}
 
   detail::Owner<pretok_decode_stream, &pretok_decode_stream_free> handle_;
 };

@@ -11,10 +11,11 @@ namespace pretok {
 namespace {
 
 AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
-                      const std::vector<AddedToken> &wanted) {
-  const bool single_words = std::any_of(
-      wanted.begin(), wanted.end(), [](const AddedToken &token) { return token.single_word; });
-  return AddedTokens(wanted, single_words ? word_ranges() : CodePointRanges(),
+                      const std::vector<AddedToken> &allowed) {
+  const bool single_words =
+      std::any_of(allowed.begin(), allowed.end(),
+                  [](const AddedToken &token) { return token.single_word; });
+  return AddedTokens(allowed, single_words ? word_ranges() : CodePointRanges(),
                      tokenizer.pipeline->normalizer() == Normalizer::NFC);
 }
 
@@ -32,17 +33,17 @@ using namespace pretok;
 
 pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
                                      const char *const *texts, const size_t *sizes,
-                                     size_t count, pretok_special_set **made,
+                                     size_t count, pretok_special_set **result,
                                      pretok_error *error) noexcept {
   if (const pretok_status status = check(error, {{tokenizer, "the tokenizer"},
                                                  {texts, "texts", count != 0},
                                                  {sizes, "sizes", count != 0},
-                                                 {made, "made"}}))
+                                                 {result, "result"}}))
     return status;
   return guarded(error, [&] {
     struct Name {
       std::string_view text;
-      std::size_t place; // among `texts`
+      std::size_t index; // in `texts`
     };
     std::vector<Name> names;
     for (std::size_t i = 0; i < count; ++i) {
@@ -52,22 +53,23 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
     }
     const auto is_before = [](const Name &a, const Name &b) { return a.text < b.text; };
     std::sort(names.begin(), names.end(), is_before);
-    std::vector<bool> known(count);
-    std::vector<AddedToken> wanted;
+    std::vector<bool> is_known(count);
+    std::vector<AddedToken> allowed;
     for (const AddedToken &token : tokenizer->added) {
       const auto range =
           std::equal_range(names.begin(), names.end(), Name{token.content, 0}, is_before);
       if (!token.special || range.first != range.second)
-        wanted.push_back(token);
+        allowed.push_back(token);
       for (auto name = range.first; name != range.second && token.special; ++name)
-        known[name->place] = true;
+        is_known[name->index] = true;
     }
     for (std::size_t i = 0; i < count; ++i)
-      if (!known[i])
+      if (!is_known[i])
         return fail(error, PRETOK_UNKNOWN_NAME,
-                    "\"%.*s\" is no special token of this tokenizer",
+                    "\"%.*s\" is not a special token of this tokenizer",
                     static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
-    *made = new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, wanted))};
+    *result =
+        new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, allowed))};
     return PRETOK_OK;
   });
 }

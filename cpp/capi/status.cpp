@@ -50,8 +50,7 @@ pretok_status fail_unforeseen(pretok_error *error) noexcept {
   } catch (const std::bad_alloc &) {
     return fail(error, PRETOK_OUT_OF_MEMORY, "there is not enough memory");
   } catch (const std::length_error &) {
-    return fail(error, PRETOK_OUT_OF_MEMORY,
-                "the input is too large: an array would have more elements than it can");
+    return fail(error, PRETOK_OUT_OF_MEMORY, "the input is too large for one call; split it");
   } catch (const std::exception &unforeseen) {
     return fail(error, PRETOK_INTERNAL, "internal error: %.150s; please report it",
                 unforeseen.what());

@@ -30,7 +30,7 @@ inline pretok_status missing(pretok_error *error, const char *argument) noexcept
 }
 
 // A pointer argument and its name. It must not be NULL if it is `needed`.
-struct Given {
+struct Argument {
   const void *value;
   const char *name;
   bool needed = true;
@@ -38,10 +38,10 @@ struct Given {
 
 // Fails with the name of the first needed argument that is NULL.
 inline pretok_status check(pretok_error *error,
-                           std::initializer_list<Given> arguments) noexcept {
-  for (const Given &given : arguments)
-    if (given.value == nullptr && given.needed)
-      return missing(error, given.name);
+                           std::initializer_list<Argument> arguments) noexcept {
+  for (const Argument &argument : arguments)
+    if (argument.value == nullptr && argument.needed)
+      return missing(error, argument.name);
   return PRETOK_OK;
 }
 
@@ -71,8 +71,8 @@ pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity
   *count = needed;
   if (buffer == nullptr || needed <= capacity)
     return PRETOK_OK;
-  return fail(error, PRETOK_TOO_SMALL, "the buffer has room for %zu; %zu are needed", capacity,
-              needed);
+  return fail(error, PRETOK_TOO_SMALL, "the buffer holds %zu elements; expected at least %zu",
+              capacity, needed);
 }
 
 } // namespace pretok

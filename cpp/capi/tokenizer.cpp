@@ -16,7 +16,7 @@ namespace {
 // `name` is "" or the prefix of messages.
 pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
                              const std::string &name, const pretok_load_options &options,
-                             pretok_tokenizer **made, pretok_error *error) {
+                             pretok_tokenizer **result, pretok_error *error) {
   if (load_error)
     return fail(error,
                 load_error.kind == LoadError::UNSUPPORTED ? PRETOK_UNSUPPORTED
@@ -25,7 +25,7 @@ pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
   std::unique_ptr<pretok_tokenizer> tokenizer;
   const pretok_status status = load_tokenizer(std::move(spec), options, tokenizer, error);
   if (status == PRETOK_OK)
-    *made = tokenizer.release();
+    *result = tokenizer.release();
   return status;
 }
 
@@ -46,14 +46,15 @@ std::string end_of_path(const char *path) {
 
 using namespace pretok;
 
-pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_options *given,
-                                         pretok_tokenizer **made,
+pretok_status pretok_tokenizer_from_file(const char *path,
+                                         const pretok_load_options *caller_options,
+                                         pretok_tokenizer **result,
                                          pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{path, "path"}, {made, "made"}}))
+  if (const pretok_status status = check(error, {{path, "path"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
     pretok_load_options options{};
-    if (const pretok_status status = read_load_options(given, options, error))
+    if (const pretok_status status = read_load_options(caller_options, options, error))
       return status;
     const std::string name = end_of_path(path) + ": ";
     TokenizerSpec spec;
@@ -68,23 +69,23 @@ pretok_status pretok_tokenizer_from_file(const char *path, const pretok_load_opt
       if (!wrong.empty())
         return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), wrong.c_str());
     }
-    return make_tokenizer(std::move(spec), load_error, name, options, made, error);
+    return make_tokenizer(std::move(spec), load_error, name, options, result, error);
   });
 }
 
 pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
-                                           const pretok_load_options *given,
-                                           pretok_tokenizer **made,
+                                           const pretok_load_options *caller_options,
+                                           pretok_tokenizer **result,
                                            pretok_error *error) noexcept {
-  if (const pretok_status status = check(error, {{data, "data"}, {made, "made"}}))
+  if (const pretok_status status = check(error, {{data, "data"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
     pretok_load_options options{};
-    if (const pretok_status status = read_load_options(given, options, error))
+    if (const pretok_status status = read_load_options(caller_options, options, error))
       return status;
     TokenizerSpec spec;
     const LoadError load_error = read_spec(static_cast<const std::uint8_t *>(data), size, spec);
-    return make_tokenizer(std::move(spec), load_error, "", options, made, error);
+    return make_tokenizer(std::move(spec), load_error, "", options, result, error);
   });
 }
 
@@ -136,8 +137,8 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
       *id = token.id;
       return PRETOK_OK;
     }
-  for (std::size_t known = 0; known < tokenizer->id_limit; ++known) {
-    const auto candidate = static_cast<std::uint32_t>(known);
+  for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
+    const auto candidate = static_cast<std::uint32_t>(next);
     const TokenView token = tokenizer->vocabulary.token(candidate);
     if (token.bytes != nullptr && token.size == size &&
         std::memcmp(token.bytes, bytes, size) == 0) {
@@ -146,7 +147,7 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
     }
   }
   return fail(error, PRETOK_UNKNOWN_NAME,
-              "no token is \"%.*s\"; encoding may make several of it",
+              "no token is \"%.*s\"; its encoding may have several tokens",
               static_cast<int>(size < 100 ? size : 100), bytes);
 }
 

@@ -22,16 +22,16 @@ constexpr bool is_itself(unsigned byte) {
 }
 
 constexpr Characters make_characters() {
-  Characters made;
+  Characters characters;
   for (std::size_t i = 0; i < Characters::COUNT; ++i)
-    made.bytes[i] = Characters::NO_BYTE;
+    characters.bytes[i] = Characters::NO_BYTE;
   std::uint16_t next = 256;
   for (std::uint16_t byte = 0; byte < 256; ++byte) {
     const std::uint16_t character = is_itself(byte) ? byte : next++;
-    made.of_bytes[byte] = character;
-    made.bytes[character] = byte;
+    characters.of_bytes[byte] = character;
+    characters.bytes[character] = byte;
   }
-  return made;
+  return characters;
 }
 
 constexpr Characters CHARACTERS = make_characters();

@@ -26,7 +26,7 @@ struct PreType {
 
 struct OtherModel {
   std::string_view name;
-  std::string_view what;
+  std::string_view algorithm;
 };
 
 #include "formats/generated/gguf_types.inc"
@@ -61,17 +61,17 @@ LoadError unexpected(const GgufValue &value, const char *expected) {
 LoadError check_model(const GgufValue &model) {
   if (model.kind == GgufValue::ABSENT)
     return malformed("there is no " + std::string(KEYS[Key::MODEL]) +
-                     ", so the file holds no vocabulary; where a model is in several files, "
-                     "give the first");
+                     ", so the file holds no vocabulary; if the model is split into several "
+                     "files, give the first");
   if (model.kind != GgufValue::STRING)
     return unexpected(model, "a string");
   if (model.text == "gpt2")
     return {};
-  std::string message = model.description() + " is not supported: ";
+  std::string message = model.description() + ", which is not supported: ";
   for (const OtherModel &other : OTHER_MODELS)
     if (other.name == model.text)
-      message += "that is " + std::string(other.what) + "; ";
-  return unsupported(message + "byte-level BPE, \"gpt2\", is read");
+      message += "it is " + std::string(other.algorithm) + "; ";
+  return unsupported(message + "pretok reads only byte-level BPE, \"gpt2\"");
 }
 
 // Values that Python treats as false count as absent.
@@ -94,10 +94,10 @@ void find_split(std::string_view pre, TokenizerSpec &spec) {
   const std::string key(KEYS[Key::PRE]);
   if (pre.empty()) {
     spec.why_no_preset = "there is no " + key +
-                         ", so the file does not say how its model splits (llama.cpp then "
-                         "splits as preset \"default\" does)";
+                         ", so the split is unknown (llama.cpp then splits like preset "
+                         "\"default\")";
   } else if (find_preset(pre) == nullptr) {
-    spec.why_no_preset = key + " is " + quote(pre) + ", and no preset has that name";
+    spec.why_no_preset = key + " is " + quote(pre) + ", but no preset has this name";
   } else {
     const std::string_view names = find_preset(pre)->names;
     spec.preset = names.substr(1, names.find(' ', 1) - 1);
@@ -112,20 +112,20 @@ LoadError check_types(const GgufValue &types, std::size_t count) {
   const std::size_t listed = types.numbers.size() + types.texts.size();
   if (listed != count)
     return malformed(std::string(types.key) + " has " + std::to_string(listed) +
-                     " types, but there are " + std::to_string(count) +
-                     " tokens; the file is damaged");
+                     " types, but " + std::string(KEYS[Key::TOKENS]) + " has " +
+                     std::to_string(count) + " tokens; the file is damaged");
   if (types.kind == GgufValue::STRINGS)
     return unexpected(types, "numbers from 0 to 6");
   for (std::size_t i = 0; i < count; ++i)
     if (types.numbers[i] < TokenType::UNDEFINED || types.numbers[i] > TokenType::BYTE)
       return malformed(std::string(types.key) + "[" + std::to_string(i) +
-                       "] is none; expected a number from 0 to 6");
+                       "] is not a token type; expected a number from 0 to 6");
   const auto byte = std::find(types.numbers.begin(), types.numbers.end(), TokenType::BYTE);
   if (byte != types.numbers.end())
     return unsupported(std::string(types.key) + "[" +
                        std::to_string(byte - types.numbers.begin()) +
-                       "] is 6 is not supported: that is the token of a byte where no other is "
-                       "found, which byte-level BPE has not");
+                       "] is 6, which is not supported: it marks a fallback token for a byte, "
+                       "which byte-level BPE does not have");
   return {};
 }
 
@@ -149,7 +149,7 @@ LoadError check_differ(const std::vector<std::string_view> &texts, const TextInd
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
       return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quote(texts[id]) +
-                       " twice, as " + std::to_string(id) + " and " +
+                       " twice, with ids " + std::to_string(id) + " and " +
                        std::to_string(places.find(texts[id])) + "; the file is damaged");
   return {};
 }
@@ -187,8 +187,8 @@ LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback
   if (!added)
     return {};
   if (id.kind != GgufValue::INTEGER || id.negative || id.number >= count)
-    return malformed(id.description() + "; expected the id of one of the " +
-                     std::to_string(count) + " tokens, since texts are to have it");
+    return malformed(id.description() + "; expected an id below " + std::to_string(count) +
+                     ", the number of tokens");
   ids.push_back(static_cast<std::uint32_t>(id.number));
   return {};
 }
@@ -244,8 +244,8 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   const PreType &type = type_of(pre);
   if (type.not_byte_level)
     return unsupported(values[Key::PRE].description() +
-                       " is not supported: the tokens of such models are text, not bytes; "
-                       "byte-level BPE is read");
+                       ", which is not supported: its tokens are text, not bytes; pretok reads "
+                       "only byte-level BPE");
   find_split(pre, spec);
   if (LoadError error = read_vocabulary(values, type, spec))
     return error;

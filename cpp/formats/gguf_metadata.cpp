@@ -111,15 +111,15 @@ private:
       to->text = {to->bytes.data(), to->bytes.size()};
       return true;
     }
-    std::uint64_t found = 0;
-    if (!number(WIDTHS[of], found) || (of == Gguf::BOOL && !flag(found)))
+    std::uint64_t bits = 0;
+    if (!number(WIDTHS[of], bits) || (of == Gguf::BOOL && !flag(bits)))
       return false;
     if (to != nullptr) {
       to->kind = of == Gguf::BOOL ? GgufValue::FLAG
                  : is_float(of)   ? GgufValue::FLOAT
                                   : GgufValue::INTEGER;
-      to->negative = is_signed(of) && is_negative(found, WIDTHS[of]);
-      to->number = to->negative ? distance(found, WIDTHS[of]) : found;
+      to->negative = is_signed(of) && is_negative(bits, WIDTHS[of]);
+      to->number = to->negative ? distance(bits, WIDTHS[of]) : bits;
     }
     return true;
   }
@@ -147,10 +147,10 @@ private:
     to->kind = GgufValue::NUMBERS;
     to->numbers.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      std::uint64_t found = 0;
-      if (!number(WIDTHS[of], found) || (of == Gguf::BOOL && !flag(found)))
+      std::uint64_t bits = 0;
+      if (!number(WIDTHS[of], bits) || (of == Gguf::BOOL && !flag(bits)))
         return false;
-      to->numbers.push_back(whole(of, found));
+      to->numbers.push_back(whole(of, bits));
     }
     return true;
   }
@@ -176,14 +176,14 @@ private:
       const std::uint8_t *const first = bytes(length);
       if (first == nullptr)
         return false;
-      const std::string_view found(reinterpret_cast<const char *>(first),
-                                   static_cast<std::size_t>(length));
-      if (!is_utf8(found)) {
-        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quote(found) +
+      const std::string_view text(reinterpret_cast<const char *>(first),
+                                  static_cast<std::size_t>(length));
+      if (!is_utf8(text)) {
+        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quote(text) +
                            ", which is not UTF-8; the file is damaged");
         return false;
       }
-      to->bytes.insert(to->bytes.end(), found.begin(), found.end());
+      to->bytes.insert(to->bytes.end(), text.begin(), text.end());
       lengths.push_back(static_cast<std::uint32_t>(length));
     }
     if (to == nullptr)
@@ -198,43 +198,43 @@ private:
   }
 
   // Reads a string into a container of char.
-  template <class Text> bool text(std::uint64_t most, Text &found) {
+  template <class Text> bool text(std::uint64_t max_size, Text &result) {
     const std::size_t start = at_;
     std::uint64_t length = 0;
     if (!number(8, length))
       return false;
-    if (length > most)
+    if (length > max_size)
       return wrong("a string of " + std::to_string(length) + " bytes, more than " +
-                       std::to_string(most),
+                       std::to_string(max_size),
                    start);
     const std::uint8_t *const first = bytes(length);
     if (first == nullptr)
       return false;
-    found.assign(first, first + length);
-    return is_utf8({found.data(), found.size()}) || wrong("not UTF-8", start);
+    result.assign(first, first + length);
+    return is_utf8({result.data(), result.size()}) || wrong("not UTF-8", start);
   }
 
-  bool kind(std::uint32_t &found) {
+  bool kind(std::uint32_t &result) {
     std::uint64_t read = 0;
     if (!number(4, read))
       return false;
-    found = static_cast<std::uint32_t>(read);
-    return found < Gguf::COUNT || wrong("of unknown type " + std::to_string(found), at_ - 4);
+    result = static_cast<std::uint32_t>(read);
+    return result < Gguf::COUNT || wrong("of unknown type " + std::to_string(result), at_ - 4);
   }
 
-  bool number(std::size_t width, std::uint64_t &found) {
+  bool number(std::size_t width, std::uint64_t &bits) {
     const std::uint8_t *const first = bytes(width);
     if (first == nullptr)
       return false;
-    found = 0;
+    bits = 0;
     for (std::size_t i = 0; i < width; ++i)
-      found = found << 8 | first[big_endian_ ? i : width - 1 - i];
+      bits = bits << 8 | first[big_endian_ ? i : width - 1 - i];
     return true;
   }
 
-  bool flag(std::uint64_t found) {
-    return found <= 1 ||
-           wrong("the byte " + std::to_string(found) + "; expected 0 (false) or 1 (true)",
+  bool flag(std::uint64_t bits) {
+    return bits <= 1 ||
+           wrong("the byte " + std::to_string(bits) + "; expected 0 (false) or 1 (true)",
                  at_ - 1);
   }
 

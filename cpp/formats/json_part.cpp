@@ -11,7 +11,7 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
-// The number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
+// The maximum number of parts of a pre_tokenizer or normalizer, counting nested Sequences.
 constexpr std::size_t MAX_PARTS = 256;
 
 std::string JsonPart::description() const {
@@ -34,7 +34,7 @@ std::string JsonPart::description() const {
            (value.get(number) == simdjson::SUCCESS ? std::to_string(number) : "a large number");
   }
   case element_type::DOUBLE:
-    return named + "a number with a point";
+    return named + "a floating-point number";
   case element_type::BOOL: {
     bool flag = false;
     return named + (value.get(flag) == simdjson::SUCCESS && flag ? "true" : "false");
@@ -50,75 +50,75 @@ LoadError JsonPart::malformed(const std::string &expected) const {
 }
 
 LoadError JsonPart::unsupported(const std::string &advice) const {
-  return pretok::unsupported(description() + " is not supported: " + advice);
+  return pretok::unsupported(description() + ", which is not supported: " + advice);
 }
 
-bool JsonPart::object(simdjson::dom::object &found, LoadError &error) const {
-  if (is_present && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::object(simdjson::dom::object &result, LoadError &error) const {
+  if (is_present && value.get(result) == simdjson::SUCCESS)
     return true;
   error = malformed("an object");
   return false;
 }
 
-bool JsonPart::list(simdjson::dom::array &found, LoadError &error) const {
-  if (is_present && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::list(simdjson::dom::array &result, LoadError &error) const {
+  if (is_present && value.get(result) == simdjson::SUCCESS)
     return true;
   error = malformed("a list");
   return false;
 }
 
-bool JsonPart::items(std::vector<JsonPart> &found, LoadError &error) const {
+bool JsonPart::items(std::vector<JsonPart> &result, LoadError &error) const {
   simdjson::dom::array listed;
   if (!list(listed, error))
     return false;
   for (const element item : listed)
-    found.push_back({item, !item.is_null(), path + "[" + std::to_string(found.size()) + "]"});
+    result.push_back({item, !item.is_null(), path + "[" + std::to_string(result.size()) + "]"});
   return true;
 }
 
-bool JsonPart::text(std::string_view &found, LoadError &error) const {
-  if (is_present && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::text(std::string_view &result, LoadError &error) const {
+  if (is_present && value.get(result) == simdjson::SUCCESS)
     return true;
   error = malformed("a string");
   return false;
 }
 
-bool JsonPart::id(std::uint32_t &found, LoadError &error) const {
+bool JsonPart::id(std::uint32_t &result, LoadError &error) const {
   std::uint64_t number = 0;
   if (!is_number() || value.get(number) != simdjson::SUCCESS || number >= ID_LIMIT) {
     error = malformed("a number from 0 to " + std::to_string(ID_LIMIT - 1));
     return false;
   }
-  found = static_cast<std::uint32_t>(number);
+  result = static_cast<std::uint32_t>(number);
   return true;
 }
 
-bool JsonPart::flag(bool &found, LoadError &error) const {
-  if (is_present && value.get(found) == simdjson::SUCCESS)
+bool JsonPart::flag(bool &result, LoadError &error) const {
+  if (is_present && value.get(result) == simdjson::SUCCESS)
     return true;
   error = malformed("true or false");
   return false;
 }
 
-bool JsonPart::flag_or_false(bool &found, LoadError &error) const {
-  found = false;
-  return !is_present || flag(found, error);
+bool JsonPart::flag_or_false(bool &result, LoadError &error) const {
+  result = false;
+  return !is_present || flag(result, error);
 }
 
-bool JsonPart::get(std::string_view name, JsonPart &found, LoadError &error) const {
+bool JsonPart::get(std::string_view name, JsonPart &result, LoadError &error) const {
   simdjson::dom::object members;
   if (!object(members, error))
     return false;
   element member;
   const bool is_member = members.at_key(name).get(member) == simdjson::SUCCESS;
-  found = {member, is_member && !member.is_null(), path + (path.empty() ? "" : ".")};
-  found.path += name;
+  result = {member, is_member && !member.is_null(), path + (path.empty() ? "" : ".")};
+  result.path += name;
   return true;
 }
 
-bool JsonPart::kind(std::string_view &found, LoadError &error) const {
+bool JsonPart::kind(std::string_view &result, LoadError &error) const {
   JsonPart type;
-  return get("type", type, error) && type.text(found, error);
+  return get("type", type, error) && type.text(result, error);
 }
 
 bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &error) const {
@@ -127,15 +127,15 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &er
     return false;
   for (const auto &[name, member] : members)
     if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
-      error = pretok::unsupported((path.empty() ? "the file" : path) + " has a member " +
-                                  pretok::quote(name) +
-                                  ", which is not known: what it changes cannot be said");
+      error =
+          pretok::unsupported((path.empty() ? "the file" : path) + " has an unknown member " +
+                              pretok::quote(name) + ", which may change the ids");
       return false;
     }
   return true;
 }
 
-bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
+bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &result,
                      LoadError &error) const {
   std::vector<JsonPart> pending = {*this};
   for (std::size_t seen = 1; !pending.empty(); ++seen) {
@@ -145,7 +145,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
     if (part.is_present && !part.kind(type, error))
       return false;
     if (!part.is_present || type != "Sequence") {
-      found.push_back(part);
+      result.push_back(part);
       continue;
     }
     JsonPart inner;
@@ -155,7 +155,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
         !inner.list(listed, error))
       return false;
     if (seen + pending.size() + listed.size() > MAX_PARTS) {
-      error = malformed(std::to_string(MAX_PARTS) + " parts at most");
+      error = malformed("at most " + std::to_string(MAX_PARTS) + " parts");
       return false;
     }
     if (!inner.items(items, error))
@@ -165,14 +165,14 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &found,
   return true;
 }
 
-bool has_members_twice(element value, std::size_t depth) {
+bool has_duplicate_member(element value, std::size_t depth) {
   std::vector<std::string_view> names;
   object members;
   array items;
   if (value.get(members) == simdjson::SUCCESS) {
     for (const auto &[name, member] : members) {
       names.push_back(name);
-      if (!(depth == 1 && name == "vocab") && has_members_twice(member, depth + 1))
+      if (!(depth == 1 && name == "vocab") && has_duplicate_member(member, depth + 1))
         return true;
     }
     std::sort(names.begin(), names.end());
@@ -180,7 +180,7 @@ bool has_members_twice(element value, std::size_t depth) {
   }
   if (value.get(items) == simdjson::SUCCESS)
     for (const element item : items)
-      if (has_members_twice(item, depth + 1))
+      if (has_duplicate_member(item, depth + 1))
         return true;
   return false;
 }

@@ -31,28 +31,28 @@ struct JsonPart {
   LoadError malformed(const std::string &expected) const;
   LoadError unsupported(const std::string &advice) const;
 
-  bool object(simdjson::dom::object &found, LoadError &error) const;
-  bool list(simdjson::dom::array &found, LoadError &error) const;
-  bool items(std::vector<JsonPart> &found, LoadError &error) const;
-  bool text(std::string_view &found, LoadError &error) const;
-  bool id(std::uint32_t &found, LoadError &error) const;
-  bool flag(bool &found, LoadError &error) const;
+  bool object(simdjson::dom::object &result, LoadError &error) const;
+  bool list(simdjson::dom::array &result, LoadError &error) const;
+  bool items(std::vector<JsonPart> &result, LoadError &error) const;
+  bool text(std::string_view &result, LoadError &error) const;
+  bool id(std::uint32_t &result, LoadError &error) const;
+  bool flag(bool &result, LoadError &error) const;
   // Like `flag`, but an absent value means false.
-  bool flag_or_false(bool &found, LoadError &error) const;
+  bool flag_or_false(bool &result, LoadError &error) const;
 
   // Gets a member of an object.
-  bool get(std::string_view name, JsonPart &found, LoadError &error) const;
+  bool get(std::string_view name, JsonPart &result, LoadError &error) const;
   // Gets the text of the member "type".
-  bool kind(std::string_view &found, LoadError &error) const;
+  bool kind(std::string_view &result, LoadError &error) const;
   // Fails if the object has a member other than `names` that is not null.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
   // Gets the parts of a Sequence, whose member `name` lists them. Flattens nested Sequences.
   // Any other type is its own only part.
-  bool parts(std::string_view name, std::vector<JsonPart> &found, LoadError &error) const;
+  bool parts(std::string_view name, std::vector<JsonPart> &result, LoadError &error) const;
 };
 
-// Returns whether an object other than model.vocab has a repeated member. `depth` is the depth
+// Returns whether an object other than model.vocab has a duplicate member. `depth` is the depth
 // of `value`, 0 for the whole file. simdjson limits the recursion.
-bool has_members_twice(simdjson::dom::element value, std::size_t depth = 0);
+bool has_duplicate_member(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

@@ -68,16 +68,16 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
   object members;
   bool trims = false;
-  bool found = part.value.get(members) == simdjson::SUCCESS &&
-               members["add_prefix_space"].get(add_prefix_space) == simdjson::SUCCESS &&
-               members["trim_offsets"].get(trims) == simdjson::SUCCESS;
-  std::size_t known = 3;
-  element given;
-  if (found && members["use_regex"].get(given) == simdjson::SUCCESS) {
-    found = given.get(use_regex) == simdjson::SUCCESS;
-    known = 4;
+  bool is_byte_level = part.value.get(members) == simdjson::SUCCESS &&
+                       members["add_prefix_space"].get(add_prefix_space) == simdjson::SUCCESS &&
+                       members["trim_offsets"].get(trims) == simdjson::SUCCESS;
+  std::size_t member_count = 3;
+  element member;
+  if (is_byte_level && members["use_regex"].get(member) == simdjson::SUCCESS) {
+    is_byte_level = member.get(use_regex) == simdjson::SUCCESS;
+    member_count = 4;
   }
-  return found && members.size() == known;
+  return is_byte_level && members.size() == member_count;
 }
 
 } // namespace
@@ -89,7 +89,7 @@ bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
     return false;
   std::string written;
   bool add_prefix_space = false;
-  spec.why_no_preset = "pre_tokenizer is not written as for a preset that is built in";
+  spec.why_no_preset = "pre_tokenizer equals that of no built-in preset";
   std::string_view kind;
   if (parts.empty() || !parts.back().is_present)
     return true;

@@ -34,10 +34,9 @@ public:
         if (!part.only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"}, error_) ||
             !read_end(part, "cls", before) || !read_end(part, "sep", after))
           return false;
-      } else if (kind != "ByteLevel") { // which changes offsets only
-        return fail_unsupported(part,
-                                "TemplateProcessing, RobertaProcessing, BertProcessing and "
-                                "ByteLevel are known");
+      } else if (kind != "ByteLevel") { // ByteLevel changes only offsets
+        return fail_unsupported(part, "expected TemplateProcessing, RobertaProcessing, "
+                                      "BertProcessing or ByteLevel");
       }
       spec_.before.insert(spec_.before.begin(), before.begin(), before.end());
       spec_.after.insert(spec_.after.end(), after.begin(), after.end());
@@ -76,14 +75,13 @@ private:
         if (!read_special(special, name, is_after_text ? after : before))
           return false;
       } else if (name != "A" || std::exchange(is_after_text, true)) {
-        return fail_unsupported(piece, "a template for one text has that, \"A\", once");
+        return fail_unsupported(piece, "expected the text, \"A\", once");
       }
     }
-    return is_after_text ||
-           fail_unsupported(single, "a template for one text has that, \"A\", once");
+    return is_after_text || fail_unsupported(single, "expected the text, \"A\", once");
   }
 
-  // The ids of a special token of a template.
+  // Appends the ids of a special token of a template.
   bool read_special(const JsonPart &special, std::string_view name,
                     std::vector<std::uint32_t> &to) {
     JsonPart token;
@@ -98,7 +96,7 @@ private:
     });
   }
 
-  // The id of a pair of a text and its id.
+  // Appends the id of a list of a text and its id.
   bool read_end(const JsonPart &part, const char *name, std::vector<std::uint32_t> &to) {
     JsonPart pair;
     std::vector<JsonPart> items;
@@ -106,7 +104,7 @@ private:
     if (!part.get(name, pair, error_) || !pair.items(items, error_))
       return false;
     if (items.size() != 2) {
-      error_ = pair.malformed("a text and its id");
+      error_ = pair.malformed("a list of a text and its id");
       return false;
     }
     to.push_back(0);

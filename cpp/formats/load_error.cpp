@@ -9,15 +9,15 @@ namespace pretok {
 std::string quote(std::string_view text) {
   constexpr std::size_t MAX_QUOTED = 40;
   constexpr char DIGITS[] = "0123456789abcdef";
-  std::string found = "\"";
+  std::string quoted = "\"";
   for (const char each : text.substr(0, MAX_QUOTED)) {
     const auto byte = static_cast<unsigned char>(each);
     if (byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\')
-      found += each;
+      quoted += each;
     else
-      found += {'\\', 'x', DIGITS[byte >> 4], DIGITS[byte & 15]};
+      quoted += {'\\', 'x', DIGITS[byte >> 4], DIGITS[byte & 15]};
   }
-  return found + (text.size() > MAX_QUOTED ? "\" ..." : "\"");
+  return quoted + (text.size() > MAX_QUOTED ? "\" ..." : "\"");
 }
 
 bool is_utf8(std::string_view text) {

@@ -59,8 +59,8 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
     if (!reader.number(word))
       return false;
   std::vector<StageProgram> stages;
-  const char *wrong = read_stages(spec.program.data(), spec.program.size(), stages);
-  return wrong == nullptr || reader.fail(std::string("has a split of its own: ") + wrong);
+  const char *problem = read_stages(spec.program.data(), spec.program.size(), stages);
+  return problem == nullptr || reader.fail(std::string("has a wrong program: ") + problem);
 }
 
 bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spec) {
@@ -69,20 +69,21 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (!reader.text(name) || !reader.text(unicode))
     return false;
   if (unicode_table(unicode).size == 0) {
-    reader.error() = unsupported("the file says Unicode " + quote(unicode) +
-                                 ", of which there are no tables here");
+    reader.error() = unsupported("the file uses Unicode " + quote(unicode) +
+                                 ", which this version of pretok does not have; save the "
+                                 "tokenizer with a known version");
     return false;
   }
   spec.unicode = unicode;
   if (is_own)
     return read_own_program(reader, spec);
-  const Preset *found = find_preset(name);
+  const Preset *preset = find_preset(name);
   // The file has the name of a preset, never an alias.
-  if (found != nullptr && name == found->name)
+  if (preset != nullptr && name == preset->name)
     spec.preset = name;
   else
     spec.why_no_preset =
-        "the file says preset " + quote(name) + ", which this version of pretok does not have";
+        "the file uses preset " + quote(name) + ", which this version of pretok does not have";
   return true;
 }
 
@@ -120,7 +121,7 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
   spec.vocabulary.from_ranks = (flags & FileFlag::FROM_RANKS) != 0;
   spec.vocabulary.ignore_merges = (flags & FileFlag::IGNORE_MERGES) != 0;
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
-    return reader.fail("has ranks, but says that they do not count for whole tokens");
+    return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
   return read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) &&
          read_ids(reader, spec.before) && read_ids(reader, spec.after) &&
          read_added(reader, spec) && read_tokens(reader, spec.vocabulary);
@@ -134,17 +135,17 @@ bool is_pretok_file(const std::uint8_t *data, std::size_t size) {
 
 LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   if (size < PRETOK_FILE_HEADER)
-    return malformed("the file has " + std::to_string(size) +
-                     " bytes, fewer than its head; it is cut off");
+    return malformed("the file has " + std::to_string(size) + " bytes, but its header " +
+                     std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
   if (version != PRETOK_FILE_VERSION)
-    return unsupported("this is version " + std::to_string(version) + " of the .pretok file; " +
-                       std::to_string(PRETOK_FILE_VERSION) +
-                       " is read, so save the tokenizer again with this version of pretok");
+    return unsupported("expected version " + std::to_string(PRETOK_FILE_VERSION) +
+                       " of the .pretok format, got " + std::to_string(version) +
+                       "; save the tokenizer again with this version of pretok");
   if (crc32(data + PRETOK_FILE_HEADER, size - PRETOK_FILE_HEADER) !=
       little_endian(data + 12, 4))
-    return malformed("the file does not have the CRC-32 that it says; it is damaged or cut "
-                     "off, so get it again");
+    return malformed("the CRC-32 of the file does not match its header; the file is damaged "
+                     "or truncated, so get it again");
   PretokFileReader reader(data, size, PRETOK_FILE_HEADER);
   read_contents(reader, spec);
   return std::move(reader.error());

@@ -1,5 +1,5 @@
-// The .pretok file: a compact file of a whole tokenizer. bpe/formats/pretok_file.py is the
-// twin. It documents the layout, and writes the file.
+// Reads .pretok files: a whole tokenizer in a compact file. The twin
+// bpe/formats/pretok_file.py documents the layout, and writes the files.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"
@@ -18,8 +18,8 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
 inline constexpr std::size_t MAX_MERGED_TOKEN_BYTES = 255;
 
 // The maximum total size of the tokens that merges make, if the file has `count` tokens.
-// Without a limit a file of a few merges could expand without bound. bpe/formats/contents.py is
-// the twin.
+// Without a limit a file of a few merges could fill memory. bpe/formats/spec.py has the same
+// limit.
 inline std::uint64_t max_merged_bytes(std::size_t count) {
   return std::max<std::uint64_t>(std::uint64_t{1} << 24, std::uint64_t{32} * count);
 }

@@ -49,7 +49,7 @@ public:
         result = static_cast<std::uint32_t>(read);
         return (byte != 0 || shift == 0) && read <= 0xFFFFFFFF
                    ? true
-                   : fail("has a number that is not written as it is to be");
+                   : fail("stores a number non-canonically");
       }
     }
     return fail("has a number of more than 32 bits");
@@ -58,9 +58,9 @@ public:
   // Reads the number of elements of a list. Each element has at least `min_size` bytes, so the
   // rest of the file limits the number.
   bool count(std::size_t min_size, std::uint32_t &result) {
-    return number(result) && (result <= left() / min_size ||
-                              fail("says that there are " + std::to_string(result) +
-                                   " of what it has no room for"));
+    return number(result) &&
+           (result <= left() / min_size ||
+            fail("announces " + std::to_string(result) + " elements, more than it can hold"));
   }
 
   bool text(std::string_view &result) {
@@ -73,12 +73,14 @@ public:
   }
 
   bool id(std::uint32_t &result) {
-    return number(result) && (result < ID_LIMIT || fail("has an id that is too large"));
+    return number(result) &&
+           (result < ID_LIMIT || fail("has id " + std::to_string(result) +
+                                      ", expected an id below " + std::to_string(ID_LIMIT)));
   }
 
   bool fail(const std::string &problem) {
     error_ = malformed("the file " + problem + ", at offset " + std::to_string(at_) +
-                       "; it was not written by pretok");
+                       "; pretok did not write it");
     return false;
   }
 

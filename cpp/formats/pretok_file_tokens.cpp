@@ -23,10 +23,11 @@ public:
       return false;
     token_count_ = data_.lengths.size() + merge_count - repeated_.size();
     if (token_count_ > ID_LIMIT)
-      return reader_.fail("has more tokens than there can be");
+      return reader_.fail("has more than " + std::to_string(ID_LIMIT) + " tokens");
     width_ = token_count_ <= 1 << 8 ? 1 : token_count_ <= 1 << 16 ? 2 : 3;
     if (merge_count > reader_.left() / (2 * width_))
-      return reader_.fail("says that there are merges for which it has no room");
+      return reader_.fail("announces " + std::to_string(merge_count) +
+                          " merges, more than it can hold");
     const std::uint8_t *const merges = reader_.here();
     if (!reader_.skip(merge_count * 2 * width_) || !read_runs())
       return false;
@@ -53,7 +54,7 @@ private:
         return false;
       size += length;
       if (length == 0 || size > reader_.left())
-        return reader_.fail("has a token of no bytes, or of more than there are");
+        return reader_.fail("has an empty token, or a token that is longer than the file");
     }
     data_.bytes.assign(reader_.here(), reader_.here() + size);
     return reader_.skip(size);
@@ -73,10 +74,12 @@ private:
         return false;
       next += gap;
       if (next >= merge_count)
-        return reader_.fail("names a merge that is not there");
+        return reader_.fail("refers to a merge after the last, " +
+                            std::to_string(std::int64_t{merge_count} - 1));
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
-    return !data_.from_ranks || count == 0 || reader_.fail("has merges that ranks make twice");
+    return !data_.from_ranks || count == 0 ||
+           reader_.fail("has ranks, but two merges that make the same token");
   }
 
   // Reads the ids, stored as runs of consecutive ids.
@@ -93,14 +96,14 @@ private:
         return false;
       if (length == 0 || length > token_count_ - data_.ids.size() || start >= ID_LIMIT ||
           length > ID_LIMIT - start || (i != 0 && start == end))
-        return reader_.fail("has ids that are not written as they are to be");
+        return reader_.fail("stores ids non-canonically");
       end = start + length;
       for (std::uint32_t id = start; id < end; ++id)
         data_.ids.push_back(id);
     }
     if (data_.ids.size() != token_count_ || token_count_ == 0)
-      return reader_.fail("has not as many ids as tokens");
-    return reader_.left() == 0 ? check_unique_ids() : reader_.fail("goes on behind its end");
+      return reader_.fail("has different numbers of ids and tokens");
+    return reader_.left() == 0 ? check_unique_ids() : reader_.fail("has data after its end");
   }
 
   bool check_unique_ids() {
@@ -108,7 +111,7 @@ private:
                            1);
     for (const std::uint32_t id : data_.ids) {
       if (seen[id])
-        return reader_.fail("has two tokens with id " + std::to_string(id));
+        return reader_.fail("has two tokens with the same id");
       seen[id] = true;
     }
     return true;
@@ -122,25 +125,25 @@ private:
     std::uint8_t *const bytes = data_.bytes.data();
     std::size_t next = literal_count_;
     for (const Merge &merge : data_.merges) {
-      const auto [left, right, made] = merge;
+      const auto [left, right, result] = merge;
       const std::size_t first = starts_[left + 1] - starts_[left];
       const std::size_t last = starts_[right + 1] - starts_[right];
-      std::uint8_t *const to = bytes + starts_[made];
-      if (made == next) {
+      std::uint8_t *const to = bytes + starts_[result];
+      if (result == next) {
         std::memcpy(to, bytes + starts_[left], first);
         std::memcpy(to + first, bytes + starts_[right], last);
         ++next;
-      } else if (starts_[made + 1] - starts_[made] != first + last ||
+      } else if (starts_[result + 1] - starts_[result] != first + last ||
                  std::memcmp(to, bytes + starts_[left], first) != 0 ||
                  std::memcmp(to + first, bytes + starts_[right], last) != 0) {
-        return reader_.fail("has a merge that does not make the token it names");
+        return reader_.fail("has a merge with a wrong result");
       }
     }
     for (Merge &merge : data_.merges)
       merge = {data_.ids[merge.left], data_.ids[merge.right], data_.ids[merge.id]};
     data_.mergeable = data_.ids.size();
     return !data_.from_ranks || tokens_differ(data_.bytes, data_.lengths) ||
-           reader_.fail("has ranks, and two tokens of the same bytes");
+           reader_.fail("has ranks, but two tokens with the same bytes");
   }
 
   // Reads the merges, and computes the start of the bytes of each token.
@@ -159,22 +162,24 @@ private:
     for (std::uint32_t rank = 0; rank < merge_count; ++rank, merges += 2 * WIDTH) {
       const std::uint32_t left = little_endian(merges, WIDTH);
       const std::uint32_t right = little_endian(merges + WIDTH, WIDTH);
-      const auto known = static_cast<std::uint32_t>(data_.lengths.size());
+      const auto token_count = static_cast<std::uint32_t>(data_.lengths.size());
       const bool is_repeated = repeated != repeated_.end() && repeated->rank == rank;
-      const std::uint32_t made = is_repeated ? repeated++->place : known;
-      if (left >= known || right >= known || (is_repeated && made >= known))
-        return reader_.fail("merges a token before it is there");
-      data_.merges.push_back({left, right, made});
+      const std::uint32_t result = is_repeated ? repeated++->place : token_count;
+      if (left >= token_count || right >= token_count || (is_repeated && result >= token_count))
+        return reader_.fail("has a merge that refers to a later token");
+      data_.merges.push_back({left, right, result});
       if (is_repeated)
         continue;
       const std::uint32_t length = data_.lengths[left] + data_.lengths[right];
       if (length > MAX_MERGED_TOKEN_BYTES)
-        return reader_.fail("makes a token that is too long of two others");
+        return reader_.fail("merges a token of more than " +
+                            std::to_string(MAX_MERGED_TOKEN_BYTES) + " bytes");
       data_.lengths.push_back(length);
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
       if (end > max_end)
-        return reader_.fail("makes tokens of too many bytes");
+        return reader_.fail("merges tokens of more than " +
+                            std::to_string(max_merged_bytes(token_count_)) + " bytes");
     }
     starts_.push_back(static_cast<std::uint32_t>(end));
     return end < UINT32_MAX || reader_.fail("has tokens of more than 4 GiB");

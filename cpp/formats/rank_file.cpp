@@ -41,11 +41,11 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
     if (found == nullptr)
       return false;
     const auto *space = static_cast<const std::uint8_t *>(found);
-    const auto most = static_cast<std::size_t>(space - at);
-    if (most > block.size() - used) {
+    const auto text_size = static_cast<std::size_t>(space - at);
+    if (text_size > block.size() - used) {
       flush();
-      if (most > block.size())
-        block.resize(most);
+      if (text_size > block.size())
+        block.resize(text_size);
     }
     const std::size_t decoded = decode_base64(at, space, block.data() + used);
     if (decoded == 0)
@@ -82,7 +82,7 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // The tokens are distinct.
+  // Tokens are distinct, so 256 tokens of one byte are all bytes.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 

@@ -9,8 +9,8 @@ namespace pretok {
 
 struct RankFile {
   std::vector<std::uint8_t> bytes;    // of all tokens, concatenated
-  std::vector<std::uint32_t> lengths; // of each
-  std::vector<std::uint32_t> ids;     // of each: its rank
+  std::vector<std::uint32_t> lengths; // of each token
+  std::vector<std::uint32_t> ids;     // of each token: its rank
 };
 
 // Reads a file in the exact format of tiktoken: no rank or token is repeated, and each byte is

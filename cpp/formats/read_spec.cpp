@@ -22,7 +22,7 @@ struct ForeignFormat {
   std::string_view start;
   const char *description;
 };
-// bpe/formats/__init__.py has the same list.
+// bpe/formats/foreign.py has the same list.
 constexpr ForeignFormat FOREIGN_FORMATS[] = {
     {"PK\x03\x04", "a zip archive, such as a checkpoint of a model"},
     {"\x1f\x8b", "compressed with gzip; unpack it first"},
@@ -32,19 +32,19 @@ constexpr ForeignFormat FOREIGN_FORMATS[] = {
     {"<!DOCTYPE", "a web page; download the file itself"},
     {"<!doctype", "a web page; download the file itself"},
     {"<html", "a web page; download the file itself"},
-    {"\x80\x02", "a pickle, which may say anything; nothing of it is run"},
-    {"\x80\x03", "a pickle, which may say anything; nothing of it is run"},
-    {"\x80\x04", "a pickle, which may say anything; nothing of it is run"},
-    {"\x80\x05", "a pickle, which may say anything; nothing of it is run"},
+    {"\x80\x02", "a pickle; pretok never runs code from a file"},
+    {"\x80\x03", "a pickle; pretok never runs code from a file"},
+    {"\x80\x04", "a pickle; pretok never runs code from a file"},
+    {"\x80\x05", "a pickle; pretok never runs code from a file"},
 };
 constexpr char SAVE_AS_PRETOK[] =
-    "; with Python's bpe, bpe.load(path).save(\"name.pretok\") makes a file that is";
+    "; convert it in Python: bpe.load(path).save(\"name.pretok\")";
 
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// A protobuf message that begins with a piece: text, then score.
+// Returns whether a protobuf message begins with a piece: its text, then its score.
 bool is_sentencepiece(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() < 5 || text[0] != '\n' || text[2] != '\n')
@@ -83,15 +83,15 @@ LoadError read_json(std::string_view text, TokenizerSpec &spec) {
   static_cast<void>(text);
   static_cast<void>(spec);
   return unsupported(
-      std::string("this is JSON, which needs simdjson where pretok is built, and "
-                  "-DPRETOK_JSON=ON") +
+      std::string("this is JSON, but this pretok was built without JSON; build it with "
+                  "simdjson and -DPRETOK_JSON=ON") +
       SAVE_AS_PRETOK);
 #endif
 }
 
 LoadError too_large() {
   return malformed("the file has more than " + std::to_string(MAX_FILE_BYTES) +
-                   " bytes; no vocabulary file has, so this is something else");
+                   " bytes; expected a vocabulary file");
 }
 
 LoadError read_any(std::string_view data, TokenizerSpec &spec) {
@@ -110,23 +110,24 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
     if (starts_with(data, format.start))
       return unsupported(std::string("this is ") + format.description);
   if (is_sentencepiece(data))
-    return unsupported("this is a SentencePiece model, which is not read; for a byte-level "
-                       "vocabulary take its tokenizer.json");
+    return unsupported("this is a SentencePiece model, which pretok does not read; if the "
+                       "vocabulary is byte-level, use its tokenizer.json");
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
     return read_json(data, spec);
   if (starts_with(text, "minbpe v"))
-    return unsupported(std::string("this is a minbpe .model, which is not read") +
+    return unsupported(std::string("this is a minbpe .model, which only Python reads") +
                        SAVE_AS_PRETOK);
   if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
     return read_tiktoken(bytes, data.size(), spec);
   if (looks_like_merges(text))
-    return unsupported(std::string("this is a merges.txt, which is not read") + SAVE_AS_PRETOK);
+    return unsupported(std::string("this is a merges.txt, which only Python reads") +
+                       SAVE_AS_PRETOK);
   return malformed(
       "the file begins with " + quote(data.substr(0, 24)) +
-      ", which is no vocabulary that is known: expected a rank file of tiktoken, a "
-      "GGUF file or a .pretok file");
+      ", not like a vocabulary that pretok reads; expected a rank file of tiktoken, a "
+      "tokenizer.json, a GGUF file or a .pretok file");
 }
 
 // Bytes that are rare or invalid in UTF-8. Vocabularies with merges may lack tokens for them.
@@ -153,8 +154,8 @@ LoadError check_bytes(const VocabularyData &data) {
   if (missing == 0)
     return {};
   return malformed("the vocabulary has no token for " + std::to_string(missing) +
-                   " of the 256 bytes, the first of them " + std::to_string(first) +
-                   "; expected a byte-level vocabulary, in which each byte is a token");
+                   " of the 256 bytes (first: " + std::to_string(first) +
+                   "); expected a byte-level vocabulary, with a token for each byte");
 }
 
 LoadError check_spec(const TokenizerSpec &spec) {
@@ -199,8 +200,8 @@ LoadError check_added(const TokenizerSpec &spec) {
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
       if (entry->content != token)
         return malformed("added token " + quote(entry->content) + " has id " +
-                         std::to_string(id) + ", which is that of " + quote(token) +
-                         "; give each its own");
+                         std::to_string(id) + ", the id of " + quote(token) +
+                         "; ids must be unique");
   }
   return {};
 }

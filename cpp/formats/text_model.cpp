@@ -29,8 +29,8 @@ public:
       const std::string_view text = source.texts[place];
       const std::size_t start = bytes_.size();
       if (!append_bytes(text, bytes_)) {
-        // A character stands for no byte: keep the UTF-8. No text is ever merged to such a
-        // token.
+        // A character stands for no byte: the entry stands for its UTF-8, and no text is ever
+        // merged to it.
         bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
         inert_[place] = has_inert_ = true;
       }
@@ -55,7 +55,7 @@ public:
         if (at[count++] == TextIndex::NO_TEXT)
           return malformed(name(rank) + " merges " + quote(left) + " and " + quote(right) +
                            ", but the vocabulary has no token " + quote(part) +
-                           "; the two do not belong together, or are damaged");
+                           "; the merges belong to another vocabulary, or the file is damaged");
       }
       if (has_inert_ && (inert_[at[0]] || inert_[at[1]] || inert_[at[2]]))
         continue;
@@ -100,13 +100,11 @@ public:
       const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
       if (source_.ignore_merges || (has_twin && source_.ids[place] < source_.ids[twin]))
         return unsupported(
-            "the vocabulary has an entry " + quote(text) + " (id " +
-            std::to_string(source_.ids[place]) +
-            "), which is not in the characters that stand for bytes, so that no text becomes "
-            "it; it cannot be told from " +
-            (has_twin ? "token " + std::to_string(source_.ids[twin]) + " of the same bytes"
-                      : std::string("the text of its bytes")) +
-            "; remove it, or list it among the added tokens");
+            "vocabulary entry " + quote(text) + " (id " + std::to_string(source_.ids[place]) +
+            ") has a character that stands for no byte, so no text encodes to it; pretok "
+            "cannot tell it from " +
+            (has_twin ? "token " + std::to_string(source_.ids[twin]) : std::string("text")) +
+            " with the same bytes; remove it, or make it an added token");
       if (!has_twin && views_[place].size == 1)
         views_[place].size = 0;
     }

@@ -1,4 +1,4 @@
-// Makes a vocabulary of the texts, ids and merges that GGUF and tokenizer.json store.
+// Builds a vocabulary from the texts, ids and merges of a GGUF file or tokenizer.json.
 // bpe/formats/bpe_model.py is the twin.
 #pragma once
 

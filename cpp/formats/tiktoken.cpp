@@ -79,7 +79,7 @@ public:
 
   void move_to(VocabularyData &data) {
     for (const Place &place : places_) {
-      if (place.size == 0) // Whisper's file has a line for no bytes at all
+      if (place.size == 0) // Whisper's file has a line for the empty token
         continue;
       data.lengths.push_back(static_cast<std::uint32_t>(place.size));
       data.ids.push_back(place.rank);
@@ -102,27 +102,27 @@ private:
   // Checks that no rank and no token is repeated.
   LoadError check() const {
     std::vector<Place> sorted = places_;
-    const auto twice = [&](auto less) {
+    const auto find_equal = [&](auto less) {
       std::sort(sorted.begin(), sorted.end(), [&](const Place &a, const Place &b) {
         return less(a, b) || (!less(b, a) && a.line < b.line);
       });
       return std::adjacent_find(sorted.begin(), sorted.end(),
                                 [&](const Place &a, const Place &b) { return !less(a, b); });
     };
-    auto found = twice([](const Place &a, const Place &b) { return a.rank < b.rank; });
+    auto found = find_equal([](const Place &a, const Place &b) { return a.rank < b.rank; });
     if (found != sorted.end())
       return at_line(found[1].line, "rank " + std::to_string(found->rank) +
-                                        " is that of line " + std::to_string(found->line) +
-                                        " too");
-    found = twice([&](const Place &a, const Place &b) { return token(a) < token(b); });
+                                        " is already on line " + std::to_string(found->line));
+    found = find_equal([&](const Place &a, const Place &b) { return token(a) < token(b); });
     if (found != sorted.end())
-      return at_line(found[1].line, "token " + quote(token(*found)) + " is that of line " +
-                                        std::to_string(found->line) + " too");
+      return at_line(found[1].line, "token " + quote(token(*found)) + " is already on line " +
+                                        std::to_string(found->line));
     return {};
   }
 
-  static LoadError at_line(std::size_t number, const std::string &what) {
-    return malformed("line " + std::to_string(number) + ": " + what + "; the file is damaged");
+  static LoadError at_line(std::size_t number, const std::string &problem) {
+    return malformed("line " + std::to_string(number) + ": " + problem +
+                     "; the file is damaged");
   }
 
   std::vector<std::uint8_t> bytes_;

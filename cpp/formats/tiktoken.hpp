@@ -12,7 +12,7 @@ namespace pretok {
 // Returns whether one of the first lines has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// An error names the line.
+// Errors name the line.
 LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -40,7 +40,7 @@ private:
       if (!file_.get(name, part, error_))
         return false;
       if (part.is_present)
-        return fail_unsupported(part, "texts are kept as long as they are; set it to null");
+        return fail_unsupported(part, "pretok neither truncates nor pads; set it to null");
     }
     return file_.get("model", model, error_) && check_options(model) && read_normalizer() &&
            read_split(file_, spec_, error_) && check_decoder() && read_added() &&
@@ -64,7 +64,7 @@ private:
     if (!model.get("type", option, error_) || (option.is_present && !option.text(text, error_)))
       return false;
     if (option.is_present && text != "BPE")
-      return fail_unsupported(option, "byte-level BPE is read");
+      return fail_unsupported(option, "pretok reads only byte-level BPE");
     if (!model.only({"type", "vocab", "merges", "dropout", "unk_token",
                      "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                      "byte_fallback", "ignore_merges"},
@@ -76,7 +76,7 @@ private:
       text = {};
       if (option.is_present &&
           (!option.is(element_type::STRING) || !option.text(text, error_) || !text.empty()))
-        return fail_unsupported(option, "a byte-level BPE has none");
+        return fail_unsupported(option, "byte-level BPE has none");
     }
     double dropout = 0;
     if (!model.get("dropout", option, error_))
@@ -85,8 +85,8 @@ private:
       return fail_malformed(option, "null or a number");
     if (option.is_present &&
         (option.value.get(dropout) != simdjson::SUCCESS || dropout < 0 || dropout > 0))
-      return fail_unsupported(option, "with it ids are random; set it to null");
-    // Without effect where each byte is a token.
+      return fail_unsupported(option, "dropout makes ids random; set it to null");
+    // unk_token has no effect if each byte is a token.
     if (!model.get("unk_token", option, error_) ||
         (option.is_present && !option.text(text, error_)))
       return false;
@@ -109,7 +109,7 @@ private:
       if (!part.kind(kind, error_))
         return false;
       if (kind != "NFC")
-        return fail_unsupported(part, "NFC is known, or none (null)");
+        return fail_unsupported(part, "expected NFC or null");
       if (!part.only({"type"}, error_))
         return false;
       spec_.nfc = true;
@@ -136,7 +136,7 @@ private:
           return false;
         pending.insert(pending.end(), items.rbegin(), items.rend());
       } else if (kind != "ByteLevel") {
-        return fail_unsupported(part, "ByteLevel is known");
+        return fail_unsupported(part, "expected ByteLevel or null");
       }
     }
     return true;
@@ -160,8 +160,8 @@ private:
     JsonPart part;
     std::string_view content;
     bool special = false;
-    const auto flag = [&](const char *name, bool &found) {
-      return item.get(name, part, error_) && part.flag(found, error_);
+    const auto flag = [&](const char *name, bool &value) {
+      return item.get(name, part, error_) && part.flag(value, error_);
     };
     if (!item.get("id", part, error_) || !part.id(token.id, error_) ||
         !item.only(
@@ -213,7 +213,7 @@ private:
       if (id >= seen.size())
         seen.resize(std::size_t{id} + 1);
       if (seen[id])
-        return fail_malformed(entry, "an id that no other has");
+        return fail_malformed(entry, "a unique id");
       seen[id] = true;
       source.texts.push_back(text);
       source.ids.push_back(id);
@@ -221,8 +221,8 @@ private:
     return true;
   }
 
-  // tokenizers gives an added token the id that it has in the vocabulary; the others count on
-  // from the number of entries.
+  // tokenizers gives an added token its id in the vocabulary, and numbers new tokens from the
+  // number of entries.
   bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
@@ -246,19 +246,19 @@ private:
     for (const element merge : listed) {
       std::string_view text;
       array pair;
-      TextMerge found;
-      bool good = false;
+      TextMerge text_merge;
+      bool is_pair = false;
       if (merge.get(text) == simdjson::SUCCESS) {
-        good = split_merge(text, found);
+        is_pair = split_merge(text, text_merge);
       } else if (merge.get(pair) == simdjson::SUCCESS && pair.size() == 2) {
-        good = pair.at(0).get(found.left) == simdjson::SUCCESS &&
-               pair.at(1).get(found.right) == simdjson::SUCCESS;
+        is_pair = pair.at(0).get(text_merge.left) == simdjson::SUCCESS &&
+                  pair.at(1).get(text_merge.right) == simdjson::SUCCESS;
       }
-      if (!good)
+      if (!is_pair)
         return fail_malformed({merge, !merge.is_null(),
                                "model.merges[" + std::to_string(source.merges.size()) + "]"},
                               "two tokens, as \"a b\" or [\"a\", \"b\"]");
-      source.merges.push_back(found);
+      source.merges.push_back(text_merge);
     }
     return true;
   }
@@ -279,10 +279,9 @@ LoadError other_json(const JsonPart &file) {
     is_vocab = is_vocab && JsonPart{member.value, true, ""}.is_number();
   if (is_vocab)
     return unsupported(
-        "this is a vocab.json, which is not read; give a tokenizer.json, or with "
-        "Python's bpe a .pretok file of both its files: "
-        "bpe.load(path).save(\"name.pretok\")");
-  return malformed("the JSON is no tokenizer.json, which has an object \"model\"");
+        "this is a vocab.json, which only Python reads; use its tokenizer.json, or convert it "
+        "in Python: bpe.load(path).save(\"name.pretok\")");
+  return malformed("the JSON has no object \"model\"; expected a tokenizer.json");
 }
 
 } // namespace
@@ -292,22 +291,22 @@ LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
   constexpr std::size_t MAX_BYTES = std::size_t{1} << 27;
   if (text.size() > MAX_BYTES)
     return malformed("the JSON has " + std::to_string(text.size()) +
-                     " bytes; a tokenizer has " + std::to_string(MAX_BYTES) + " at most");
+                     " bytes; expected at most " + std::to_string(MAX_BYTES));
   const auto count = static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char each) { return each == '[' || each == '{'; }));
   if (count > 1000 + text.size() / 8)
     return malformed("the JSON has " + std::to_string(count) + " lists and objects in " +
-                     std::to_string(text.size()) + " bytes, more than a tokenizer has");
+                     std::to_string(text.size()) + " bytes, too many for a tokenizer");
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
   simdjson::dom::parser parser;
   JsonPart file;
   const simdjson::error_code wrong = parser.parse(text.data(), text.size()).get(file.value);
   if (wrong != simdjson::SUCCESS)
-    return malformed(std::string("the JSON cannot be read: ") + simdjson::error_message(wrong));
+    return malformed(std::string("the JSON is not valid: ") + simdjson::error_message(wrong));
   file.is_present = true;
-  if (has_members_twice(file.value))
-    return malformed("an object in the JSON has a member twice");
+  if (has_duplicate_member(file.value))
+    return malformed("an object in the JSON has a duplicate member");
   element inner;
   object part;
   if (file.value.at_key("model").get(inner) != simdjson::SUCCESS ||

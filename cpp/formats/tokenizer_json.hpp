@@ -1,4 +1,4 @@
-// Reads a tokenizer.json of Hugging Face's tokenizers that is a byte-level BPE.
+// Reads the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
 // bpe/formats/huggingface.py is the twin.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The contents of a tokenizer file of any format. bpe/formats/contents.py is the twin.
+// The parts of a tokenizer, independent of any file format. bpe/formats/spec.py is the twin.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -14,7 +14,7 @@ namespace pretok {
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::vector<AddedToken> added;      // content, id, normalized, lstrip, rstrip, single_word
-  std::vector<bool> added_special;    // of each of those
+  std::vector<bool> added_special;    // of each added token: whether it is special
   std::string preset;                 // the name of a built-in preset, or ""
   std::string why_no_preset;          // the reason for an error message if `preset` is ""
   std::vector<std::uint32_t> program; // for read_stages: a custom pre-tokenizer
@@ -28,7 +28,7 @@ struct TokenizerSpec {
 // The error of loading a file, or NONE.
 struct LoadError {
   enum Kind { NONE, MALFORMED, UNSUPPORTED } kind = NONE;
-  std::string message; // what was expected, what the file has, what to do
+  std::string message; // "expected X, got Y; do Z"
 
   explicit operator bool() const { return kind != NONE; }
 };

@@ -155,7 +155,7 @@ def test_a_record_that_cannot_be_written_is_refused_before_the_work(
     call: Call, text: Path, tmp_path: Path
 ) -> None:
     place = tmp_path / "none" / "record.json"
-    assert "there is no such folder" in error_of(
+    assert "the folder does not exist" in error_of(
         call, "bench", "split", str(text), "--json", str(place)
     )
 

@@ -84,12 +84,12 @@ def test_bytes_that_are_not_utf8(
     assert main([*given, "strict"]) == 2
     output, errors = capfdbinary.readouterr()
     assert data.startswith(output)
-    assert b"byte 0xff is not UTF-8, at byte 3 of the decoded text; pass --errors" in errors
+    assert b"byte 0xff at byte 3 of the decoded text is not UTF-8; pass --errors" in errors
 
 
 def test_strict_names_the_byte_that_ends_within_a_character(call: Call, given: list[str]) -> None:
     found = error_of(call, "decode", *given, "--errors", "strict", "--ids", "228")
-    assert found.startswith("byte 0xe4 is not UTF-8, at byte 0 of the decoded text; ")
+    assert found.startswith("byte 0xe4 at byte 0 of the decoded text is not UTF-8; ")
 
 
 # --- errors
@@ -132,15 +132,15 @@ def test_an_id_of_no_token_is_named(
     assert status == 2
     assert "hello hello\n\x02".startswith(output.replace("\x02\n", "\x02")) or not lines
     assert errors == (
-        f"pretok: error: standard input, byte 11: no token has the id {id}; the largest of this "
-        "vocabulary is 272\n"
+        f"pretok: error: standard input, byte 11: no token has id {id}; the largest id of "
+        "this vocabulary is 272\n"
     )
 
 
 def test_numbers_of_bits(call: Call, given: list[str]) -> None:
     data = np.array([259, 262, 260], "<u2").tobytes()
     errors = error_of(call, "decode", *given, "-f", "uint16", stdin=data)
-    assert errors.startswith("standard input, byte 2: no token has the id 262; ")
+    assert errors.startswith("standard input, byte 2: no token has id 262; ")
     errors = error_of(call, "decode", *given, "-f", "uint32", stdin=b"\1\0\0")
     assert errors.startswith(
         "standard input, byte 0: the input ends within an id; expected 4 bytes"

@@ -149,8 +149,8 @@ def test_a_special_token_is_an_error_that_says_where(
 ) -> None:
     text = "h\u00e9llo \U0001f680\nx<pad><|end|>"
     hint = (
-        ": the special token '<pad>'; pass --special text to take it as ordinary text, --special "
-        "allow to take special tokens as their ids, or --allow TOKEN to take only some so"
+        ": the special token '<pad>'; pass --special text to encode it as ordinary text, --special "
+        "allow to encode special tokens as their ids, or --allow TOKEN to allow only that token"
     )
     assert error_of(call, *command, *given, "-t", text) == f"--text, byte 13{hint}"
     assert error_of(call, *command, *given, stdin=text.encode()) == f"standard input, byte 13{hint}"
@@ -197,9 +197,15 @@ def test_errors_are_one_line_that_says_what_to_do(call: Call, vocab: str, tmp_pa
         (["encode", "-v", vocab, "-f", "xml"], "'ids', 'json', 'tokens', 'uint16', 'uint32'"),
         (["encode", "-v", vocab, "-f", "tokens", "--lines"], "--lines needs --format ids or"),
         (["encode", "-v", vocab, "-f", "uint32", "--lines"], "--lines needs --format ids or"),
-        (["encode", "-v", vocab, "-f", "tokens", "--add-special-tokens"], "does not go with"),
+        (
+            ["encode", "-v", vocab, "-f", "tokens", "--add-special-tokens"],
+            "cannot be combined with",
+        ),
         (["encode", "-v", vocab, "--special", "no"], "'raise', 'text', 'allow'"),
-        (["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"], "both --special and"),
+        (
+            ["encode", "-v", vocab, "--special", "text", "--allow", "<pad>"],
+            "pass --special or --allow",
+        ),
         (["encode", "-v", vocab, "--allow", "<p>"], "it has '<|end|>', '<pad>'"),
         (["encode", "-v", vocab, "--allow", "<think>"], "--allow '<think>': no special token"),
         (["encode", "-v", vocab, "-p", "qwen4"], "unknown preset 'qwen4'; did you mean"),

@@ -76,7 +76,7 @@ def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
     assert "as tiktoken reads it" in record["difference"]
     status, out, err = call("identify", "(?x)", "--against", "nothing")
     assert (status, out) == (2, "")
-    assert "not a known preset, so --against has nothing to compare" in err
+    assert "so --against has nothing to compare" in err
 
 
 def test_a_tokenizer_json(call: Call, tmp_path: Path, text: str) -> None:
@@ -96,7 +96,7 @@ def test_a_stack_that_is_no_preset(call: Call, tmp_path: Path, text: str) -> Non
     path = _file(tmp_path, sequence(digits, split(QWEN2.pattern), BYTES))
     status, out, err = call("identify", path, "--against", text)
     assert (status, err) == (0, "")
-    assert "  preset     a new one, with these stages:\n" in out
+    assert "  preset     not a known one; equivalent stages:\n" in out
     assert '  stage      {"type":"FixedLength","length":3}\n' in out
     assert f"  stage      {QWEN2.pattern}\n" in out
     assert " makes the same " in out

@@ -47,9 +47,7 @@ def test_what_train_writes_is_what_bpe_trains(call: Call, given: list[str], tmp_
         assert loaded.encode(WORDS) == expected.encode(WORDS)
     out = tmp_path / "out.tiktoken"
     errors = call(*given, *options, "-o", str(out))[2]
-    assert (
-        errors == "pretok: a .tiktoken file has no place for special tokens; they are not in it\n"
-    )
+    assert errors == "pretok: a .tiktoken file cannot hold special tokens; they are omitted\n"
     assert call(*given, *options, "-o", str(out), "-q") == (0, "", "")
     assert bpe.load(out, preset="cl100k").encode(WORDS) == expected.encode(WORDS)
     assert names(tmp_path) == ["out.json", "out.model", "out.tiktoken", "text.txt"]
@@ -78,7 +76,7 @@ def test_every_option_arrives(call: Call, tmp_path: Path, backend: BackendName) 
     assert max(map(len, found.vocabulary.token_bytes.values())) == 3
     assert output.startswith(f"{out}: {wanted.vocab_size} ids, {len(wanted.merges)} merges, 2 spec")
     # Fewer merges than asked for is no error, but is said.
-    assert errors.startswith("pretok: --vocab-size 300 asks for 42 merged tokens")
+    assert errors.startswith("pretok: --vocab-size 300 needs 42 merged tokens")
     assert errors.count("\n") == 1
     assert call("train", str(path), *options, "-o", str(out), "--quiet") == (0, "", "")
 
@@ -141,18 +139,18 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-n 300 -o out.bin", "out.bin: suffix '.bin'; expected .pretok"),
         ("-n 300 -o out", "out: suffix ''; expected .pretok"),
         ("-n 300 -o folder.json", "folder.json' is a folder; name a file"),
-        ("-n 300 -o no/such/out.json", "No such file or directory; name a file in a folder"),
+        ("-n 300 -o no/such/out.json", "No such file or directory; choose a file in an"),
         ("-n 300 -o text.txt/out.json", "cannot write"),
-        ("-n 300 -o text.txt", "is one of the FILEs; name another"),
-        ("-n 300 -o link.json", "is one of the FILEs; name another"),
+        ("-n 300 -o text.txt", "is one of the FILEs; choose another"),
+        ("-n 300 -o link.json", "is one of the FILEs; choose another"),
         ("-n 300 -o out.json -p qwen4", "unknown preset 'qwen4'; did you mean"),
         ("-n 300 -o out.json --tie-break no", "'huggingface', 'first-seen'"),
         ("-n 300 -o out.json --min-frequency -1", "--min-frequency -1; expected"),
         ("-n 300 -o out.json --max-token-length 1", "--max-token-length 1; expected"),
         ("-n 300 -o out.json --threads 0", "--threads 0; expected"),
-        ("-n 300 -o out.json --special a --special b=3", "'a' has no id, and 'b' has one"),
-        ("-n 300 -o out.json --special b=3 --special b=4", "'b' is given twice"),
-        ("-n 300 -o out.json --special b --special b", "'b' is given twice"),
+        ("-n 300 -o out.json --special a --special b=3", "'a' has no id, but 'b' has one"),
+        ("-n 300 -o out.json --special b=3 --special b=4", "duplicate --special 'b'"),
+        ("-n 300 -o out.json --special b --special b", "duplicate special token 'b'"),
         ("-n 300 -o out.json --special b=300", "expected an int from 0 to 299"),
     ],
 )
@@ -204,5 +202,7 @@ def test_what_a_format_cannot_hold_is_not_lost(
 
     monkeypatch.setattr(bpe.Tokenizer, "save", fussy)
     found = error_of(call, *given, "-n", "270", "-o", str(out))
-    assert found == f"a .tiktoken file cannot hold this. It is in '{out}.json' instead"
+    assert (
+        found == f"a .tiktoken file cannot hold this; saved the vocabulary to '{out}.json' instead"
+    )
     assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges

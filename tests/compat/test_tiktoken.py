@@ -241,7 +241,7 @@ def test_one_pre_token(pair: Pair, text: Any) -> None:
 
 
 def test_no_pre_token_is_an_ordinary_error(pair: Pair) -> None:
-    with pytest.raises(ValueError, match="got nothing"):
+    with pytest.raises(ValueError, match="got an empty one"):
         pair[0]._encode_single_piece("")
 
 

@@ -149,7 +149,7 @@ def test_from_tokenizer(backend: BackendName) -> None:
 
 def test_from_a_tokenizer_that_changes_text() -> None:
     vocabulary = Vocabulary({id: token for token, id in SMALL.items()})
-    with pytest.raises(ValueError, match="encodes text with NFC"):
+    with pytest.raises(ValueError, match="changes text \\(NFC\\)"):
         Encoding.from_tokenizer(Tokenizer(vocabulary, "gpt2", normalizer="NFC"))
     with pytest.raises(ValueError, match="a space before it"):
         Encoding.from_tokenizer(Tokenizer(vocabulary, "gpt2", add_prefix_space=True))

@@ -82,7 +82,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 
 def test_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.tiktoken", tiktoken_lines())
-    monkeypatch.setattr(files, "MOST_BYTES", 100)
+    monkeypatch.setattr(files, "MAX_BYTES", 100)
     with pytest.raises(VocabularyError, match="bytes; expected 100 at most"):
         bpe.load(path, "gpt2")
 
@@ -107,8 +107,8 @@ def test_device_is_not_read() -> None:
         ("[1]", r"the file is \[1\]; expected an object"),
         ("", "the file is empty"),
         (" \n\n", "the file is empty"),
-        ("\n" * 70_000 + "x", "not a vocabulary that bpe knows"),
-        (b"\0" * 1000, "not a vocabulary that bpe knows"),
+        ("\n" * 70_000 + "x", "not like a vocabulary that bpe reads"),
+        (b"\0" * 1000, "not like a vocabulary that bpe reads"),
         (b"GGUF\x03\0\0\0", "the number of tensors has 8 bytes from offset 8, but the end"),
         (b"\x80\x04\x95\x05\0\0\0\0\0\0\0]\x94.", "this is a pickle"),
         (b"PK\x03\x04", "zip archive"),
@@ -116,8 +116,8 @@ def test_device_is_not_read() -> None:
         (b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", "this is a SentencePiece model"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
         ("<!DOCTYPE html><html>", "a web page"),
-        ('{"tokenizer_class": "GPT2Tokenizer"}', "this is a tokenizer_config.json"),
-        ('{"architectures": ["LlamaForCausalLM"]}', "this is the config.json of a model"),
+        ('{"tokenizer_class": "GPT2Tokenizer"}', "got a tokenizer_config.json"),
+        ('{"architectures": ["LlamaForCausalLM"]}', "got the config.json of a model"),
     ],
 )
 def test_what_is_no_vocabulary(tmp_path: Path, data: str | bytes, message: str) -> None:

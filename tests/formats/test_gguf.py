@@ -12,7 +12,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Template, UnknownTokenError, VocabularyError
 from bpe.formats import gguf as format_gguf
-from bpe.formats.files import MOST_BYTES
+from bpe.formats.files import MAX_BYTES
 from command_line import Call
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.formats import gguf_metadata
@@ -83,7 +83,7 @@ def test_values_of_every_kind(order: str) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="files with holes are those of POSIX")
 def test_weights_are_not_read(tmp_path: Path) -> None:
     path = write(tmp_path / "large.gguf", gguf(metadata(), tensors=1))
-    os.truncate(path, 16 * MOST_BYTES)
+    os.truncate(path, 16 * MAX_BYTES)
     assert bpe.load(path).vocab_size == 265
 
 
@@ -228,17 +228,19 @@ def test_becomes_a_tokenizer_json(tmp_path: Path) -> None:
 
 
 def test_unknown_split(tmp_path: Path) -> None:
-    message = r"small.gguf: tokenizer.ggml.pre is 'new', and no preset has that name; pass preset="
+    message = r"small.gguf: tokenizer.ggml.pre is 'new', but no preset has this name; pass preset="
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre="new")
     assert loaded(tmp_path, "gpt2", pre="new") == loaded(tmp_path)
-    with pytest.raises(VocabularyError, match=r"no preset has that name \(near are .*'qwen2'"):
+    with pytest.raises(
+        VocabularyError, match=r"no preset has this name \(similar names: .*'qwen2'"
+    ):
         loaded(tmp_path, pre="qwen22")
 
 
 @pytest.mark.parametrize("pre", [..., ""])
 def test_missing_split_is_not_guessed(tmp_path: Path, pre: Any) -> None:
-    message = r"there is no tokenizer\.ggml\.pre, so .* pass preset= with the split"
+    message = r"there is no tokenizer\.ggml\.pre, so .* pass preset="
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre=pre)
     assert loaded(tmp_path, "default", pre=pre).preset == pretok.get("default").preset

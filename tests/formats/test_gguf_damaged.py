@@ -12,7 +12,7 @@ import pytest
 import bpe
 from bpe import BpeError, Tokenizer, UnsupportedError, VocabularyError
 from bpe.formats import gguf as format_gguf
-from bpe.formats.files import MOST_BYTES
+from bpe.formats.files import MAX_BYTES
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.presets import GPT2
 from support import seeded
@@ -30,13 +30,13 @@ _MERGES = metadata()["tokenizer.ggml.merges"]
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "llama"}, r'model is "llama" is not supported: that is SentencePiece BPE'),
-        ({"model": "bert"}, "that is WordPiece; bpe reads byte-level BPE"),
-        ({"model": "t5"}, "that is SentencePiece unigram"),
-        ({"model": "rwkv"}, "that is RWKV's"),
-        ({"model": "new"}, r'model is "new" is not supported: bpe reads byte-level BPE, "gpt2"'),
-        ({"pre": "gemma4"}, r'pre is "gemma4" is not supported: the tokens of such models are'),
-        ({"token_type": [6] + [1] * 264}, r"token_type\[0\] is 6 is not supported"),
+        ({"model": "llama"}, r'model is "llama", which is not supported: it is SentencePiece BPE'),
+        ({"model": "bert"}, "it is WordPiece; bpe reads only byte-level"),
+        ({"model": "t5"}, "it is SentencePiece unigram"),
+        ({"model": "rwkv"}, "it is RWKV's"),
+        ({"model": "new"}, r'model is "new", which is not supported: bpe reads only byte-level'),
+        ({"pre": "gemma4"}, r'pre is "gemma4", which is not supported: its tokens are text'),
+        ({"token_type": [6] + [1] * 264}, r"token_type\[0\] is 6, which is not supported"),
         ({"pre": Typed("array", [1], "array")}, "pre is an array of arrays"),
     ],
 )
@@ -55,9 +55,9 @@ def test_unsupported(tmp_path: Path, changes: dict[str, Any], message: str) -> N
         ({"tokens": ...}, "tokens is missing or null; expected a list"),
         ({"tokens": []}, "tokens is .*; expected an array of strings"),
         ({"tokens": [1] * 265}, "tokens is .*; expected an array of strings"),
-        ({"tokens": _TOKENS[:-1]}, "token_type has 265 types, but .*tokens 264 tokens"),
+        ({"tokens": _TOKENS[:-1]}, "token_type has 265 types, but .*tokens has 264"),
         ({"tokens": _TOKENS[1:], "token_type": [1] * 264}, "no token for 1 of the 256 bytes: 0x00"),
-        ({"tokens": _swapped(_TOKENS, 98, "a")}, r"tokens has 'a' twice, as 97 and 98"),
+        ({"tokens": _swapped(_TOKENS, 98, "a")}, r"tokens has 'a' twice, with ids 97 and 98"),
         ({"tokens": [b"\xff"] * 265}, r"tokens\[0\] is b'\\xff', which is not UTF-8"),
         ({"token_type": [1] * 264 + [7]}, r"token_type\[264\] is 7; expected a number from 0 to 6"),
         ({"token_type": [-1] * 265}, r"token_type\[0\] is -1; expected a number from 0 to 6"),
@@ -70,7 +70,7 @@ def test_unsupported(tmp_path: Path, changes: dict[str, Any], message: str) -> N
         ({"merges": [*_MERGES, "a c"]}, r"merges\[8\] merges 'a' and 'c', but .* no token 'ac'"),
         ({"add_bos_token": True}, "bos_token_id is missing or null; expected a whole number"),
         ({"pre": "llama3", "add_bos_token": ...}, "bos_token_id is missing or null"),
-        ({"add_bos_token": True, "bos_token_id": 265}, "bos_token_id is 265; expected the id of"),
+        ({"add_bos_token": True, "bos_token_id": 265}, "bos_token_id is 265; expected an id below"),
         ({"add_bos_token": 1}, "add_bos_token is 1; expected true or false"),
         ({"add_bos_token": Typed("uint8", 1)}, "add_bos_token is 1; expected true or false"),
     ],
@@ -105,7 +105,7 @@ _ROOM = b"\0" * 200
         (_head() + struct.pack("<Q", _MANY) + _ROOM, "key 0 of 1, at offset 24, is a string of"),
         (_head() + struct.pack("<Q", 65535) + _ROOM, "key 0 of 1 has 65,535 bytes from offset 32"),
         (_head() + _key(kind=13) + _ROOM, "a, at offset 33, is of unknown type 13"),
-        (_head() + _key(kind=7) + b"\2" + _ROOM, "a, at offset 38, is the byte 2; expected 0"),
+        (_head() + _key(kind=7) + b"\2" + _ROOM, "a, at offset 38, is the byte 2; expected"),
         (_head() + _key(kind=8) + struct.pack("<Q", _MANY), "a has 4,611,.* bytes from off"),
         (_head() + _key(kind=8) + struct.pack("<Q", 9999) + _ROOM, "a has 9,999 bytes from offset"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 13, 1) + _ROOM, "a, at offset 37, is of unk"),
@@ -128,11 +128,11 @@ def test_metadata_without_end_is_not_read(tmp_path: Path) -> None:
     # Zeros are any number of empty strings.
     array = _head() + _key(kind=9) + struct.pack("<IQ", 8, 1 << 30)
     path = write(tmp_path / "large.gguf", array)
-    os.truncate(path, 16 * MOST_BYTES)
+    os.truncate(path, 16 * MAX_BYTES)
     with pytest.raises(VocabularyError, match="an array of 1,073,741,824, more than"):
         bpe.load(path)
-    write(path, _head() + _key(kind=8) + struct.pack("<Q", MOST_BYTES))
-    os.truncate(path, 16 * MOST_BYTES)
+    write(path, _head() + _key(kind=8) + struct.pack("<Q", MAX_BYTES))
+    os.truncate(path, 16 * MAX_BYTES)
     with pytest.raises(VocabularyError, match="but the limit of metadata is at 536,870"):
         bpe.load(path)
 

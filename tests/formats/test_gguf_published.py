@@ -110,5 +110,5 @@ def test_published_file_without_a_split(backend: BackendName) -> None:
 
 
 def test_published_file_of_sentencepiece() -> None:
-    with pytest.raises(UnsupportedError, match=r'model is "llama" is not supported: that is Sente'):
+    with pytest.raises(UnsupportedError, match=r'model is "llama", which is not supported: it is'):
         bpe.load(shared("vocabs", "gguf", "ggml-vocab-llama-spm.gguf"))

@@ -36,9 +36,9 @@ def test_prefix_of_the_names(tmp_path: Path) -> None:
     for prefix in ("small_", "small-", "small."):
         vocab, merges = gpt2_files(tmp_path, prefix)
         assert bpe.load(vocab, "gpt2") == bpe.load(merges, "gpt2")
-    with pytest.raises(VocabularyError, match=r"the other file .*, merges.txt, is not beside it"):
+    with pytest.raises(VocabularyError, match=r"the other file .*, merges.txt, is not in the same"):
         bpe.load(vocab.rename(tmp_path / "vocab.json"), "gpt2")
-    with pytest.raises(VocabularyError, match=r"does not tell the name of the other, vocab.json;"):
+    with pytest.raises(VocabularyError, match=r"so the name of its vocab.json is unknown;"):
         bpe.load(merges.rename(tmp_path / "pairs"), "gpt2")
 
 
@@ -72,7 +72,7 @@ def test_forms_of_merges(tmp_path: Path, merges: str) -> None:
         ("a b\nab c d\n", r"merges.txt: line 2 is 'ab c d'; expected two tokens"),
         ("#version: 0.2\na b\nab  c\n", r"merges.txt: line 3 is 'ab  c'"),
         ("a b\n\nz z\n", r"merges.txt line 3 merges 'z' and 'z', but .* no token 'zz'"),
-        ("a b\na b", r"merges.txt: line 2 makes a token that a line before it makes too"),
+        ("a b\na b", r"merges.txt: line 2 makes the token of an earlier line"),
     ],
 )
 def test_bad_merges(tmp_path: Path, merges: str, message: str) -> None:

@@ -55,7 +55,7 @@ def test_what_minbpe_writes(tmp_path: Path, pattern: str, preset: str) -> None:
 
 def test_other_pattern_needs_a_preset(tmp_path: Path) -> None:
     path = write(tmp_path / "a.model", minbpe_text(pattern=r"\w+|\W+"))
-    with pytest.raises(VocabularyError, match=r"line 2 has a pattern that no preset has.*preset="):
+    with pytest.raises(VocabularyError, match=r"no preset has the pattern of line 2.*preset="):
         bpe.load(path)
     assert bpe.load(path, "gpt2", backend="python").preset == made(preset="gpt2").preset
 
@@ -81,19 +81,31 @@ def test_byte_ids_of_its_own(tmp_path: Path, backend: BackendName) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("minbpe v2\n\n0\n", UnsupportedError, "line 1 is 'minbpe v2'; bpe knows 'minbpe v1'"),
-        ("minbpe v1 bytes=00\n\n0\n", VocabularyError, "line 1: expected after 'bytes='"),
-        ("minbpe v1 bytes=zz\n\n0\n", VocabularyError, "line 1: expected after 'bytes='"),
+        ("minbpe v2\n\n0\n", UnsupportedError, "line 1 is 'minbpe v2'; expected 'minbpe v1'"),
+        (
+            "minbpe v1 bytes=00\n\n0\n",
+            VocabularyError,
+            "line 1: expected 256 different ids after 'bytes='",
+        ),
+        (
+            "minbpe v1 bytes=zz\n\n0\n",
+            VocabularyError,
+            "line 1: expected 256 different ids after 'bytes='",
+        ),
         ("minbpe v1\n", VocabularyError, "the file ends with line 1"),
         ("minbpe v1\n\nmany\n", VocabularyError, "line 3 is 'many'; expected a number"),
-        ("minbpe v1\n\n3\n<a> 300\n", VocabularyError, "3 special tokens follow, but .* line 4"),
+        ("minbpe v1\n\n3\n<a> 300\n", VocabularyError, "announces 3 special tokens, but .* line 4"),
         ("minbpe v1\n\n1\n300\n", VocabularyError, "line 4 is '300'; expected a special token"),
         ("minbpe v1\n\n1\n< > 300\n", VocabularyError, "line 4 is '< > 300'; expected a special"),
         ("minbpe v1\n\n1\n<a> x\n", VocabularyError, "line 4 is '<a> x'; expected a special"),
         ("minbpe v1\n\n0\n97\n", VocabularyError, "line 4 is '97'; expected two ids"),
         ("minbpe v1\n\n0\n97 -1\n", VocabularyError, "line 4 is '97 -1'; expected two ids"),
-        ("minbpe v1\n\n0\n97 256\n", VocabularyError, "line 4 merges 256, which no line before"),
-        ("minbpe v1\n\n0\n97 98", VocabularyError, "line 4 has no end; the file is cut off"),
+        ("minbpe v1\n\n0\n97 256\n", VocabularyError, "line 4 merges token 256, which no earlier"),
+        (
+            "minbpe v1\n\n0\n97 98",
+            VocabularyError,
+            "line 4 has no line break; the file is truncated",
+        ),
         (
             "minbpe v1\n\n0\n97 97\n" + "".join(f"{id} {id}\n" for id in range(256, 300)),
             VocabularyError,
@@ -115,30 +127,30 @@ _OWN = Preset("letters", rules=(Run(LETTER),), engine="hf", pattern=r"[[a-z]&&[^
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"normalizer": "NFC"}, "no room for a normalizer"),
-        ({"add_prefix_space": True}, "no room for a space"),
-        ({"template": Template((300,))}, "no room for a template"),
-        ({"added_tokens": [AddedToken("a b", 300)]}, "white space in it"),
-        ({"added_tokens": [AddedToken("a\nb", 300)]}, "white space in it"),
-        ({"added_tokens": [AddedToken("ab", 256, special=False)]}, "not special, or has flags"),
-        ({"added_tokens": [AddedToken("x", 300, lstrip=True)]}, "not special, or has flags"),
-        ({"preset": _OWN}, "'letters' has no pattern with which minbpe splits alike"),
-        ({"preset": Preset("none", rules=(Run(LETTER),))}, "'none' has no pattern"),
+        ({"normalizer": "NFC"}, "the format has no normalizer"),
+        ({"add_prefix_space": True}, "the format has no add_prefix_space"),
+        ({"template": Template((300,))}, "the format has no template"),
+        ({"added_tokens": [AddedToken("a b", 300)]}, "contains white space"),
+        ({"added_tokens": [AddedToken("a\nb", 300)]}, "contains white space"),
+        ({"added_tokens": [AddedToken("ab", 256, special=False)]}, "special tokens without flags"),
+        ({"added_tokens": [AddedToken("x", 300, lstrip=True)]}, "special tokens without flags"),
+        ({"preset": _OWN}, "no pattern that splits like preset 'letters'"),
+        ({"preset": Preset("none", rules=(Run(LETTER),))}, "that splits like preset 'none'"),
         ({"preset": Preset("n", rules=(Run(LETTER),), engine="tiktoken", pattern="a\nb")},
-         "does not fit in one line"),
-        ({"preset": PreTokenizer(GPT2, "17.0")}, "split by Unicode 17.0"),
+         "has line breaks or white space"),
+        ({"preset": PreTokenizer(GPT2, "17.0")}, "got Unicode 17.0"),
         ({"vocabulary": Vocabulary({**made_vocabulary().token_bytes, 264: b"xy"},
                                    made_vocabulary().merges)}, "no merge makes token 264"),
         ({"vocabulary": Vocabulary({**made_vocabulary([]).token_bytes, 257: b"ab"},
-                                   [(97, 98, 257)])}, "ids from 256 on in order.*makes 257"),
+                                   [(97, 98, 257)])}, "expected merge 0 to make id 256, got 257"),
         ({"vocabulary": Vocabulary({**made_vocabulary([]).token_bytes, 256: b"xyz"})},
-         "token 256, b'xyz', is made of no two others"),
+         "no two tokens merge to token 256, b'xyz'"),
         ({"vocabulary": Vocabulary({**{300 + i: bytes([i]) for i in range(256)}, 256: b"ab"},
-                                   [(397, 398, 256)])}, "here they reach from 300 to 555"),
+                                   [(397, 398, 256)])}, "got ids from 300 to 555"),
         ({"vocabulary": Vocabulary(
             {**made_vocabulary([]).token_bytes, 256: b"bc", 257: b"ab", 258: b"abc"},
             [(98, 99, 256), (97, 98, 257), (257, 99, 258)], ignore_merges=True)},
-         "token 258, b'abc', is not what its bytes merge to"),
+         "the bytes of token 258, b'abc', do not merge to it"),
     ],
 )  # fmt: skip
 def test_what_it_cannot_hold(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -77,9 +77,9 @@ def test_other_forms_are_read(tmp_path: Path, change: object) -> None:
         (5, b"BA== 1_0", "line 5: rank '1_0'; expected a number"),
         (5, b"BA== 99999999", "line 5: rank '99999999'; expected a number from 0 to 16777215"),
         (5, b"BA== " + b"9" * 5000, "line 5: rank '999"),
-        (5, b"BA== 3", "line 5: rank 3 is that of line 4 too"),
-        (5, b"Aw== 4", r"line 5: token b'\x03' is that of line 4 too"),
-        (264, b"YWJj 500", "line 264: token b'abc' is that of line 259 too"),
+        (5, b"BA== 3", "line 5: rank 3 is already on line 4"),
+        (5, b"Aw== 4", r"line 5: token b'\x03' is already on line 4"),
+        (264, b"YWJj 500", "line 264: token b'abc' is already on line 259"),
     ],
 )
 def test_bad_line(tmp_path: Path, number: int, line: bytes, message: str) -> None:
@@ -107,15 +107,15 @@ def test_missing_byte(tmp_path: Path) -> None:
         (Vocabulary({**made_vocabulary([]).token_bytes, 256: b"ab", 257: b"bc", 258: b"abc"},
                     [(97, 98, 256), (98, 99, 257), (97, 257, 258), (256, 99, 258)]),
          "merges 2 and 3 both make token 258"),
-        (made_vocabulary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]), "made of b'a' and b'bc'"),
+        (made_vocabulary([(b"a", b"b"), (b"b", b"c"), (b"a", b"bc")]), "from b'a' and b'bc'"),
         (Vocabulary({**made_vocabulary().token_bytes, 400: b"xyz"}, made_vocabulary().merges),
          "no merge makes token 400"),
         (Vocabulary({**made_vocabulary().token_bytes, 400: b"ab"}, made_vocabulary().merges),
          "same bytes"),
         (Vocabulary({**made_vocabulary([]).token_bytes, 256: b"ab", 257: b"bc"},
-                    [(98, 99, 257), (97, 98, 256)]), "other way round"),
+                    [(98, 99, 257), (97, 98, 256)]), "in order of ids"),
         (Vocabulary({**made_vocabulary([]).token_bytes, 256: b"ab", 257: b"abc"},
-                    [(97, 98, 256)], ignore_merges=True), "made of nothing"),
+                    [(97, 98, 256)], ignore_merges=True), "merged from nothing"),
     ],
 )  # fmt: skip
 def test_what_ranks_cannot_say(tmp_path: Path, vocabulary: Vocabulary, message: str) -> None:

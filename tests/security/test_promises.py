@@ -45,7 +45,7 @@ def test_limits_are_those_of_the_code() -> None:
     text = page()
     assert f"2^24 ({ID_LIMIT:,})" in text
     assert ID_LIMIT == 1 << 24
-    assert f"{files.MOST_BYTES >> 20} MiB" in text
+    assert f"{files.MAX_BYTES >> 20} MiB" in text
 
 
 def test_the_page_links_to_what_is_there() -> None:

@@ -99,5 +99,5 @@ void test_decode_stream(const pretok_tokenizer *tokenizer) {
   FAILS(pretok_decode_stream_new(NULL, true, &stream, &fault), PRETOK_INVALID_ARGUMENT,
         "tokenizer");
   FAILS(pretok_decode_stream_new(tokenizer, true, NULL, &fault), PRETOK_INVALID_ARGUMENT,
-        "made");
+        "result");
 }

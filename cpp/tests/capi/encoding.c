@@ -119,7 +119,7 @@ void test_encoding(const pretok_tokenizer *tokenizer) {
   FAILS(pretok_special_set_new(tokenizer, texts, NULL, 1, &only, &fault),
         PRETOK_INVALID_ARGUMENT, "sizes");
   FAILS(pretok_special_set_new(tokenizer, texts, sizes, 1, NULL, &fault),
-        PRETOK_INVALID_ARGUMENT, "made");
+        PRETOK_INVALID_ARGUMENT, "result");
   const char *const null_text[] = {NULL};
   FAILS(pretok_special_set_new(tokenizer, null_text, sizes, 1, &only, &fault),
         PRETOK_INVALID_ARGUMENT, "texts");

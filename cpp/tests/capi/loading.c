@@ -50,7 +50,7 @@ void test_loading(void) {
   FAILS(pretok_tokenizer_from_memory(NULL, 0, &options, &made, &fault), PRETOK_INVALID_ARGUMENT,
         "data");
   FAILS(pretok_tokenizer_from_memory(file, file_size, &options, NULL, &fault),
-        PRETOK_INVALID_ARGUMENT, "made");
+        PRETOK_INVALID_ARGUMENT, "result");
   FAILS(pretok_tokenizer_from_memory("", 0, &options, &made, &fault), PRETOK_MALFORMED, "");
   FAILS(pretok_tokenizer_from_memory("nothing", 7, &options, &made, &fault), PRETOK_MALFORMED,
         "");
@@ -98,7 +98,7 @@ void test_loading(void) {
   options = usual_options();
   options.pre_tokenizer = gpt2;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &options, &made, &fault),
-        PRETOK_INVALID_ARGUMENT, "leave one out");
+        PRETOK_INVALID_ARGUMENT, "not both");
   options.preset = NULL;
   CHECK(made == NULL);
   made = load(&options);
@@ -132,7 +132,7 @@ void test_struct_sizes(void) {
   CHECK(pretok_vocab_size(made) == SMALL_COUNT);
   newer.options.struct_size = 0;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, NULL, &fault),
-        PRETOK_INVALID_ARGUMENT, "made");
+        PRETOK_INVALID_ARGUMENT, "result");
   pretok_tokenizer *none = NULL;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, &none, &fault),
         PRETOK_INVALID_ARGUMENT, "struct_size");
@@ -170,6 +170,6 @@ void test_files(void) {
   FAILS(pretok_tokenizer_from_file(NULL, &options, &made, &fault), PRETOK_INVALID_ARGUMENT,
         "path");
   FAILS(pretok_tokenizer_from_file(PATH, &options, NULL, &fault), PRETOK_INVALID_ARGUMENT,
-        "made");
+        "result");
   CHECK(made == NULL);
 }

@@ -48,7 +48,7 @@ void test_spans(void) {
         "Unicode \"1.0\"");
   FAILS(pretok_pre_tokenizer_named(NULL, NULL, &made, &fault), PRETOK_INVALID_ARGUMENT, "name");
   FAILS(pretok_pre_tokenizer_named("gpt2", NULL, NULL, &fault), PRETOK_INVALID_ARGUMENT,
-        "made");
+        "result");
   CHECK(made == NULL);
 }
 
@@ -93,6 +93,6 @@ void test_programs(void) {
   FAILS(pretok_pre_tokenizer_from_program(words, size, NULL, &made, &fault),
         PRETOK_INVALID_ARGUMENT, "unicode");
   FAILS(pretok_pre_tokenizer_from_program(words, size, "16.0", NULL, &fault),
-        PRETOK_INVALID_ARGUMENT, "made");
+        PRETOK_INVALID_ARGUMENT, "result");
   CHECK(made == NULL);
 }

@@ -187,7 +187,7 @@ void test_encode_stream(const pretok_tokenizer *tokenizer) {
   FAILS(pretok_encode_stream_new(NULL, NULL, &stream, &fault), PRETOK_INVALID_ARGUMENT,
         "tokenizer");
   FAILS(pretok_encode_stream_new(tokenizer, NULL, NULL, &fault), PRETOK_INVALID_ARGUMENT,
-        "made");
+        "result");
 }
 
 /* That little is held back of a text with spaces, in every script. */

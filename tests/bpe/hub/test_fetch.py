@@ -89,7 +89,7 @@ def test_what_is_there_is_not_fetched_again(server: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "error", "message"),
     [
-        ("cut", VocabularyError, r"100 of [0-9,]+ bytes came|not the published file"),
+        ("cut", VocabularyError, r"got only 100 of [0-9,]+ bytes|not the published file"),
         ("corrupt", VocabularyError, "is not the published file .* try again, or get the file"),
         ("missing", OSError, "/missing: the server answers 404"),
     ],

@@ -111,13 +111,13 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (300.0, (), "vocab_size=300.0; expected an int"),
         (True, (), "vocab_size=True; expected an int"),
         (1 << 40, (), "expected an int of at most"),
-        (300, ["a", "a"], "special token 'a' is given twice"),
-        (300, ["a", ""], "special token ''; expected a str that is not empty"),
+        (300, ["a", "a"], "duplicate special token 'a'"),
+        (300, ["a", ""], "special token ''; expected a non-empty str"),
         (300, ["a", 5], "special token 5; expected a str"),
         (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
         (300, {"a": -1}, "special token 'a' has id -1; expected"),
         (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
-        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, as another one"),
+        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, which another one has too"),
     ],
 )
 def test_what_cannot_be_is_refused(vocab_size: int, specials: Any, said: str) -> None:
@@ -159,8 +159,8 @@ def test_fewer_merges_are_logged(backend: BackendName, caplog: pytest.LogCapture
         tok = train(TEACHING, vocab_size=300, special_tokens=["<a>"], backend=backend)
     assert [record.name for record in caplog.records] == ["bpe"]
     assert caplog.messages == [
-        "vocab_size=300 asks for 43 merged tokens, but the texts give only 3; the vocabulary has "
-        "260 tokens. Train on more text, or ask for less"
+        "vocab_size=300 needs 43 merged tokens, but the texts give only 3; the vocabulary has "
+        "260 tokens; train on more text, or choose a smaller vocab_size"
     ]
     assert len(tok.merges) == 3
     caplog.clear()

@@ -83,7 +83,7 @@ def test_progress_is_for_terminals(
 ) -> None:
     stderr = stream()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys.modules["bpe.training.train"], "DELAY", 0)
+    monkeypatch.setattr(sys.modules["bpe.training.train"], "PROGRESS_DELAY", 0)
     train(PROSE, vocab_size=300, progress=progress, backend=backend)
     assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
 
