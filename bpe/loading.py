@@ -64,7 +64,7 @@ def load(
     format = detect(source)
     source = format.complete(source)
     published: PublishedVocabulary | None = None
-    if not format.names_split:
+    if not format.says_split:
         expected = named_vocabulary or vocabulary_of_files(source.paths)
         published = _verify(expected, source, is_needed=preset is None)
     if special_tokens is None and published is not None:

@@ -16,7 +16,7 @@ SEPARATORS = (string.whitespace + ",[]").encode()
 ALLOWED = string.digits.encode() + SEPARATORS
 TO_SPACES = bytes.maketrans(SEPARATORS, b" " * len(SEPARATORS))
 MAX_DIGITS = 20
-"""A number with more digits is not an id; reading stops there."""
+"""Maximum number of digits of an id. A longer number is an error."""
 
 
 class Part(NamedTuple):
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
-    """Yield the ids of each block; with `lines`, one Part for each line."""
+    """Yield the Parts of each block. With `lines`, a Part ends at each line break."""
     start, rest, is_line_open = 0, b"", False
     for block in source.blocks:
         data = rest + block
@@ -36,7 +36,7 @@ def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
         if unknown:
             raise _invalid_id(source.name, start, data, data.index(unknown[:1]))
         spaced = data.translate(TO_SPACES)
-        # The last number may continue in the next block.
+        # The last number may continue in the next block. An empty block ends the input.
         end = spaced.rfind(b" ") + 1 if block else len(data)
         parts, at = [], 0
         while lines and (line_end := data.find(b"\n", at, end) + 1):
@@ -59,7 +59,7 @@ def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
 
 
 def _place(start: int, spaced: bytes, index: int) -> int:
-    """Return the byte offset of number `index` of `spaced`, which starts at `start`."""
+    """Return the byte offset of the number with this index. `spaced` begins at offset `start`."""
     end = at = 0
     for number in spaced.split(maxsplit=index + 1)[: index + 1]:
         at = spaced.index(number, end)
@@ -80,14 +80,14 @@ def _invalid_id(name: str, start: int, data: bytes, at: int) -> click.ClickExcep
     )
 
 
-def binary_ids(source: Input, number: np.dtype[Any]) -> Iterator[list[Part]]:
-    """Yield the ids of each block; the input is an array of `number`."""
-    start, rest, width = 0, b"", number.itemsize
+def binary_ids(source: Input, dtype: np.dtype[Any]) -> Iterator[list[Part]]:
+    """Yield the ids of each block; the input is an array of `dtype`."""
+    start, rest, width = 0, b"", dtype.itemsize
     for block in source.blocks:
         data = rest + block
         count = len(data) // width
         place = range(start, start + len(data) + 1, width).__getitem__
-        yield [Part(np.frombuffer(data, number, count).tolist(), place)]
+        yield [Part(np.frombuffer(data, dtype, count).tolist(), place)]
         start, rest = start + count * width, data[count * width :]
     if rest:
         raise click.ClickException(

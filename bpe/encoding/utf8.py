@@ -1,4 +1,7 @@
-"""Conversion between str and UTF-8 that keeps invalid bytes and replaces lone surrogates."""
+"""Conversion between str and UTF-8.
+
+Decoding keeps an invalid byte as a lone surrogate. Encoding replaces a lone surrogate by U+FFFD.
+"""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Format(ABC):
     """The name of the format, as an error shows it."""
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
-    names_split: ClassVar[bool] = True
+    says_split: ClassVar[bool] = True
     """Whether a file says how text is split; if not, the name of the vocabulary may say so."""
 
     @abstractmethod

@@ -21,7 +21,7 @@ class Gpt2Format(Format):
     """A vocab.json and its merges.txt; a tokenizer_config.json next to them has added tokens."""
 
     name = "vocab.json and merges.txt"
-    names_split = False
+    says_split = False
 
     def detects(self, source: Source) -> bool:
         return _is_vocab(source) or _is_merges(source)
@@ -41,7 +41,7 @@ class Gpt2Format(Format):
             vocab = json_value.parse(vocab_data)
             vocab.object()
         with named(merges_path):
-            pairs, lines = parse_merges(merges_data)
+            pairs, line_numbers = parse_merges(merges_data)
             if not pairs and len(vocab.value) > 256 + len(added):
                 raise VocabularyError(
                     f"the file has no merges, but {vocab_path.name} has {len(vocab.value)} tokens; "
@@ -49,7 +49,9 @@ class Gpt2Format(Format):
                 )
         with named(vocab_path):
             merges = ListedMerges(
-                pairs, lambda: pairs, lambda index: f"{short_path(merges_path)} line {lines[index]}"
+                pairs,
+                lambda: pairs,
+                lambda index: f"{short_path(merges_path)} line {line_numbers[index]}",
             )
             vocabulary = build(vocab, merges, added=added)
         return TokenizerSpec(
@@ -67,9 +69,7 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     the other file does not exist.
     """
     ending, other_ending = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
-    advice = (
-        f"call bpe.load((vocab_path, merges_path)) if the other file of {path.name} is elsewhere"
-    )
+    advice = "to name both files, call bpe.load((vocab_path, merges_path))"
     if not path.name.endswith(ending):
         raise VocabularyError(
             f"{short_path(path)}: this is the {ending} of a vocabulary, but its name does not end "
@@ -115,11 +115,12 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
             )
         pairs.append((left, right))
         numbers.append(number)
-    # If the last line is truncated, its shortened tokens may form a merge that exists already.
+    # In a truncated last line the right token is shorter, so the merge may make the same token as
+    # an earlier line.
     if lines[-1] and pairs and "".join(pairs[-1]) in {left + right for left, right in pairs[:-1]}:
         raise VocabularyError(
-            f"line {numbers[-1]} makes the token of an earlier line and has no line break; the "
-            "file is truncated"
+            f"line {numbers[-1]} makes the same token as an earlier line, and ends without a line "
+            "break; the file is truncated"
         )
     return pairs, numbers
 

@@ -27,7 +27,7 @@ class TiktokenFormat(Format):
 
     name = "tiktoken"
     suffix = ".tiktoken"
-    names_split = False
+    says_split = False
 
     def detects(self, source: Source) -> bool:
         return any(map(is_line, source.first_lines))

@@ -41,7 +41,7 @@ class WordCounts:
         return self._longest
 
     def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, and reset."""
+        """Return each word with its count, and remove all words. `longest` stays."""
         counts, self._counts = self._counts, Counter()
         return list(counts.items())
 
@@ -55,7 +55,7 @@ class TextCounter(Protocol):
         ...
 
     def add(self, texts: list[StrOrBytes]) -> int:
-        """Count the pre-tokens of `texts`; return the total length of the texts."""
+        """Count the pre-tokens of `texts`; return the sum of len(text)."""
         ...
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
@@ -102,7 +102,7 @@ class _Counter:
             self._split = utf8_splitter(pre_tokenizer)
 
     def add(self, texts: list[StrOrBytes]) -> int:
-        """Count the pre-tokens of `texts`; return their total length."""
+        """Count the pre-tokens of `texts`; return the sum of len(text)."""
         for is_long, some in groupby(texts, lambda text: len(text) > corpus.BLOCK):
             if is_long:
                 for text in some:
@@ -123,11 +123,12 @@ class _Counter:
         stream = self._stream()
         held = 0
         for block in blocks:
-            held += len(block) - self._add_str(stream.feed(block))
-            # The stream may also hold text after its incomplete pre-token, hence the 2.
+            held += len(block) - self._add_pre_tokens(stream.feed(block))
+            # The stream holds an incomplete pre-token, and at most as much text after it that
+            # decides where the pre-token ends.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
-        self._add_str(stream.finish())
+        self._add_pre_tokens(stream.finish())
 
     def _joined(self, blocks: Iterable[bytes]) -> bytes:
         held: list[bytes] = []
@@ -139,7 +140,7 @@ class _Counter:
                 raise too_long_text(self._limits)
         return b"".join(held)
 
-    def _add_str(self, pre_tokens: list[str]) -> int:
+    def _add_pre_tokens(self, pre_tokens: list[str]) -> int:
         """Count pre-tokens; return their size in bytes."""
         counts = Counter(pre_tokens)
         words = {text.encode("utf-8", ESCAPE): counts[text] for text in counts}
@@ -160,7 +161,7 @@ class _NativeCounter:
     """Counts in C++: batches of texts, on several threads."""
 
     def __init__(
-        self, pre_tokenizer: PreTokenizer, threads: int, only_if_worth: bool, limits: Limits
+        self, pre_tokenizer: PreTokenizer, threads: int, threads_must_pay_off: bool, limits: Limits
     ) -> None:
         from pretok import _core
 
@@ -174,18 +175,19 @@ class _NativeCounter:
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # Small enough to count a too long text before the next file, so the error names its file.
-        self._enough = min(BATCH, limits.pre_token // 4)
-        self._min_thread_bytes = WORTH_A_THREAD if only_if_worth else 1
+        # A text with a too long pre-token fills a batch by itself (a character has up to 4 bytes).
+        # So the error comes before the next file is read, and names the right file.
+        self._batch_size = min(BATCH, limits.pre_token // 4)
+        self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
         self._size = 0
 
     def add(self, texts: list[StrOrBytes]) -> int:
-        """Count the pre-tokens of `texts`; return their total length."""
+        """Count the pre-tokens of `texts`; return the sum of len(text)."""
         size = sum(map(len, texts))
         self._batch += texts
         self._size += size
-        if self._size >= self._enough:
+        if self._size >= self._batch_size:
             self._count_batch()
         return size
 
@@ -199,13 +201,13 @@ class _NativeCounter:
             self.add([part])
 
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the text of `blocks` in parts; the boundaries between parts are safe cuts."""
+        """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
         held: list[bytes] = []
-        size = enough = 0
+        size = next_try_size = 0
         for block in blocks:
             held.append(block)
             size += len(block)
-            if size < enough:
+            if size < next_try_size:
                 continue
             text = b"".join(held)
             cut = self._safe_cut(self._machine, text)
@@ -216,7 +218,7 @@ class _NativeCounter:
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
             # Without a safe cut, double the size before the next try: the total time is linear.
-            enough = 0 if cut else 2 * size
+            next_try_size = 0 if cut else 2 * size
         yield b"".join(held)
 
     def _count_batch(self) -> None:

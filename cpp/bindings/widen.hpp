@@ -7,13 +7,13 @@
 
 namespace pretok {
 
-// Writes the code points of UTF-8, which ends at `end`, to `to`, 64 bytes at a time, and moves
-// both: until `stop` is reached, and one further than that at most, or bytes come that are not
-// well-formed, or of a code point beyond 16 bits.
+// Converts UTF-8 from `at` to 16-bit units at `to`, 64 bytes at a time, and moves both. Stops at
+// `stop` or up to one step after it, at a byte that is not well-formed, and at a code point above
+// U+FFFF. The text ends at `end`.
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 
-// Returns what widens with these instructions; nullptr: nothing is faster than one by one.
+// Returns the function for these instructions, or nullptr if a loop over bytes is as fast.
 Widen widen_with(InstructionSet instructions);
 
 #if PRETOK_X86_KERNELS

@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// Appends the bytes that the characters of `text`, in UTF-8, stand for. Returns false and
+// Appends the byte that each character of `text` stands for. `text` is UTF-8. Returns false and
 // appends nothing if a character stands for no byte.
 bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to);
 

@@ -1,4 +1,4 @@
-"""Choose the strings of exhaustive tests: one code point of each class, up to some length."""
+"""Choose the strings of exhaustive tests: all strings over one code point of each class."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pretok.preset import Preset
 from pretok.unicode import CODE_POINTS
 
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
-"""The main presets of their families, which are tested with longer strings."""
-STRINGS = {True: 2_000_000, False: 40_000}
+"""The main preset of each family. Tests try longer strings for these presets."""
+MAX_STRINGS = {True: 2_000_000, False: 40_000}
 """Maximum number of strings of one length, for CORE_NAMES (True) and other presets."""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:
-    """Return one code point of each class of the preset's rules, over all stages.
+    """Return one code point for each combination of the classes of all stages.
 
-    Prefers a letter of a contraction, then ASCII, then the first code point whose class does not
-    depend on the Unicode version.
+    Skips code points whose class depends on the Unicode version. Prefers common ASCII characters,
+    then the lowest code point.
     """
     classes = np.zeros(CODE_POINTS, np.int64)
     for stage in preset.stages:
@@ -44,6 +44,6 @@ def longest(letters: str, is_core: bool) -> int:
     (7, 5)
     """
     length = 0
-    while len(letters) ** (length + 1) <= STRINGS[is_core]:
+    while len(letters) ** (length + 1) <= MAX_STRINGS[is_core]:
         length += 1
     return length

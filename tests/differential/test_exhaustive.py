@@ -21,7 +21,7 @@ import pretok
 from pretok import Preset, PreTokenizer
 from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import Engine, engine
-from pretok.fuzz.exhaustive import STRINGS, longest, one_of_each_class
+from pretok.fuzz.exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Machine, widths_of
 from pretok.text import ESCAPE
@@ -30,7 +30,7 @@ from support import CORE_NAMES, REPORT
 FULL = os.environ.get("PRETOK_FULL") == "1"
 LIMITS = {
     "native": {
-        core: count * ((10 if core else 50) if FULL else 1) for core, count in STRINGS.items()
+        core: count * ((10 if core else 50) if FULL else 1) for core, count in MAX_STRINGS.items()
     },
     "python": {True: 170_000, False: 4_000},
 }

@@ -1,4 +1,4 @@
-// A queue of words between the two steps of WordTable::add.
+// A queue of words between WordTable::prepare and WordTable::add.
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -16,17 +16,17 @@ class WaitingWords {
 public:
   explicit WaitingWords(WordTable &table) : table_(table) {}
 
-  void add(ByteView bytes, std::uint64_t first, const std::uint8_t *limit) {
+  void add(ByteView bytes, std::uint64_t position, const std::uint8_t *limit) {
     Waiting &word = words_[next_++ % words_.size()];
     if (next_ > words_.size())
-      table_.add(word.bytes, word.key, 1, word.first);
-    word = {bytes, table_.prepare(bytes, limit), first};
+      table_.add(word.bytes, word.key, 1, word.position);
+    word = {bytes, table_.prepare(bytes, limit), position};
   }
 
   void finish() {
     for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
       const Waiting &word = words_[i % words_.size()];
-      table_.add(word.bytes, word.key, 1, word.first);
+      table_.add(word.bytes, word.key, 1, word.position);
     }
     next_ = 0;
   }
@@ -35,7 +35,7 @@ private:
   struct Waiting {
     ByteView bytes;
     WordTable::Key key;
-    std::uint64_t first;
+    std::uint64_t position;
   };
 
   WordTable &table_;

@@ -7,7 +7,7 @@ namespace pretok {
 
 struct Word {
   const std::uint8_t *data; // owned by the WordTable
-  std::uint64_t first;      // the lowest `first` that it was added with
+  std::uint64_t first;      // the position of its first occurrence in the texts
   std::int64_t count;
   std::uint32_t size;
 };

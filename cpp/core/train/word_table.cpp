@@ -44,12 +44,12 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
     key.low = both[0];
     key.high = (LITTLE_ENDIAN_BYTES ? both[1] : both[1] >> 8) | std::uint64_t{size} << 56;
   }
-  prefetch(&slots_[slot_of(key)]);
+  prefetch(&slots_[slot_index(key)]);
   return key;
 }
 
-WordTable::Slot &WordTable::slot_for(ByteView bytes, const Key &key, std::uint64_t first) {
-  std::size_t at = slot_of(key);
+WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key, std::uint64_t position) {
+  std::size_t at = slot_index(key);
   for (; slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1)) {
     if (!(slots_[at].key == key))
       continue;
@@ -63,15 +63,15 @@ WordTable::Slot &WordTable::slot_for(ByteView bytes, const Key &key, std::uint64
         "expected pre-tokens below 4 GiB, and fewer than 4 billion distinct ones");
   if ((words_.size() + 1) * 2 > slots_.size()) {
     grow();
-    return slot_for(bytes, key, first);
+    return find_or_insert(bytes, key, position);
   }
-  words_.push_back({store_bytes(bytes), first, 0, static_cast<std::uint32_t>(bytes.size)});
+  words_.push_back({store_bytes(bytes), position, 0, static_cast<std::uint32_t>(bytes.size)});
   slots_[at] = {key, 0, static_cast<std::uint32_t>(words_.size())};
   return slots_[at];
 }
 
 const Word *WordTable::find(ByteView bytes, const Key &key) const {
-  for (std::size_t at = slot_of(key); slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1))
+  for (std::size_t at = slot_index(key); slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1))
     if (slots_[at].key == key) {
       const Word &word = words_[slots_[at].word - 1];
       if (bytes.size <= MAX_EXACT_BYTES ||
@@ -162,7 +162,7 @@ void WordTable::fill_slots() {
   slots_.assign(size, Slot());
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const Key key = prepare({words_[i].data, words_[i].size}, words_[i].data);
-    std::size_t at = slot_of(key);
+    std::size_t at = slot_index(key);
     while (slots_[at].word != 0)
       at = (at + 1) & (slots_.size() - 1);
     slots_[at] = {key, 0, static_cast<std::uint32_t>(i + 1)};
@@ -175,7 +175,7 @@ const std::vector<Word> &WordTable::finish() {
   return words_;
 }
 
-std::size_t WordTable::slot_of(const Key &key) const {
+std::size_t WordTable::slot_index(const Key &key) const {
   return hash_words(key.low, key.high, hash_key_) & (slots_.size() - 1);
 }
 
@@ -205,7 +205,7 @@ void WordTable::grow() {
   for (const Slot &slot : old) {
     if (slot.word == 0)
       continue;
-    std::size_t at = slot_of(slot.key);
+    std::size_t at = slot_index(slot.key);
     while (slots_[at].word != 0)
       at = (at + 1) & (slots_.size() - 1);
     slots_[at] = slot;

@@ -12,33 +12,33 @@
 
 namespace pretok {
 
-// Distinct byte strings with their counts. Uses little more memory than the strings.
+// Distinct byte strings with their counts. Stores the bytes of each word once.
 class WordTable {
 public:
-  // The hash key does not affect the results.
-  explicit WordTable(const HashKey &key = hash_key()) : hash_key_(key), slots_(1024) {}
+  // Results are the same for all hash keys.
+  explicit WordTable(const HashKey &hash_key = pretok::hash_key()) : hash_key_(hash_key), slots_(1024) {}
 
   // The key of a byte string: the bytes themselves if they are few, else a hash.
   struct Key {
     std::uint64_t low;
-    std::uint64_t high; // the size in the highest byte, or LONG_KEY_MARK
+    std::uint64_t high; // highest byte: the size, or LONG_KEY_MARK for a hash
 
     bool operator==(const Key &other) const { return low == other.low && high == other.high; }
   };
 
-  // Returns the key of `bytes` and prefetches its slot, as the first step of `add`. May read
-  // memory up to `limit`.
+  // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May read
+  // past the end of `bytes`, but not past `limit`.
   Key prepare(ByteView bytes, const std::uint8_t *limit) const;
-  // Throws std::length_error for 4 GiB of bytes or more.
-  void add(ByteView bytes, const Key &key, std::int64_t count, std::uint64_t first) {
-    slot_for(bytes, key, first).count += count;
+  // Counts a word. `position` is its place in the texts; the table keeps the first one. Throws
+  // std::length_error if the word has 4 GiB or more.
+  void add(ByteView bytes, const Key &key, std::int64_t count, std::uint64_t position) {
+    find_or_insert(bytes, key, position).count += count;
   }
-  void add(ByteView bytes, std::int64_t count, std::uint64_t first) {
-    add(bytes, prepare(bytes, bytes.data + bytes.size), count, first);
+  void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
+    add(bytes, prepare(bytes, bytes.data + bytes.size), count, position);
   }
-  // Adds all words of another table with the same hash key, and empties that table. In both
-  // tables words must have been added in the order of Word::first. After this, only tables can
-  // be added.
+  // Adds all words of `other`, and empties it. Both tables must have the same hash key, and their
+  // words must have been added in the order of Word::first. After this, only tables can be added.
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word.
   std::size_t longest() const { return longest_; }
@@ -53,8 +53,8 @@ private:
   };
 
   const std::uint8_t *store_bytes(ByteView bytes);
-  std::size_t slot_of(const Key &key) const;
-  Slot &slot_for(ByteView bytes, const Key &key, std::uint64_t first);
+  std::size_t slot_index(const Key &key) const;
+  Slot &find_or_insert(ByteView bytes, const Key &key, std::uint64_t position);
   const Word *find(ByteView bytes, const Key &key) const;
   void store_counts();
   void fill_slots();
@@ -67,8 +67,8 @@ private:
   std::uint8_t *block_end_ = nullptr;
   std::size_t block_bytes_left_ = 0;
   std::size_t longest_ = 0;
-  bool are_counts_stored_ = false; // whether words_ has the counts
-  bool are_slots_filled_ = true;   // whether the slots have words_
+  bool are_counts_stored_ = false; // true if words_ has the current counts
+  bool are_slots_filled_ = true;   // true if slots_ refers to every word of words_
 };
 
 } // namespace pretok
