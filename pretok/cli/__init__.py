@@ -1,6 +1,6 @@
 """The commands without vocabularies: `split`, `explain`, `presets`, `diff`, `program`, `fuzz`.
 
-The console script `pretok` (bpe.cli) adds the commands that need a vocabulary.
+The console script `pretok` adds the commands that need a vocabulary.
 """
 
 from __future__ import annotations

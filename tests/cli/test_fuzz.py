@@ -95,7 +95,7 @@ def test_the_command_shows_a_mismatch_and_exits_with_1(
     ("arguments", "message"),
     [
         (("--preset", "qwen22", "--against", "regex"), "unknown preset 'qwen22'"),
-        (("--against", "python", "--backend", "python"), "both sides would be|not built"),
+        (("--against", "python", "--backend", "python"), "got the Python backend; use|not built"),
         (("--against", "onig"), "'onig' is not one of 'regex', 'tiktoken', 'hf', 'python'"),
         (("--against", "regex", "--seconds", "0"), "0.0 is not in the range x>0"),
     ],

@@ -40,7 +40,7 @@ def test_patterns_that_are_known(preset: str, backend: BackendName) -> None:
 
 
 def test_a_pattern_that_is_unknown_names_the_way_out(backend: BackendName) -> None:
-    with pytest.raises(ValueError, match=r"pat_str='\\\\w\+' is no pattern .* pass preset="):
+    with pytest.raises(ValueError, match=r"pat_str='\\\\w\+'; pass preset= too"):
         Encoding("made", pat_str=r"\w+", mergeable_ranks=SMALL, special_tokens={})
     unknown: Any = None
     with pytest.raises(TypeError, match="pat_str is of type NoneType"):
@@ -151,7 +151,7 @@ def test_from_a_tokenizer_that_changes_text() -> None:
     vocabulary = Vocabulary({id: token for token, id in SMALL.items()})
     with pytest.raises(ValueError, match="changes text \\(NFC\\)"):
         Encoding.from_tokenizer(Tokenizer(vocabulary, "gpt2", normalizer="NFC"))
-    with pytest.raises(ValueError, match="a space before it"):
+    with pytest.raises(ValueError, match=r"changes text \(add_prefix_space\)"):
         Encoding.from_tokenizer(Tokenizer(vocabulary, "gpt2", add_prefix_space=True))
 
 

@@ -55,7 +55,7 @@ def test_a_preset_says_where_it_comes_from(preset: Preset) -> None:
     assert preset.unicode == "16.0" == DEFAULT_VERSION
     of_tiktoken = ("r50k", "cl100k", "o200k", "nanochat", "kimi-k2")
     assert preset.engine == ("tiktoken" if preset.name in of_tiktoken else "hf")
-    assert ("not seen" in preset.source or preset.name == "whitespace") == (
+    assert ("not checked against" in preset.source or preset.name == "whitespace") == (
         preset.exactness == "unknown"
     )
     assert (preset.name == "falcon") == (preset.exactness == "approximate")

@@ -278,7 +278,7 @@ def test_rules_are_values(spec: Spec) -> None:
         for copied in (
             pickle.loads(pickle.dumps(rule)),
             deepcopy(rule),
-            eval(repr(rule), vars(pretok).copy()),
+            eval(repr(rule), {**vars(pretok), **vars(pretok.charsets)}),
         ):
             assert copied == rule
             assert hash(copied) == hash(rule)

@@ -113,7 +113,7 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (1 << 40, (), "expected an int of at most"),
         (300, ["a", "a"], "duplicate special token 'a'"),
         (300, ["a", ""], "special token ''; expected a non-empty str"),
-        (300, ["a", 5], "special token 5; expected a str"),
+        (300, ["a", 5], "special token 5; expected a non-empty str"),
         (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
         (300, {"a": -1}, "special token 'a' has id -1; expected"),
         (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
