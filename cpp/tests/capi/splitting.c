@@ -45,7 +45,7 @@ void test_spans(void) {
   FAILS(pretok_pre_tokenizer_named("gpt", NULL, &made, &fault), PRETOK_UNKNOWN_NAME, "\"gpt\"");
   FAILS(pretok_pre_tokenizer_named("", NULL, &made, &fault), PRETOK_UNKNOWN_NAME, "\"\"");
   FAILS(pretok_pre_tokenizer_named("gpt2", "1.0", &made, &fault), PRETOK_UNKNOWN_NAME,
-        "Unicode \"1.0\"");
+        "Unicode version \"1.0\"");
   FAILS(pretok_pre_tokenizer_named(NULL, NULL, &made, &fault), PRETOK_INVALID_ARGUMENT, "name");
   FAILS(pretok_pre_tokenizer_named("gpt2", NULL, NULL, &fault), PRETOK_INVALID_ARGUMENT,
         "result");
