@@ -325,8 +325,11 @@ int main(int count, char **arguments) {
   const int programs = count > 1 ? std::atoi(arguments[1]) : 1500;
   for (int number = 0; number < programs; ++number) {
     std::vector<StageProgram> stages;
-    for (std::size_t left = 1 + source() % 3 / 2 + source() % 3 / 2; left != 0; --left)
-      stages.push_back({random_program(source), random_behavior(source), source() % 8 == 0});
+    const bool is_isolated = source() % 2 == 0;
+    for (std::size_t left = 1 + source() % 4; left != 0; --left)
+      stages.push_back({random_program(source),
+                        is_isolated ? Behavior::ISOLATED : random_behavior(source),
+                        source() % 8 == 0});
     const PreTokenizer tokenizer(stages, unicode_table("16.0"));
     if (!agree_on_texts(tokenizer, source, 40, "a random program"))
       return 1;

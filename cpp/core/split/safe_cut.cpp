@@ -26,12 +26,12 @@ std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
 }
 
 // Returns the first BOUNDARY of `source` after `from`, which starts a code point.
-std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t from) {
+std::size_t first_cut(const NeighborTable &cuts, const Utf8 &source, std::size_t from) {
   Element before = source.element(from);
   std::size_t at = from + before.width;
   while (at < source.size()) {
     const Element element = source.element(at);
-    if (machine.neighbors().has_boundary(before.class_, element.class_))
+    if (cuts.has_boundary(before.class_, element.class_))
       return at;
     before = element;
     at += element.width;
@@ -83,7 +83,7 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
       ++from;
     if (from == size)
       continue;
-    const std::size_t cut = first_cut(machine, source, from);
+    const std::size_t cut = first_cut(*pre_tokenizer.cuts(), source, from);
     if (cut == size)
       continue;
     const std::size_t end = last_end(machine, data + cut, size - cut, any);
@@ -103,7 +103,7 @@ std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *d
     ++start;
   if (start >= end)
     return 0;
-  const std::size_t cut = first_cut(machine, Utf8(data, end, machine.classes()), start);
+  const std::size_t cut = first_cut(*pre_tokenizer.cuts(), Utf8(data, end, machine.classes()), start);
   if (cut >= end)
     return 0;
   const std::size_t offset = last_end(machine, data + cut, end - cut,
