@@ -2,6 +2,7 @@
 // processor can run, on random texts, for every built-in preset and for random programs.
 #include "core/split/pre_tokenizer.hpp"
 #include "core/split/presets.hpp"
+#include "core/split/safe_cut.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -106,6 +107,26 @@ bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
 
 using Random = std::mt19937;
 
+std::vector<std::size_t> plain_ends(const PreTokenizer &tokenizer, const std::uint8_t *data,
+                                    std::size_t size) {
+  std::vector<std::size_t> ends;
+  tokenizer.steps(Utf8(data, size, tokenizer.classes()),
+                  [&](std::size_t, std::size_t end, int) { ends.push_back(end); });
+  return ends;
+}
+
+// Whether a cut of the first `known` bytes is safe for the whole text.
+bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::size_t known) {
+  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  const std::size_t cut = safe_cut(tokenizer, bytes.data(), known);
+  if (cut == 0 || tokenizer.removes())
+    return true;
+  std::vector<std::size_t> apart = plain_ends(tokenizer, bytes.data(), cut);
+  for (const std::size_t end : plain_ends(tokenizer, bytes.data() + cut, bytes.size() - cut))
+    apart.push_back(cut + end);
+  return cut <= known && apart == plain_ends(tokenizer, bytes.data(), bytes.size());
+}
+
 std::string random_text(Random &source, std::size_t parts) {
   std::string text;
   // Of few parts, so that what hurts comes close together, or of many.
@@ -133,8 +154,9 @@ bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
   for (int round = 0; round < rounds; ++round) {
     std::string text = round % 4 == 0 ? filler(source) : "";
     text += random_text(source, source() % (round % 10 == 0 ? 900 : 12));
-    if (!agree_on(tokenizer, text)) {
-      std::printf("%s: the fast path differs on:", name);
+    if (!agree_on(tokenizer, text) ||
+        !is_cut_safe(tokenizer, text, text.empty() ? 0 : source() % text.size())) {
+      std::printf("%s: the fast path, or a safe cut, differs on:", name);
       for (const char byte : text)
         std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
       std::printf("\n");
@@ -307,7 +329,9 @@ std::vector<StageProgram> random_stages(Random &source) {
   const std::size_t count = 1 + source() % 4;
   const bool is_isolated = source() % 4 != 0;
   while (stages.size() < count)
-    stages.push_back({random_program(source, count == 1 ? 14 : count == 2 ? 5 : 2),
+    stages.push_back({random_program(source, count == 1   ? 14
+                                             : count == 2 ? 5
+                                                          : 2),
                       is_isolated ? Behavior::ISOLATED : random_behavior(source),
                       source() % 8 == 0});
   return stages;

@@ -14,8 +14,11 @@ PreTokenizer::PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table)
   for (const StageProgram &stage : stages) {
     if (classes == nullptr || !is_shared)
       classes = std::make_shared<ClassTable>(stage.program.alphabet, table);
-    stages_.push_back({Machine(stage.program.rules, classes), stage.behavior, stage.invert,
-                       rules_before, {}});
+    stages_.push_back({Machine(stage.program.rules, classes),
+                       stage.behavior,
+                       stage.invert,
+                       rules_before,
+                       {}});
     rules_before += static_cast<int>(stage.program.rules.size());
     removes_ |= stage.behavior == Behavior::REMOVED;
     spaces_ |= stages_.back().machine.spaces();

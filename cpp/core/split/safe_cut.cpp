@@ -66,7 +66,7 @@ public:
 private:
   // Whether the text between two BOUNDARIES is split alike with and without the text after it.
   bool is_safe(std::size_t start, std::size_t cut) const {
-    return ends(start, cut, cut) == ends(start, text_.next(cut), cut);
+    return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
   }
 
   // Returns the ends up to `last` of the pre-tokens of the part from `start` to `end`.

@@ -10,8 +10,8 @@
 namespace pretok {
 
 // Returns the last safe cut found in data[0..size), or 0. It is the end of a pre-token, and
-// safe whatever text follows. `data` starts a pre-token. There is no safe cut if the first stage
-// merges pieces.
+// safe whatever text follows. `data` starts a pre-token. There is no safe cut if the first
+// stage merges pieces.
 //
 // Most cuts are a BOUNDARY of all stages (neighbors.hpp), which two code points show. The text
 // before it depends on the code point after it, and on no other after it. So the text since the

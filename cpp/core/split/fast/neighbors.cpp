@@ -18,15 +18,20 @@ struct NeighborTable::Builder {
   NeighborTable &table;
   const Mask used;
   std::deque<StagePairs> stages{};
-  std::vector<Labels> labels{};      // what label i + 1 stands for
-  std::size_t white{};               // the stage of white space; stages.size() if there is none
-  const StagePairs *limiting{};      // the stage of LENGTH_LIMITED
-  int limiting_rule{};               // and its rule
-  Mask counted{};                    // classes of LENGTH_LIMITED pairs
+  std::vector<Labels> labels{}; // what label i stands for
+  std::size_t white{};          // the stage of white space; stages.size() if there is none
+  const StagePairs *limiting{}; // the stage of LENGTH_LIMITED
+  int limiting_rule{};          // and its rule
+  Mask counted{};               // classes of LENGTH_LIMITED pairs
   bool is_limit_exact{};
 
   Pair &pair(std::size_t a, std::size_t b) const { return table.relations_(a, b); }
-  static int label_in(Pair pair) { return (pair & LABELS) >> LABEL; }
+  // Returns the label of a pair, or -1.
+  static int label_in(Pair pair) {
+    constexpr Pair NOT_LABELED = pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) |
+                                 pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
+    return (pair & NOT_LABELED) != 0 ? -1 : (pair & LABELS) >> LABEL;
+  }
 
   // Calls visit(a, b) for each pair that may occur.
   template <typename Visit> void for_pairs(Visit visit) const {
@@ -54,8 +59,9 @@ struct NeighborTable::Builder {
     for_pairs([&](std::uint8_t a, std::uint8_t b) { pair(a, b) = compose(a, b); });
     if (white != stages.size())
       mark_white_space();
+    drop_rare_joined(machines.front()->classes());
     table.has_exact_limit_ = limiting != nullptr && is_limit_exact && has_one_label();
-    while (labels.size() >> table.label_bits_ != 0)
+    while (labels.size() > std::size_t{1} << table.label_bits_)
       ++table.label_bits_;
   }
 
@@ -82,17 +88,31 @@ struct NeighborTable::Builder {
       if (!stage.is_simple())
         relations |= stage.relations(a, b);
     }
-    if ((relations & pair_bit(AMBIGUOUS)) != 0 && is_together) {
+    if ((relations & pair_bit(AMBIGUOUS)) != 0 && is_together)
       relations = static_cast<Pair>((relations & ~pair_bit(AMBIGUOUS)) | pair_bit(JOINED));
-      table.has_joined_ = true;
-    }
     auto label = std::find(labels.begin(), labels.end(), stage_labels);
     if (label == labels.end()) {
-      if (labels.size() == LABELS >> LABEL)
+      if (labels.size() > LABELS >> LABEL)
         return pair_bit(UNRESOLVED);
       label = labels.insert(label, stage_labels);
     }
-    return static_cast<Pair>(relations | (label - labels.begin() + 1) << LABEL);
+    return static_cast<Pair>(relations | (label - labels.begin()) << LABEL);
+  }
+
+  // JOINED takes time in all texts. It saves time where ASCII text has such pairs.
+  void drop_rare_joined(const ClassTable &classes) const {
+    Mask ascii = 0;
+    for (std::size_t i = 0; i < 0x80; ++i)
+      ascii |= bit(classes.latin1()[i]);
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      table.has_joined_ |=
+          has(ascii, a) && has(ascii, b) && (pair(a, b) & pair_bit(JOINED)) != 0;
+    });
+    if (!table.has_joined_)
+      for_pairs([&](std::uint8_t a, std::uint8_t b) {
+        if ((pair(a, b) & pair_bit(JOINED)) != 0)
+          pair(a, b) = static_cast<Pair>(pair(a, b) ^ pair_bit(JOINED) ^ pair_bit(AMBIGUOUS));
+      });
   }
 
   // Returns the relations of a pair where the stage `index` has a boundary, and none before.
@@ -149,8 +169,8 @@ struct NeighborTable::Builder {
           continue;
         if (i < index && !stage.is_together(a, b) && stages[index].has_end_of_text())
           is_clear = false;
-        const bool is_kept = stage.is_together(a, b) &&
-                             (stage.is_simple() || stage.label(a, b) == stage.gap());
+        const bool is_kept =
+            stage.is_together(a, b) && (stage.is_simple() || stage.label(a, b) == stage.gap());
         const bool is_cut = i < index && stage.has(a, b, BOUNDARY);
         if (has(space, b) && !is_kept && !is_cut)
           is_clear = false;
@@ -211,12 +231,12 @@ struct NeighborTable::Builder {
 
   // Whether all labeled pairs that begin with a counted class have one label.
   bool has_one_label() const {
-    int label = 0;
+    int label = -1;
     bool has_one = true;
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
-      const int found = has(counted, a) ? label_in(pair(a, b)) : 0;
-      has_one &= found == 0 || label == 0 || found == label;
-      label = found == 0 ? label : found;
+      const int found = has(counted, a) ? label_in(pair(a, b)) : -1;
+      has_one &= found < 0 || label < 0 || found == label;
+      label = found < 0 ? label : found;
     });
     return has_one;
   }

@@ -172,8 +172,8 @@ private:
   // Sets begin_ and resume_ to the last boundaries before code point `bit`.
   void note_last_boundary(std::size_t bit, std::size_t at) {
     begin_ = last_in(boundaries_.all, bit, at, begin_);
-    resume_ = rules_.resumes_anywhere() ? begin_
-                                        : last_in(boundaries_.certain, bit, at, resume_);
+    resume_ =
+        rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
   }
 
   // Returns the position of the last one bit in `words` before `bit`, or `otherwise`.

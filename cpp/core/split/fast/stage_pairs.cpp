@@ -85,9 +85,8 @@ void StagePairs::find_held() {
 
 void StagePairs::find_pairs() {
   for (std::uint8_t a = 0; a < END; ++a)
-    if (std::none_of(candidates_[a].begin(), candidates_[a].end(), [&](int index) {
-          return pretok::has(always_matches(rule(index)), a);
-        }))
+    if (std::none_of(candidates_[a].begin(), candidates_[a].end(),
+                     [&](int index) { return pretok::has(always_matches(rule(index)), a); }))
       gap_classes_ |= Mask{1} << a;
   pairs_.fill(pair_bit(BOUNDARY));
   for (std::uint8_t a = 0; a < END; ++a) {
