@@ -260,9 +260,9 @@ private:
     bounds.reserve(source.size() / 3 + OffsetsOutput::MAX_ENDS);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);
-    if (const Machine *machine = pre_tokenizer_.only()) {
+    if (pre_tokenizer_.has_fast_path()) {
       OffsetsOutput output(bounds);
-      Splitter<Source, OffsetsOutput>(*machine, source, kernels(), output).split();
+      Splitter(pre_tokenizer_, source, kernels(), output).split();
     } else {
       pre_tokenizer_.spans(source, kernels(), [&bounds](std::size_t, std::size_t end, int) {
         bounds.push_back(static_cast<std::int64_t>(end));

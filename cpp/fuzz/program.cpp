@@ -76,7 +76,8 @@ void add_texts(Input &input, Record &words) {
 
 // Records of rules with any masks and counts, over an alphabet of the atoms themselves.
 Record made_words(Input &input) {
-  Record words{0x70740002, static_cast<std::uint32_t>(1 + input.below(4) / 3)};
+  const auto kind = static_cast<std::uint32_t>(input.below(16));
+  Record words{0x70740002, kind % 4 < 3 ? 1 : 2 + kind / 4 % 3};
   for (std::uint32_t stage = 0; stage < words[1]; ++stage) {
     words.push_back(static_cast<std::uint32_t>(input.below(8) == 0 ? input.below(5) : 0));
     words.push_back(input.below(8) == 0);

@@ -3,8 +3,6 @@
 namespace pretok {
 namespace {
 
-using Candidates = std::array<std::vector<int>, END + 1>;
-
 Candidates candidates_by_class(const std::vector<Rule> &rules) {
   Candidates candidates;
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
@@ -64,10 +62,9 @@ std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classe
 
 } // namespace
 
-Machine::Machine(const Program &program, UnicodeTable table)
-    : classes_(program.alphabet, table), rules_(with_classes(program.rules, classes_)),
-      candidates_(candidates_by_class(rules_)),
-      neighbors_(rules_, candidates_, classes_.used()) {
+Machine::Machine(const std::vector<Rule> &rules, std::shared_ptr<const ClassTable> classes)
+    : classes_(std::move(classes)), rules_(with_classes(rules, *classes_)),
+      candidates_(candidates_by_class(rules_)) {
   for (const Rule &rule : rules_)
     if (const auto *spaces = std::get_if<Spaces>(&rule))
       spaces_ |= spaces->space;

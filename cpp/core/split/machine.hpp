@@ -4,16 +4,16 @@
 
 #include "core/base/noinline.hpp"
 #include "core/split/behavior.hpp"
-#include "core/split/fast/neighbors.hpp"
 #include "core/split/program.hpp"
 #include "core/split/rules.hpp"
 #include "core/split/text.hpp"
 #include "core/unicode/class_table.hpp"
-#include "core/unicode/unicode.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,13 +29,18 @@ struct Undecided {
   Mask classes;
 };
 
-// Splits with the rules of a program, in one Unicode version. Immutable; linear time.
+// For each class the rules that can begin with it, in order.
+using Candidates = std::array<std::vector<int>, END + 1>;
+
+// Splits with the rules of a program. Immutable; linear time.
 class Machine {
 public:
-  Machine(const Program &program, UnicodeTable table);
+  // `classes` is the table of the program's alphabet. Machines may share it.
+  Machine(const std::vector<Rule> &rules, std::shared_ptr<const ClassTable> classes);
 
-  const ClassTable &classes() const { return classes_; }
-  const NeighborTable &neighbors() const { return neighbors_; }
+  const ClassTable &classes() const { return *classes_; }
+  const std::vector<Rule> &rules() const { return rules_; }
+  const Candidates &candidates() const { return candidates_; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
 
   // Calls emit(end, rule) for each pre-token of `source`, in order. With `partial`, more text
@@ -94,9 +99,8 @@ public:
     return {position, in_gap, GAP, position, UNLIMITED, 0};
   }
 
-  // Whether the split after the last boundary may depend on the end of the text, although no
-  // pair there is unresolved. `last` is the class of the last code point.
-  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
+  // Returns the white space of every Spaces rule.
+  Mask spaces() const { return spaces_; }
 
   // Returns the length of the run of `mask` at the start of `source`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
@@ -142,10 +146,9 @@ private:
     return std::visit([&](const auto &other) { return other.match(text, start); }, rule);
   }
 
-  ClassTable classes_;
+  std::shared_ptr<const ClassTable> classes_;
   std::vector<Rule> rules_;
-  std::array<std::vector<int>, END + 1> candidates_;
-  NeighborTable neighbors_;
+  Candidates candidates_;
   Mask spaces_ = 0; // white space of every Spaces rule
 };
 

@@ -2,6 +2,7 @@
 // a text of its own. pretok/machine/staged.py is its twin.
 #pragma once
 
+#include "core/split/fast/neighbors.hpp"
 #include "core/split/fast/splitter.hpp"
 #include "core/split/machine.hpp"
 #include "core/split/program.hpp"
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pretok {
@@ -18,7 +20,7 @@ namespace pretok {
 class PreTokenizer {
 public:
   // There is at least one stage.
-  PreTokenizer(const std::vector<StageProgram> &stages, UnicodeTable table);
+  PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table);
 
   // Returns the classes of the first stage, for the sources to split.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
@@ -31,6 +33,31 @@ public:
   // Whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
+  // Returns the table of the leading ISOLATED stages that share the alphabet of the first one,
+  // or nullptr. A BOUNDARY of it is one of the split.
+  const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
+
+  // Whether Splitter can split by all stages at once.
+  bool has_fast_path() const { return has_fast_path_; }
+  // The Rules of Splitter, if has_fast_path().
+  const NeighborTable &neighbors() const { return *neighbors_; }
+  bool resumes_anywhere() const { return stages_.size() == 1; }
+  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
+  template <typename Source, typename Emit>
+  void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
+    if (stages_.size() == 1) {
+      stages_.front().machine.run(text, from, to, false, emit);
+      return;
+    }
+    // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
+    const std::size_t end = to < text.size() ? text.next(to) : to;
+    const auto put = [&](std::size_t, std::size_t at, int rule) {
+      if (at <= to)
+        emit(at, rule);
+    };
+    cut<true>(0, part_of(text.source, from, end, classes()), from, GAP, kernels(), put);
+  }
+
   // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
   // gap keeps the rule of the stage before.
   template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
@@ -40,8 +67,19 @@ public:
   // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
-    if (source.size() != 0)
-      cut<false>(0, source, 0, GAP, use, emit);
+    if (source.size() == 0)
+      return;
+    if (!has_fast_path_)
+      return cut<false>(0, source, 0, GAP, use, emit);
+    std::size_t start = 0;
+    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        emit(start, found[i], GAP);
+        start = found[i];
+      }
+    };
+    EndBuffer ends(put_all);
+    Splitter(*this, source, use, ends).split();
   }
 
 private:
@@ -50,6 +88,20 @@ private:
     Behavior behavior;
     bool invert;
     int rules_before;
+    std::optional<NeighborTable> neighbors; // if ISOLATED, without a fast path for all stages
+  };
+
+  // One stage as the Rules of Splitter.
+  struct StageRules {
+    const Stage &stage;
+
+    const NeighborTable &neighbors() const { return *stage.neighbors; }
+    bool resumes_anywhere() const { return true; }
+    bool end_matters(std::uint8_t last) const { return has(stage.machine.spaces(), last); }
+    template <typename Source, typename Emit>
+    void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
+      stage.machine.run(text, from, to, false, emit);
+    }
   };
 
   // In smaller texts the fast path costs more than it saves.
@@ -79,36 +131,48 @@ private:
         start = end;
       });
       applier.finish();
-    } else if (with_rules || piece.size() < WORTH_THE_FAST_PATH) {
-      stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
-        put(start, end, stage_rule);
-        start = end;
-      });
-    } else {
-      split(
-          stage.machine, piece,
-          [&](const std::size_t *ends, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-              put(start, ends[i], GAP);
-              start = ends[i];
-            }
-          },
-          use);
+      return;
     }
+    if constexpr (!with_rules)
+      if (piece.size() >= WORTH_THE_FAST_PATH)
+        return cut_fast(stage, piece, use, put);
+    stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
+      put(start, end, stage_rule);
+      start = end;
+    });
+  }
+
+  template <typename Source, typename Put>
+  static void cut_fast(const Stage &stage, const Source &piece, const Kernels &use,
+                       const Put &put) {
+    std::size_t start = 0;
+    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        put(start, found[i], GAP);
+        start = found[i];
+      }
+    };
+    EndBuffer ends(put_all);
+    const StageRules rules{stage};
+    Splitter(rules, piece, use, ends).split();
   }
 
   std::vector<Stage> stages_;
+  std::optional<NeighborTable> neighbors_;
+  bool has_fast_path_ = false;
   bool removes_ = false;
+  Mask spaces_ = 0; // white space of every Spaces rule
 };
 
 // Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
-// until all are passed. `ends` is a pointer to std::size_t. No stage may remove text.
+// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
+// ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
-  if (const Machine *machine = pre_tokenizer.only())
-    return split(*machine, source, sink, use);
-  EndBuffer<Sink> ends(sink);
+  EndBuffer ends(sink);
+  if (pre_tokenizer.has_fast_path())
+    return Splitter(pre_tokenizer, source, use, ends).split();
   pre_tokenizer.spans(source, use,
                       [&ends](std::size_t, std::size_t end, int) { ends.add(end); });
   ends.flush();
@@ -118,11 +182,13 @@ void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
 template <typename Source>
 std::size_t count(const PreTokenizer &pre_tokenizer, const Source &source,
                   const Kernels &use = kernels()) {
-  if (const Machine *machine = pre_tokenizer.only())
-    return count(*machine, source, use);
-  std::size_t total = 0;
-  pre_tokenizer.spans(source, use, [&total](std::size_t, std::size_t, int) { ++total; });
-  return total;
+  EndCounter counter;
+  if (pre_tokenizer.has_fast_path())
+    Splitter(pre_tokenizer, source, use, counter).split();
+  else
+    pre_tokenizer.spans(source, use,
+                        [&](std::size_t, std::size_t end, int) { counter.add(end); });
+  return counter.total();
 }
 
 } // namespace pretok

@@ -12,7 +12,10 @@
 //   always_follows(a)  classes that a match always takes after class a: a lower bound;
 //   always_matches     classes that always begin a match: a lower bound;
 //   rejects_next(a)    classes after a first class a with which `match` fails: a lower bound;
-//   interior           classes of a match without its lead and tail: an upper bound.
+//   interior           classes of a match without its lead and tail: an upper bound;
+//   always_joins(a, b) whether each match that holds a, and is not rejected by b, takes b too:
+//                      a lower bound.
+// for_masks(change) calls change(mask) for each mask of the rule's own.
 #pragma once
 
 #include "core/split/rules/cased_word.hpp"

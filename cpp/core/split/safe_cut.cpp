@@ -5,6 +5,7 @@
 #include "core/split/sources.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace pretok {
@@ -12,6 +13,8 @@ namespace {
 
 // Candidates that are tried before the window grows.
 constexpr std::size_t TRIES = 16;
+
+using Accepts = std::function<bool(std::size_t)>;
 
 // Returns the number of bytes at the end that may begin an incomplete sequence.
 std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
@@ -25,90 +28,119 @@ std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   return tails < wanted ? tails + 1 : 0;
 }
 
-// Returns the first BOUNDARY of `source` after `from`, which starts a code point.
-std::size_t first_cut(const Machine &machine, const Utf8 &source, std::size_t from) {
-  Element before = source.element(from);
-  std::size_t at = from + before.width;
-  while (at < source.size()) {
-    const Element element = source.element(at);
-    if (machine.neighbors().has_boundary(before.class_, element.class_))
-      return at;
-    before = element;
-    at += element.width;
-  }
-  return at;
-}
+// Finds safe cuts in a text whose last sequence is complete.
+class Finder {
+public:
+  Finder(const PreTokenizer &pre_tokenizer, const std::uint8_t *data, std::size_t size,
+         const Accepts &accepts)
+      : pre_tokenizer_(pre_tokenizer), text_(data, size, pre_tokenizer.classes()),
+        accepts_(accepts) {}
 
-// As safe_cut, for a text that starts a pre-token; the cut must satisfy accepts(cut).
-std::size_t last_end(const Machine &machine, const std::uint8_t *data, std::size_t size,
-                     const std::function<bool(std::size_t)> &accepts) {
-  std::vector<std::size_t> ends;
-  machine.run(Utf8(data, size, machine.classes()), true, false,
-              [&ends](std::size_t end, int) { ends.push_back(end); });
-  // A cut is safe if the text before it is split alike with and without the text after it. A
-  // pre-token may look past its own end, but not past the next pre-token.
-  std::size_t tries = 0;
-  for (std::size_t tried = ends.size(); tried > 0 && tries < TRIES; --tried) {
-    if (!accepts(ends[tried - 1]))
-      continue;
-    ++tries;
+  // Returns the last safe cut after `from` that is found, or 0. `from` starts a code point. If
+  // `is_start`, it also starts a pre-token.
+  std::size_t find(std::size_t from, bool is_start) const {
+    std::array<std::size_t, TRIES + 1> last{}; // the last BOUNDARY, each at its number
     std::size_t count = 0;
-    bool same = true;
-    machine.run(Utf8(data, ends[tried - 1], machine.classes()), false, false,
-                [&](std::size_t end, int) {
-                  same = same && count < tried && ends[count] == end;
-                  ++count;
-                });
-    if (same && count == tried)
-      return ends[tried - 1];
+    std::size_t first = from;
+    if (is_start)
+      last[count++] = from;
+    Element before = text_.element(from);
+    for (std::size_t at = from + before.width; at < text_.size();) {
+      const Element element = text_.element(at);
+      if (pre_tokenizer_.cuts()->has_boundary(before.class_, element.class_)) {
+        if (count == 0)
+          first = at;
+        last[count++ % last.size()] = at;
+      }
+      before = element;
+      at += element.width;
+    }
+    for (std::size_t tries = 1; tries < last.size() && tries < count; ++tries) {
+      const std::size_t cut = last[(count - tries) % last.size()];
+      if (accepts_(cut) && is_safe(last[(count - tries - 1) % last.size()], cut))
+        return cut;
+    }
+    return count == 0 ? 0 : last_end(first);
   }
-  return 0;
-}
+
+private:
+  // Whether the text between two BOUNDARIES is split alike with and without the text after it.
+  bool is_safe(std::size_t start, std::size_t cut) const {
+    return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
+  }
+
+  // Returns the ends up to `last` of the pre-tokens of the part from `start` to `end`.
+  std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
+    std::vector<std::size_t> found;
+    pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),
+                         [&](std::size_t, std::size_t at, int) {
+                           if (start + at <= last)
+                             found.push_back(start + at);
+                         });
+    return found;
+  }
+
+  // Returns the last pre-token of the first stage that ends at a safe cut, or 0. `start` starts
+  // one. What comes before the cut must be split alike with and without the text after it. A
+  // pre-token may look past its own end, but not past the next pre-token.
+  std::size_t last_end(std::size_t start) const {
+    const Machine &machine = *pre_tokenizer_.first();
+    std::vector<std::size_t> found;
+    machine.run(part_of(text_, start, text_.size(), text_.classes()), true, false,
+                [&](std::size_t end, int) { found.push_back(start + end); });
+    std::size_t tries = 0;
+    for (std::size_t tried = found.size(); tried > 0 && tries < TRIES; --tried) {
+      const std::size_t cut = found[tried - 1];
+      if (!accepts_(cut))
+        continue;
+      ++tries;
+      std::size_t count = 0;
+      bool is_same = true;
+      machine.run(part_of(text_, start, cut, text_.classes()), false, false,
+                  [&](std::size_t end, int) {
+                    is_same = is_same && count < tried && found[count] == start + end;
+                    ++count;
+                  });
+      if (is_same && count == tried)
+        return cut;
+    }
+    return 0;
+  }
+
+  const PreTokenizer &pre_tokenizer_;
+  const Utf8 text_;
+  const Accepts &accepts_;
+};
 
 } // namespace
 
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size) {
-  if (pre_tokenizer.first() == nullptr)
-    return 0;
-  const Machine &machine = *pre_tokenizer.first();
   size -= incomplete(data, size);
-  const Utf8 source(data, size, machine.classes());
-  const auto any = [](std::size_t) { return true; };
+  if (pre_tokenizer.first() == nullptr || size == 0)
+    return 0;
+  const Accepts any = [](std::size_t) { return true; };
+  const Finder finder(pre_tokenizer, data, size, any);
   for (std::size_t window = 1024;; window = saturating_multiply<std::size_t>(window, 16)) {
     if (window >= size)
-      return last_end(machine, data, size, any);
+      return finder.find(0, true);
     std::size_t from = size - window;
     while (from < size && is_tail(data[from]))
       ++from;
-    if (from == size)
-      continue;
-    const std::size_t cut = first_cut(machine, source, from);
-    if (cut == size)
-      continue;
-    const std::size_t end = last_end(machine, data + cut, size - cut, any);
-    if (end != 0)
-      return cut + end;
+    const std::size_t cut = from == size ? 0 : finder.find(from, false);
+    if (cut != 0)
+      return cut;
   }
 }
 
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
-                        std::size_t start, std::size_t end,
-                        const std::function<bool(std::size_t)> &accepts) {
+                        std::size_t start, std::size_t end, const Accepts &accepts) {
   if (pre_tokenizer.first() == nullptr)
     return 0;
-  const Machine &machine = *pre_tokenizer.first();
   end -= incomplete(data, end);
   while (start < end && is_tail(data[start]))
     ++start;
-  if (start >= end)
-    return 0;
-  const std::size_t cut = first_cut(machine, Utf8(data, end, machine.classes()), start);
-  if (cut >= end)
-    return 0;
-  const std::size_t offset = last_end(machine, data + cut, end - cut,
-                                      [&](std::size_t last) { return accepts(cut + last); });
-  return offset == 0 ? 0 : cut + offset;
+  return start >= end ? 0 : Finder(pre_tokenizer, data, end, accepts).find(start, false);
 }
 
 } // namespace pretok

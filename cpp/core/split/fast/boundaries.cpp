@@ -18,11 +18,62 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
   return sum;
 }
 
+// As Kernels::resolve_labels, for tables with JOINED pairs.
+void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks,
+                           unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::uint64_t certain = relation_bits[BOUNDARY][block];
+    const std::uint64_t unresolved = relation_bits[UNRESOLVED][block];
+    const std::uint64_t conditional = relation_bits[CONDITIONAL][block];
+    const std::uint64_t plain =
+        ~(certain | unresolved | conditional | relation_bits[SPACE_PAIR][block]);
+    const std::uint64_t joined = relation_bits[JOINED][block] & plain;
+    const std::uint64_t after_plain = plain << 1 | carry.plain >> 63;
+    const std::uint64_t may_change = plain & after_plain & ~joined;
+    // First the changes between pairs that are not JOINED. Those after a run of JOINED pairs
+    // are not known yet.
+    std::uint64_t differs = 0;
+    for (unsigned i = 0; i < label_bits; ++i) {
+      const std::uint64_t label = relation_bits[LABEL + i][block];
+      differs |= label ^ (label << 1 | carry.labels[i] >> 63);
+    }
+    std::uint64_t changed = differs & may_change;
+    // A run of JOINED pairs takes the label of the pair before it, or its own first label if it
+    // begins a pre-token. The addition finds the runs that begin with a one (white_space).
+    const std::uint64_t begins = joined & ~(joined << 1);
+    const std::uint64_t takes = begins & after_plain & ~(changed << 1 | carry.changed >> 63);
+    differs = 0;
+    for (unsigned i = 0; i < label_bits; ++i) {
+      std::uint64_t label = relation_bits[LABEL + i][block];
+      const std::uint64_t before = label << 1 | carry.labels[i] >> 63;
+      const std::uint64_t first = (takes & before) | (begins & ~takes & label);
+      label = (label & ~joined) | (joined & ~(joined + first));
+      differs |= label ^ (label << 1 | carry.labels[i] >> 63);
+      carry.labels[i] = label;
+    }
+    changed = differs & may_change;
+    const std::uint64_t doubtful =
+        relation_bits[AMBIGUOUS][block] | changed << 1 | carry.changed >> 63;
+    // One pair between two runs of JOINED pairs: whether it changes the label was not known
+    // when the second run took its label.
+    const std::uint64_t between = begins & ~(joined << 1 | carry.joined >> 63) & after_plain &
+                                  (joined << 2 | carry.joined >> 62);
+    carry.plain = plain;
+    carry.joined = joined;
+    carry.changed = changed;
+    boundaries.certain[block] = certain;
+    boundaries.all[block] = certain | conditional | (changed & ~doubtful);
+    boundaries.unresolved[block] = unresolved | (changed & doubtful) | between;
+    boundaries.changed[block] = changed;
+  }
+}
+
 } // namespace
 
 void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
                          std::size_t count) {
-  use.resolve_labels(relation_bits, (count + 63) / 64, label_bits_, carry_, *this);
+  const auto resolve_labels = has_joined_ ? resolve_joined_labels : use.resolve_labels;
+  resolve_labels(relation_bits, (count + 63) / 64, label_bits_, carry_, *this);
   for (std::size_t block = 0, left = count; left != 0; ++block) {
     const std::size_t here = left < 64 ? left : 64;
     left -= here;
@@ -98,7 +149,14 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  boundaries |= ends & ~beyond;
+  // Where a stage before ends the piece, it ends ALL_BUT_LAST too, which takes the whole run.
+  const auto next = [&](Relation relation) {
+    return relation_bits[relation][block] >> 1 |
+           (left != 0 ? relation_bits[relation][block + 1] << 63 : 0);
+  };
+  const std::uint64_t piece_ends = next(PIECE_END);
+  boundaries |= ends & ~beyond & ~piece_ends;
+  unresolved_bits |= ends & piece_ends & next(UNRESOLVED);
   if (left == 0)
     unresolved_bits |= ends & last;
 

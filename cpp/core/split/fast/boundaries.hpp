@@ -44,7 +44,7 @@ class Boundaries : public BoundaryBits {
 public:
   explicit Boundaries(const NeighborTable &table)
       : length_limit_(table.length_limit()), has_exact_limit_(table.has_exact_limit()),
-        label_bits_(table.label_bits()) {}
+        has_joined_(table.has_joined()), label_bits_(table.label_bits()) {}
 
   // Fills the BoundaryBits for the next `count` code points of the text.
   void resolve(const Kernels &use, const RelationBits &relation_bits, std::size_t count);
@@ -62,6 +62,7 @@ private:
 
   const std::uint32_t length_limit_;
   const bool has_exact_limit_;
+  const bool has_joined_;
   const unsigned label_bits_;
   // Carries from the block before. newline_ and tail_ are one bit; the words are whole.
   Carry carry_;

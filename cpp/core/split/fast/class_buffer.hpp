@@ -31,6 +31,7 @@ struct BoundaryBits {
 // label, and the bits of its labels.
 struct Carry {
   std::uint64_t plain = 0;
+  std::uint64_t joined = 0;
   std::uint64_t changed = 0;
   std::array<std::uint64_t, 4> labels{};
 };

@@ -1,253 +1,250 @@
 #include "core/split/fast/neighbors.hpp"
 
+#include "core/split/fast/stage_pairs.hpp"
+
 #include <algorithm>
+#include <deque>
 
 namespace pretok {
 namespace {
 
-Mask may_follow(const Rule &rule, std::uint8_t a) {
-  return std::visit([a](const auto &kind) { return kind.may_follow(a); }, rule);
-}
-Mask only_in_suffix(const Rule &rule, std::uint8_t a) {
-  return std::visit([a](const auto &kind) { return kind.only_in_suffix(a); }, rule);
-}
-Mask always_follows(const Rule &rule, std::uint8_t a) {
-  return std::visit([a](const auto &kind) { return kind.always_follows(a); }, rule);
-}
-Mask rejects_next(const Rule &rule, std::uint8_t a) {
-  return std::visit([a](const auto &kind) { return kind.rejects_next(a); }, rule);
-}
-Mask interior(const Rule &rule) {
-  return std::visit([](const auto &kind) { return kind.interior(); }, rule);
-}
-Mask always_matches(const Rule &rule) {
-  return std::visit([](const auto &kind) { return kind.always_matches(); }, rule);
-}
-
-// The white space of all Spaces rules; `space` is 0 if a condition in neighbors.hpp fails.
-struct WhiteSpace {
-  Mask space = 0;
-  Mask newline = 0;
-  Mask tail = 0;
-};
+Mask bit(std::size_t class_) { return Mask{1} << class_; }
 
 } // namespace
 
 struct NeighborTable::Builder {
-  const std::vector<Rule> &rules;
-  const std::array<std::vector<int>, END + 1> &candidates;
+  using Labels = std::vector<int>; // of each stage
+
   NeighborTable &table;
-  std::vector<int> labels{}; // label i + 1 names rule labels[i]
+  const Mask used;
+  std::deque<StagePairs> stages{};
+  std::vector<Labels> labels{}; // what label i stands for
+  std::size_t white{};          // the stage of white space; stages.size() if there is none
+  const StagePairs *limiting{}; // the stage of LENGTH_LIMITED
+  int limiting_rule{};          // and its rule
+  Mask counted{};               // classes of LENGTH_LIMITED pairs
+  bool is_limit_exact{};
 
-  const Rule &rule(int index) const { return rules[static_cast<std::size_t>(index)]; }
-  Pair &pair(std::uint8_t a, std::uint8_t b) const { return table.relations_(a, b); }
+  Pair &pair(std::size_t a, std::size_t b) const { return table.relations_(a, b); }
+  // Returns the label of a pair, or -1.
+  static int label_in(Pair pair) {
+    constexpr Pair NOT_LABELED = pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) |
+                                 pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
+    return (pair & NOT_LABELED) != 0 ? -1 : (pair & LABELS) >> LABEL;
+  }
 
-  static int label_in(Pair pair) { return (pair & LABELS) >> LABEL; }
-
-  void build() {
-    // Classes that may be in a gap. A gap is one pre-token.
-    Mask gap_classes = 0;
+  // Calls visit(a, b) for each pair that may occur.
+  template <typename Visit> void for_pairs(Visit visit) const {
     for (std::uint8_t a = 0; a < END; ++a)
-      if (std::none_of(candidates[a].begin(), candidates[a].end(),
-                       [&](int index) { return has(always_matches(rule(index)), a); }))
-        gap_classes |= Mask{1} << a;
+      for (std::uint8_t b = 0; b < END; ++b)
+        if (has(used, a) && has(used, b))
+          visit(a, b);
+  }
+
+  void build(const std::vector<const Machine *> &machines) {
+    Followers live;
+    live.fill(used);
+    for (const Machine *machine : machines) {
+      stages.emplace_back(*machine, live);
+      for_pairs([&](std::uint8_t a, std::uint8_t b) {
+        if (stages.back().has(a, b, BOUNDARY))
+          live[a] &= ~bit(b);
+      });
+    }
     for (std::uint8_t a = 0; a <= END; ++a)
       for (std::uint8_t b = 0; b <= END; ++b)
         pair(a, b) = pair_bit(BOUNDARY);
-    for (std::uint8_t a = 0; a < END; ++a) {
-      Mask together = has(gap_classes, a) ? gap_classes : 0;
-      for (const Rule &alternative : rules)
-        together |= may_follow(alternative, a);
-      for (std::uint8_t b = 0; b < END; ++b)
-        if (has(together, b))
-          pair(a, b) = relations_of(a, b);
-    }
-    white_space();
-    const bool is_conditional = mark_conditional(gap_classes);
-    mark_ambiguous(is_conditional);
-    table.has_exact_limit_ = is_limit_exact();
-    while (labels.size() >> table.label_bits_ != 0)
+    find_white_space();
+    find_limit();
+    for_pairs([&](std::uint8_t a, std::uint8_t b) { pair(a, b) = compose(a, b); });
+    if (white != stages.size())
+      mark_white_space();
+    drop_rare_joined(machines.front()->classes());
+    table.has_exact_limit_ = limiting != nullptr && is_limit_exact && has_one_label();
+    while (labels.size() > std::size_t{1} << table.label_bits_)
       ++table.label_bits_;
   }
 
-  // Returns the relations of a pair that a pre-token may hold.
-  Pair relations_of(std::uint8_t a, std::uint8_t b) {
-    const auto maker = std::find_if(candidates[a].begin(), candidates[a].end(), [&](int index) {
-      return !has(rejects_next(rule(index), a), b);
-    });
-    if (maker == candidates[a].end() || !has(always_follows(rule(*maker), a), b))
-      return pair_bit(UNRESOLVED);
+  // Returns the relations of all stages together.
+  Pair compose(std::uint8_t a, std::uint8_t b) {
     Pair relations = 0;
-    const auto *run = std::get_if<Run>(&rule(*maker));
-    if (run != nullptr && run->at_most > 1 && has(run->body, a) && has(run->body, b)) {
-      if (run->at_most > 64)
-        return pair_bit(UNRESOLVED);
-      table.length_limit_ = std::min(table.length_limit_, run->at_most);
-      relations |= pair_bit(LENGTH_LIMITED);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const StagePairs &stage = stages[i];
+      if (stage.has(a, b, BOUNDARY) || stage.has(a, b, CONDITIONAL))
+        return boundary(i, a, b);
+      relations |= stage.relations(a, b);
     }
-    auto label = std::find(labels.begin(), labels.end(), *maker);
+    const bool is_white = (relations & (pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR))) != 0;
+    if ((relations & pair_bit(UNRESOLVED)) != 0 || (is_white && white == stages.size()))
+      return pair_bit(UNRESOLVED);
+    if ((relations & pair_bit(SPACE_PAIR)) != 0)
+      return pair_bit(SPACE_PAIR);
+    relations = 0;
+    Labels stage_labels;
+    bool is_together = true;
+    for (const StagePairs &stage : stages) {
+      is_together &= stage.is_together(a, b);
+      stage_labels.push_back(stage.is_simple() ? stage.gap() : stage.label(a, b));
+      if (!stage.is_simple())
+        relations |= stage.relations(a, b);
+    }
+    if ((relations & pair_bit(AMBIGUOUS)) != 0 && is_together)
+      relations = static_cast<Pair>((relations & ~pair_bit(AMBIGUOUS)) | pair_bit(JOINED));
+    auto label = std::find(labels.begin(), labels.end(), stage_labels);
     if (label == labels.end()) {
-      if (labels.size() == LABELS >> LABEL)
+      if (labels.size() > LABELS >> LABEL)
         return pair_bit(UNRESOLVED);
-      label = labels.insert(label, *maker);
+      label = labels.insert(label, stage_labels);
     }
-    return static_cast<Pair>(relations | (label - labels.begin() + 1) << LABEL);
+    return static_cast<Pair>(relations | (label - labels.begin()) << LABEL);
   }
 
-  // Whether the limit is exact: only one label is LENGTH_LIMITED, no other labeled pair begins
-  // with a class of such pairs, and the tail of the rule takes none of its body.
-  bool is_limit_exact() const {
-    int label = 0;
-    Mask counts = 0; // classes of LENGTH_LIMITED pairs
-    for (std::uint8_t a = 0; a < END; ++a)
-      for (std::uint8_t b = 0; b < END; ++b)
-        if ((pair(a, b) & pair_bit(LENGTH_LIMITED)) != 0) {
-          if (label != 0 && label != label_in(pair(a, b)))
-            return false;
-          label = label_in(pair(a, b));
-          counts |= Mask{1} << a | Mask{1} << b;
-        }
-    if (label == 0)
+  // JOINED takes time in all texts. It saves time where ASCII text has such pairs.
+  void drop_rare_joined(const ClassTable &classes) const {
+    Mask ascii = 0;
+    for (std::size_t i = 0; i < 0x80; ++i)
+      ascii |= bit(classes.latin1()[i]);
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      table.has_joined_ |=
+          has(ascii, a) && has(ascii, b) && (pair(a, b) & pair_bit(JOINED)) != 0;
+    });
+    if (!table.has_joined_)
+      for_pairs([&](std::uint8_t a, std::uint8_t b) {
+        if ((pair(a, b) & pair_bit(JOINED)) != 0)
+          pair(a, b) = static_cast<Pair>(pair(a, b) ^ pair_bit(JOINED) ^ pair_bit(AMBIGUOUS));
+      });
+  }
+
+  // Returns the relations of a pair where the stage `index` has a boundary, and none before.
+  Pair boundary(std::size_t index, std::uint8_t a, std::uint8_t b) const {
+    const bool is_certain = stages[index].has(a, b, BOUNDARY);
+    Pair relations = pair_bit(CONDITIONAL);
+    bool is_cut = is_certain;
+    for (std::size_t i = 0; i < index; ++i) {
+      const StagePairs &stage = stages[i];
+      is_cut &= ((bit(a) | bit(b)) & stage.held()) == 0;
+      if (stage.has(a, b, LENGTH_LIMITED))
+        relations |= pair_bit(LENGTH_LIMITED);
+      if (!stage.is_simple() && !continues(stage, a, b))
+        return pair_bit(UNRESOLVED);
+    }
+    return is_cut ? pair_bit(BOUNDARY) : relations;
+  }
+
+  // Whether a pre-token of the stage that holds a and b has the label of the pair, and cannot
+  // change it with the next code point.
+  bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
+    constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
+                              pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
+    if ((stage.relations(a, b) & DOUBTFUL) != 0)
       return false;
-    for (std::uint8_t a = 0; a < END; ++a)
-      for (std::uint8_t b = 0; b < END; ++b)
-        if (has(counts, a) && label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != label)
-          return false;
-    const auto *run = std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label - 1)]));
-    return run != nullptr && (run->body & run->tail) == 0;
-  }
-
-  // Marks the pairs that only the suffix of a word can hold. Returns false if the proof for
-  // CONDITIONAL fails.
-  bool mark_conditional(Mask gap_classes) {
-    for (const Rule &alternative : rules) {
-      const auto *word = std::get_if<CasedWord>(&alternative);
-      if (word == nullptr || !word->suffix)
-        continue;
-      for (std::uint8_t a = 0; a < END; ++a)
-        for (std::uint8_t b = 0; b < END; ++b)
-          if (has(word->upper | word->lower, a) && has(word->suffix->apostrophe, b) &&
-              pair(a, b) != pair_bit(UNRESOLVED))
-            return false;
-    }
-    for (std::uint8_t a = 0; a < END; ++a) {
-      Mask firm = has(gap_classes, a) ? gap_classes : 0;
-      for (const Rule &alternative : rules)
-        firm |= may_follow(alternative, a) & ~only_in_suffix(alternative, a);
-      for (std::uint8_t b = 0; b < END; ++b)
-        if (pair(a, b) == pair_bit(UNRESOLVED) && !has(firm, b))
-          pair(a, b) = pair_bit(CONDITIONAL);
-    }
+    for (std::uint8_t c = 0; c < END; ++c)
+      if (has(used, c) && stage.label(b, c) != StagePairs::NO_LABEL &&
+          stage.label(b, c) != stage.label(a, b))
+        return false;
     return true;
   }
 
-  // Marks the labeled pairs that the rule of another, preceding label may hold too.
-  void mark_ambiguous(bool is_conditional) {
-    for (std::uint8_t a = 0; a < END; ++a)
-      for (std::uint8_t before = 0; before < END; ++before) {
-        const int previous_label = label_in(pair(before, a));
-        if (previous_label == 0)
-          continue;
-        const Rule &maker = rule(labels[static_cast<std::size_t>(previous_label - 1)]);
-        const Mask allowed =
-            may_follow(maker, a) & ~(is_conditional ? only_in_suffix(maker, a) : 0);
-        for (std::uint8_t b = 0; b < END; ++b)
-          if (label_in(pair(a, b)) != 0 && label_in(pair(a, b)) != previous_label &&
-              has(allowed, b))
-            pair(a, b) |= pair_bit(AMBIGUOUS);
+  // Chooses the stage whose white space Boundaries::resolve splits, if other stages surely keep
+  // white space together, or surely cut it before.
+  void find_white_space() {
+    white = stages.size();
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (stages[i].space() != 0) {
+        if (white != stages.size() || !is_white_space_clear(i)) {
+          white = stages.size();
+          return;
+        }
+        white = i;
       }
   }
 
-  void white_space() {
-    const WhiteSpace white = find_white_space();
-    if (white.space == 0)
-      return;
-    for (std::uint8_t a = 0; a < END; ++a)
-      for (std::uint8_t b = 0; b < END; ++b) {
-        Pair &relations = pair(a, b);
-        if (has(white.space, a) && has(white.space, b))
-          relations = pair_bit(SPACE_PAIR);
-        else if (has(white.space, b) && label_in(relations) != 0)
-          relations = is_tail_of_label(relations, b, white.tail)
-                          ? static_cast<Pair>(relations | pair_bit(TAIL_PAIR))
-                          : pair_bit(UNRESOLVED);
-        else if (has(white.newline | white.tail, a) && relations != pair_bit(BOUNDARY))
-          relations = pair_bit(UNRESOLVED);
+  bool is_white_space_clear(std::size_t index) const {
+    const Mask space = stages[index].space();
+    bool is_clear = true;
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      for (std::size_t i = 0; i < stages.size(); ++i) {
+        const StagePairs &stage = stages[i];
+        if (!has(space, a) || i == index || !has(stage.live()[a], b))
+          continue;
+        if (i < index && !stage.is_together(a, b) && stages[index].has_end_of_text())
+          is_clear = false;
+        const bool is_kept =
+            stage.is_together(a, b) && (stage.is_simple() || stage.label(a, b) == stage.gap());
+        const bool is_cut = i < index && stage.has(a, b, BOUNDARY);
+        if (has(space, b) && !is_kept && !is_cut)
+          is_clear = false;
       }
+    });
+    return is_clear;
+  }
+
+  void mark_white_space() {
+    const StagePairs &stage = stages[white];
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      if (!has(stage.space(), a))
+        return;
+      for (std::size_t i = 0; i < white; ++i) {
+        if (!has(stages[i].live()[a], b) || stages[i].is_together(a, b))
+          continue;
+        // A stage before that of white space may end the run here.
+        pair(a, b) |= pair_bit(PIECE_END);
+        if (!stages[i].has(a, b, BOUNDARY))
+          pair(a, b) = pair_bit(UNRESOLVED) | pair_bit(PIECE_END);
+      }
+    });
     for (std::uint8_t a = 0; a <= END; ++a)
       for (std::uint8_t b = 0; b < END; ++b) {
-        if (has(white.newline, b))
+        if (has(stage.newline(), b))
           pair(a, b) |= pair_bit(NEWLINE_CLASS);
-        if (has(white.tail, b))
+        if (has(stage.tail(), b))
           pair(a, b) |= pair_bit(TAIL_CLASS);
       }
   }
 
-  // Whether the rule of the label has this tail, and b is in it.
-  bool is_tail_of_label(Pair relations, std::uint8_t b, Mask tail) const {
-    const auto *run =
-        std::get_if<Run>(&rule(labels[static_cast<std::size_t>(label_in(relations) - 1)]));
-    return run != nullptr && has(run->tail & tail, b) && tail_of(*run) == tail;
-  }
-  // Returns the white space in an unlimited tail.
-  Mask tail_of(const Run &run) const { return run.tail_at_most == 0 ? run.tail & white_ : 0; }
-
-  WhiteSpace find_white_space() {
-    WhiteSpace white;
-    for (const Rule &alternative : rules)
-      if (const auto *spaces = std::get_if<Spaces>(&alternative)) {
-        if (spaces->at_most != 0 || (white.space != 0 && spaces->space != white.space))
-          return {};
-        white.space = spaces->space;
-      }
-    white_ = white.space;
-    for (const Rule &alternative : rules) {
-      if (!std::holds_alternative<Spaces>(alternative) &&
-          (interior(alternative) & white.space) != 0)
-        return {};
-      // Pairs that begin another tail are UNRESOLVED.
-      if (const auto *run = std::get_if<Run>(&alternative); run != nullptr && white.tail == 0)
-        white.tail = tail_of(*run);
-    }
-    bool first = true;
-    for (std::uint8_t a = 0; a < END; ++a)
-      if (has(white.space, a)) {
-        Mask newline = 0;
-        if (!all_but_last(a, white.space, newline) || (!first && newline != white.newline))
-          return {};
-        white.newline = newline;
-        first = false;
-      }
-    return white;
+  // Finds the limit of LENGTH_LIMITED pairs. It is exact if only one rule has such pairs, every
+  // labeled pair of its stage that begins with a class of them has its label, and its tail
+  // takes none of its body.
+  void find_limit() {
+    is_limit_exact = true;
+    for (const StagePairs &stage : stages)
+      for_pairs([&](std::uint8_t a, std::uint8_t b) {
+        if (!stage.has(a, b, LENGTH_LIMITED))
+          return;
+        const int rule = stage.label(a, b);
+        if (limiting != nullptr && (limiting != &stage || limiting_rule != rule))
+          is_limit_exact = false;
+        limiting = &stage;
+        limiting_rule = rule;
+        counted |= bit(a) | bit(b);
+        const Run &run = std::get<Run>(stage.rule(rule));
+        table.length_limit_ = std::min(table.length_limit_, run.at_most);
+        is_limit_exact &= (run.body & run.tail) == 0;
+      });
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      if (limiting != nullptr && has(counted, a) &&
+          limiting->label(a, b) != StagePairs::NO_LABEL &&
+          limiting->label(a, b) != limiting_rule)
+        is_limit_exact = false;
+    });
   }
 
-  // Whether ALL_BUT_LAST, or LAST_NEWLINE before it, matches white space of class a that more
-  // white space follows. Sets `newline` to the line breaks of LAST_NEWLINE.
-  bool all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
-    for (const int index : candidates[a]) {
-      if ((space & ~rejects_next(rule(index), a)) == 0)
-        continue;
-      const auto *spaces = std::get_if<Spaces>(&rule(index));
-      if (spaces == nullptr || spaces->through == Through::ALL)
-        return false;
-      if (spaces->through == Through::END_OF_TEXT)
-        continue;
-      if (spaces->through == Through::ALL_BUT_LAST)
-        return true;
-      if (newline != 0 && newline != spaces->newline)
-        return false;
-      newline = spaces->newline & space;
-    }
-    return false;
+  // Whether all labeled pairs that begin with a counted class have one label.
+  bool has_one_label() const {
+    int label = -1;
+    bool has_one = true;
+    for_pairs([&](std::uint8_t a, std::uint8_t b) {
+      const int found = has(counted, a) ? label_in(pair(a, b)) : -1;
+      has_one &= found < 0 || label < 0 || found == label;
+      label = found < 0 ? label : found;
+    });
+    return has_one;
   }
-
-  Mask white_ = 0;
 };
 
-NeighborTable::NeighborTable(const std::vector<Rule> &rules,
-                             const std::array<std::vector<int>, END + 1> &candidates,
-                             Mask used) {
-  Builder{rules, candidates, *this}.build();
+NeighborTable::NeighborTable(const std::vector<const Machine *> &stages) {
+  const Mask used = stages.front()->classes().used();
+  Builder{*this, used}.build(stages);
   relations_.cover_by_rectangles(used);
 }
 

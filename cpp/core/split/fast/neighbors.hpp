@@ -65,22 +65,18 @@
 #pragma once
 
 #include "core/split/fast/relations.hpp"
-#include "core/split/rules.hpp"
-#include "core/unicode/classes.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace pretok {
 
+class Machine;
+
 class NeighborTable {
 public:
-  // `candidates` lists for each class the rules that can begin with it, in order. `used` holds
-  // the classes of at least one code point.
-  NeighborTable(const std::vector<Rule> &rules,
-                const std::array<std::vector<int>, END + 1> &candidates, Mask used);
+  // The table of ISOLATED stages over one alphabet; there is at least one.
+  explicit NeighborTable(const std::vector<const Machine *> &stages);
 
   // Whether the pair is a BOUNDARY. It is if `before` is END, which stands before the text.
   bool has_boundary(std::uint8_t before, std::uint8_t after) const {
@@ -91,6 +87,8 @@ public:
   std::uint32_t length_limit() const { return length_limit_; }
   // Whether each `length_limit` of them end a pre-token. Otherwise they are unresolved.
   bool has_exact_limit() const { return has_exact_limit_; }
+  // Whether any pair is JOINED.
+  bool has_joined() const { return has_joined_; }
   // Return the number of bits in a label.
   unsigned label_bits() const { return label_bits_; }
 
@@ -99,6 +97,7 @@ private:
 
   std::uint32_t length_limit_ = 64;
   bool has_exact_limit_ = false;
+  bool has_joined_ = false;
   unsigned label_bits_ = 0;
   Relations relations_;
 };

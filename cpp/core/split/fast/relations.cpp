@@ -37,10 +37,13 @@ Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
   return {rows, common};
 }
 
-// Returns rectangles that cover `matrix`, by the greedy algorithm for set cover. Candidates are
-// the intersections of two rows.
-std::vector<Rectangle> cover(const Matrix &matrix) {
-  std::vector<Mask> different(matrix.begin(), matrix.end());
+// Returns rectangles that cover `matrix` and do not meet `outside`, by the greedy algorithm for
+// set cover. Candidates are the intersections of two rows.
+std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
+  Matrix inside{};
+  for (std::size_t a = 0; a < CLASSES; ++a)
+    inside[a] = ~outside[a];
+  std::vector<Mask> different(inside.begin(), inside.end());
   sort_unique(different);
   std::vector<Mask> meets;
   for (const Mask row : different)
@@ -50,7 +53,7 @@ std::vector<Rectangle> cover(const Matrix &matrix) {
   sort_unique(meets);
   std::vector<Rectangle> choices;
   for (const Mask columns : meets)
-    choices.push_back(rectangle_of(matrix, columns));
+    choices.push_back(rectangle_of(inside, columns));
   std::vector<Rectangle> rectangles;
   Matrix left = matrix;
   for (;;) {
@@ -75,6 +78,15 @@ std::vector<Rectangle> cover(const Matrix &matrix) {
   }
 }
 
+// Whether nothing depends on whether the relation holds for a pair of `relations`.
+bool is_free(std::uint8_t relation, Pair relations) {
+  constexpr Pair NOT_LABELED =
+      pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
+  if (relation >= LABEL || relation == AMBIGUOUS || relation == JOINED)
+    return (relations & NOT_LABELED) != 0;
+  return relation == CONDITIONAL && (relations & pair_bit(BOUNDARY)) != 0;
+}
+
 } // namespace
 
 void Relations::cover_by_rectangles(Mask used) {
@@ -85,10 +97,10 @@ void Relations::cover_by_rectangles(Mask used) {
     Matrix fails{};
     for (std::uint8_t a = 0; a < CLASSES; ++a)
       for (std::uint8_t b = 0; b < END; ++b)
-        if (has(before, a) && has(used, b))
+        if (has(before, a) && has(used, b) && !is_free(relation, (*this)(a, b)))
           (((*this)(a, b) & pair_bit(relation)) != 0 ? holds : fails)[a] |= Mask{1} << b;
-    std::vector<Rectangle> rectangles = cover(holds);
-    std::vector<Rectangle> complement = cover(fails);
+    std::vector<Rectangle> rectangles = cover(holds, fails);
+    std::vector<Rectangle> complement = cover(fails, holds);
     if (complement.size() < rectangles.size()) {
       inverted_.push_back(relation);
       rectangles = std::move(complement);

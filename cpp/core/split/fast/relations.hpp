@@ -18,10 +18,12 @@ enum Relation : std::uint8_t {
   SPACE_PAIR,
   LENGTH_LIMITED,
   AMBIGUOUS,
+  JOINED,
   TAIL_PAIR,
+  PIECE_END,
   NEWLINE_CLASS, // b is a line break of LAST_NEWLINE
   TAIL_CLASS,    // b is white space that a tail takes
-  LABEL,         // the lowest of four bits: the label, or 0
+  LABEL,         // the lowest of four bits
 };
 inline constexpr std::size_t RELATIONS = LABEL + 4;
 

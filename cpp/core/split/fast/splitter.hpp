@@ -1,11 +1,12 @@
-// The fast path of splitting: the boundaries of Machine::run, without the rules of pre-tokens.
+// The fast path of splitting: the boundaries of the rules, mostly without trying rules.
 #pragma once
 
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/split/fast/boundaries.hpp"
 #include "core/split/fast/class_buffer.hpp"
-#include "core/split/machine.hpp"
+#include "core/split/fast/neighbors.hpp"
+#include "core/split/sources.hpp"
 #include "core/split/text.hpp"
 
 #include <array>
@@ -73,10 +74,19 @@ private:
   std::size_t total_ = 0;
 };
 
-template <typename Source, typename Output> class Splitter {
+// `Rules` splits where the pairs of neighbors() decide nothing, and has these members:
+//   neighbors()                      the NeighborTable;
+//   resumes_anywhere()               whether run may begin at any boundary, not only at one
+//                                    between the classes of a BOUNDARY;
+//   end_matters(last)                whether the split after the last boundary may depend on
+//                                    the end of the text, although no pair there is
+//                                    unresolved; `last` is the class of the last code point;
+//   run(text, from, to, emit)        calls emit(end, rule) for each pre-token from `from` to
+//                                    the first boundary at or after `to`.
+template <typename Rules, typename Source, typename Output> class Splitter {
 public:
-  Splitter(const Machine &machine, const Source &source, const Kernels &use, Output &output)
-      : machine_(machine), use_(use), text_(source, false), boundaries_(machine.neighbors()),
+  Splitter(const Rules &rules, const Source &source, const Kernels &use, Output &output)
+      : rules_(rules), use_(use), text_(source, false), boundaries_(rules.neighbors()),
         output_(output) {}
 
   void split() {
@@ -85,7 +95,7 @@ public:
     for (std::size_t at = 0; at < size; at += buffer_.units) {
       read(use_, text_.source, at, buffer_);
       buffer_.classes()[-1] = last;
-      use_.classify_pairs(machine_.neighbors().relations(), buffer_.classes(), buffer_.blocks(),
+      use_.classify_pairs(rules_.neighbors().relations(), buffer_.classes(), buffer_.blocks(),
                           relation_bits_);
       last = buffer_.classes()[buffer_.count - 1];
       boundaries_.resolve(use_, relation_bits_, buffer_.count);
@@ -98,8 +108,8 @@ public:
       finish(at);
     }
     // The last pre-token may depend on the end of the text.
-    if (is_undecided_ || machine_.end_matters(last))
-      run_to_end(begin_);
+    if (is_undecided_ || rules_.end_matters(last))
+      run(resume_, size, begin_, size + 1, 0);
     else if (size != 0)
       output_.add(size);
     output_.flush();
@@ -111,28 +121,24 @@ private:
   bool resolve_by_rules(std::size_t at) {
     std::size_t bit = 0; // all pairs before it are resolved
     for (;;) {
-      std::size_t begin = begin_;
       if (!is_undecided_) {
         bit = next_in(boundaries_.unresolved, bit);
         if (bit == buffer_.count)
           return true;
-        begin = last_boundary_before(bit, at);
+        note_last_boundary(bit, at);
       }
       const std::size_t end = next_in(boundaries_.certain, bit);
       clear(bit, end);
-      if (end == buffer_.count) {
-        begin_ = begin;
-        is_undecided_ = true;
+      is_undecided_ = end == buffer_.count;
+      if (is_undecided_)
         return true;
-      }
-      is_undecided_ = false;
       const std::size_t stop = at + buffer_.offset(end);
-      const std::size_t beyond = run(begin, stop, at, bit);
+      const std::size_t beyond = run(resume_, stop, begin_, at, bit);
       if (beyond != 0) {
         split_rest(at, end, beyond);
         return false;
       }
-      begin_ = stop;
+      begin_ = resume_ = stop;
       bit = end + 1;
     }
   }
@@ -145,7 +151,7 @@ private:
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
                 buffer_.one_unit_each ? nullptr : buffer_.offsets());
     output_.add(position);
-    run_to_end(position);
+    run(position, text_.size(), position, text_.size() + 1, 0);
     output_.flush();
   }
 
@@ -163,13 +169,23 @@ private:
     return block * 64 + lowest_bit(word);
   }
 
-  std::size_t last_boundary_before(std::size_t bit, std::size_t at) const {
+  // Sets begin_ and resume_ to the last boundaries before code point `bit`.
+  void note_last_boundary(std::size_t bit, std::size_t at) {
+    begin_ = last_in(boundaries_.all, bit, at, begin_);
+    resume_ =
+        rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
+  }
+
+  // Returns the position of the last one bit in `words` before `bit`, or `otherwise`.
+  std::size_t last_in(const BitWords &words, std::size_t bit, std::size_t at,
+                      std::size_t otherwise) const {
     std::size_t block = bit / 64;
-    std::uint64_t word = boundaries_.all[block] & ((std::uint64_t{1} << bit % 64) - 1);
+    std::uint64_t word =
+        bit % 64 == 0 ? 0 : words[block] & ((std::uint64_t{1} << bit % 64) - 1);
     while (word == 0) {
       if (block == 0)
-        return begin_;
-      word = boundaries_.all[--block];
+        return otherwise;
+      word = words[--block];
     }
     return at + buffer_.offset(block * 64 + highest_bit(word));
   }
@@ -187,28 +203,21 @@ private:
   }
 
   void finish(std::size_t at) {
-    const std::size_t blocks = buffer_.blocks();
     if (!is_undecided_)
-      begin_ = last_boundary(at);
-    output_.add(use_, boundaries_.all.data(), blocks, at,
+      note_last_boundary(buffer_.count, at);
+    output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
                 buffer_.one_unit_each ? nullptr : buffer_.offsets());
   }
 
-  std::size_t last_boundary(std::size_t at) const {
-    for (std::size_t block = buffer_.blocks(); block-- != 0;)
-      if (boundaries_.all[block] != 0)
-        return at + buffer_.offset(block * 64 + highest_bit(boundaries_.all[block]));
-    return begin_;
-  }
-
-  void run_to_end(std::size_t from) { run(from, text_.size(), text_.size() + 1, 0); }
-
-  // Runs the machine from `from` to `to`. Outputs ends before `at`, the start of the buffer.
-  // Sets the boundaries of ends in the buffer, which are at code point `bit` or after it.
-  // Returns the end of a pre-token that ends after `to`, or 0.
-  std::size_t run(std::size_t from, std::size_t to, std::size_t at, std::size_t bit) {
+  // Runs the rules from `from` to `to`. The boundaries up to `known` are known. Outputs ends
+  // before `at`, the start of the buffer. Sets the boundaries of ends in the buffer, which are
+  // at code point `bit` or after it. Returns the end of a pre-token that ends after `to`, or 0.
+  std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
+                  std::size_t bit) {
     std::size_t beyond = 0;
     const auto emit = [&](std::size_t end, int) {
+      if (end <= known)
+        return;
       if (end < at) {
         output_.add(end);
         return;
@@ -221,11 +230,11 @@ private:
         ++bit; // reaches the bit of `to` at most
       boundaries_.all[bit / 64] |= std::uint64_t{1} << bit % 64;
     };
-    machine_.run(text_, from, to, false, emit);
+    rules_.run(text_, from, to, emit);
     return beyond;
   }
 
-  const Machine &machine_;
+  const Rules &rules_;
   const Kernels &use_;
   Text<Source> text_;
   ClassBuffer buffer_;
@@ -233,26 +242,8 @@ private:
   Boundaries boundaries_;
   Output &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
+  std::size_t resume_ = 0;    // where the rules can begin to find it
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
-
-// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
-// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
-// ClassBuffer::MAX_CODE_POINTS.
-template <typename Source, typename Sink>
-void split(const Machine &machine, const Source &source, Sink sink,
-           const Kernels &use = kernels()) {
-  EndBuffer<Sink> ends(sink);
-  Splitter<Source, EndBuffer<Sink>>(machine, source, use, ends).split();
-}
-
-// Returns the number of pre-tokens of `source`.
-template <typename Source>
-std::size_t count(const Machine &machine, const Source &source,
-                  const Kernels &use = kernels()) {
-  EndCounter counter;
-  Splitter<Source, EndCounter>(machine, source, use, counter).split();
-  return counter.total();
-}
 
 } // namespace pretok

@@ -41,6 +41,13 @@ struct CasedWord {
     return end;
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(upper);
+    change(lower);
+    change(lead);
+    if (suffix)
+      suffix->for_masks(change);
+  }
   Mask first() const { return upper | lower | lead; }
   Mask may_follow(std::uint8_t a) const {
     return may_follow_before_suffix(a) | (suffix ? suffix->may_follow(a) : 0);
@@ -57,6 +64,10 @@ struct CasedWord {
   Mask always_matches() const { return upper | lower; }
   Mask rejects_next(std::uint8_t a) const {
     return has(upper | lower, a) ? 0 : ~(upper | lower);
+  }
+  // A letter may end a suffix.
+  bool always_joins(std::uint8_t a, std::uint8_t b) const {
+    return has(always_follows(a), b) && !(suffix && has(suffix->interior(), a));
   }
   Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 

@@ -51,12 +51,17 @@ struct Contraction {
     return NO_MATCH;
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(apostrophe);
+    change(letters);
+  }
   Mask first() const { return apostrophe; }
   Mask may_follow(std::uint8_t a) const { return has(apostrophe | letters, a) ? letters : 0; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
   Mask always_follows(std::uint8_t) const { return 0; }
   Mask always_matches() const { return 0; }
   Mask rejects_next(std::uint8_t) const { return ~letters; }
+  bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return apostrophe | letters; }
 };
 

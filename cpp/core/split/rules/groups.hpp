@@ -43,6 +43,10 @@ struct Groups {
     return end;
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(body);
+    change(stop);
+  }
   Mask first() const { return body; }
   // With `stop`, the end of the run decides whether any group matches. So even groups of one
   // code point have no certain boundaries.
@@ -53,6 +57,7 @@ struct Groups {
   Mask always_follows(std::uint8_t) const { return 0; }
   Mask always_matches() const { return 0; }
   Mask rejects_next(std::uint8_t) const { return 0; }
+  bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return body; }
 };
 

@@ -40,12 +40,17 @@ struct Literal {
     return NO_MATCH;
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(begin);
+    change(rest);
+  }
   Mask first() const { return begin; }
   Mask may_follow(std::uint8_t a) const { return has(begin | rest, a) ? rest : 0; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
   Mask always_follows(std::uint8_t) const { return 0; }
   Mask always_matches() const { return 0; }
   Mask rejects_next(std::uint8_t) const { return 0; }
+  bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return begin | rest; }
 };
 
@@ -71,12 +76,18 @@ struct Enclosed {
     return most - left < at_least ? NO_MATCH : match_literal(text, end, after);
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(begin);
+    change(rest);
+    change(body);
+  }
   Mask first() const { return begin; }
   Mask may_follow(std::uint8_t a) const { return has(interior(), a) ? rest | body : 0; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
   Mask always_follows(std::uint8_t) const { return 0; }
   Mask always_matches() const { return 0; }
   Mask rejects_next(std::uint8_t) const { return 0; }
+  bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return begin | rest | body; }
 };
 

@@ -41,6 +41,12 @@ struct Phrase {
     }
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(begin);
+    change(word);
+    change(joint);
+    change(lead);
+  }
   Mask first() const { return begin | lead; }
   Mask may_follow(std::uint8_t a) const {
     return (has(lead | joint, a) ? begin : 0) | (has(word, a) ? word | joint : 0);
@@ -51,6 +57,7 @@ struct Phrase {
   }
   Mask always_matches() const { return begin; }
   Mask rejects_next(std::uint8_t a) const { return has(begin, a) ? 0 : ~begin; }
+  bool always_joins(std::uint8_t a, std::uint8_t b) const { return has(always_follows(a), b); }
   Mask interior() const { return word | joint; }
 };
 

@@ -47,6 +47,11 @@ struct Run {
     return end;
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(body);
+    change(lead);
+    change(tail);
+  }
   Mask first() const { return lead_required ? lead : body | lead; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
   Mask may_follow(std::uint8_t a) const {
@@ -67,6 +72,11 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
+  // A class of both lead and tail may be either.
+  bool always_joins(std::uint8_t a, std::uint8_t b) const {
+    const bool counts = at_most > 1 && has(body, a) && has(body, b);
+    return has(always_follows(a), b) && !counts && !has(lead & tail, a);
+  }
   Mask interior() const { return body; }
 };
 

@@ -53,6 +53,10 @@ struct Spaces {
     return limited(text, start, end);
   }
 
+  template <typename Change> void for_masks(Change change) {
+    change(space);
+    change(newline);
+  }
   Mask first() const { return space; }
   Mask may_follow(std::uint8_t a) const { return has(space, a) && at_most != 1 ? space : 0; }
   Mask only_in_suffix(std::uint8_t) const { return 0; }
@@ -61,6 +65,7 @@ struct Spaces {
   }
   Mask always_matches() const { return through == Through::ALL && at_least == 1 ? space : 0; }
   Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
+  bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return space; }
 
 private:

@@ -1,0 +1,285 @@
+#include "core/split/fast/stage_pairs.hpp"
+
+#include <algorithm>
+
+namespace pretok {
+namespace {
+
+Mask first(const Rule &rule) {
+  return std::visit([](const auto &kind) { return kind.first(); }, rule);
+}
+Mask only_in_suffix(const Rule &rule, std::uint8_t a) {
+  return std::visit([a](const auto &kind) { return kind.only_in_suffix(a); }, rule);
+}
+Mask always_follows(const Rule &rule, std::uint8_t a) {
+  return std::visit([a](const auto &kind) { return kind.always_follows(a); }, rule);
+}
+Mask rejects_next(const Rule &rule, std::uint8_t a) {
+  return std::visit([a](const auto &kind) { return kind.rejects_next(a); }, rule);
+}
+Mask interior(const Rule &rule) {
+  return std::visit([](const auto &kind) { return kind.interior(); }, rule);
+}
+Mask always_matches(const Rule &rule) {
+  return std::visit([](const auto &kind) { return kind.always_matches(); }, rule);
+}
+bool always_joins(const Rule &rule, std::uint8_t a, std::uint8_t b) {
+  return std::visit([a, b](const auto &kind) { return kind.always_joins(a, b); }, rule);
+}
+
+} // namespace
+
+StagePairs::StagePairs(const Machine &machine, const Followers &live)
+    : rules_(machine.rules()), candidates_(machine.candidates()), live_(live),
+      used_(machine.classes().used()), held_by_(rules_.size()), later_in_(rules_.size()) {
+  labels_.fill(NO_LABEL);
+  find_held();
+  find_pairs();
+  find_white_space();
+  if (space_ != 0)
+    mark_white_space();
+  mark_ambiguous(mark_conditional());
+  mark_ambiguous_after_joined();
+  for (std::uint8_t a = 0; a < END; ++a)
+    for (std::uint8_t b = 0; b < END; ++b)
+      is_simple_ &= !pretok::has(used_, a) || !pretok::has(used_ & live_[a], b) ||
+                    is_together(a, b) || has(a, b, BOUNDARY);
+}
+
+bool StagePairs::has_end_of_text() const {
+  return std::any_of(rules_.begin(), rules_.end(), [](const Rule &rule) {
+    const auto *spaces = std::get_if<Spaces>(&rule);
+    return spaces != nullptr && spaces->through == Through::END_OF_TEXT;
+  });
+}
+
+// Returns the classes that may follow class a of a match of the rule, in a piece.
+Mask StagePairs::may_follow(std::size_t rule, std::uint8_t a) const {
+  return live_[a] &
+         std::visit([a](const auto &kind) { return kind.may_follow(a); }, rules_[rule]);
+}
+
+void StagePairs::find_held() {
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    // A rule that rejects every neighbor of a class, and the end, never begins with it.
+    // Spaces may match at the end.
+    Mask begins = first(rules_[i]);
+    for (std::uint8_t a = 0; a < END; ++a)
+      if (pretok::has(begins, a) && !std::holds_alternative<Spaces>(rules_[i]) &&
+          (((live_[a] & used_) | Mask{1} << END) & ~rejects_next(rules_[i], a)) == 0) {
+        begins &= ~(Mask{1} << a);
+        auto &rules = candidates_[a];
+        rules.erase(std::remove(rules.begin(), rules.end(), static_cast<int>(i)), rules.end());
+      }
+    held_by_[i] = begins;
+    for (Mask before = ~begins; before != held_by_[i];) {
+      before = held_by_[i];
+      for (std::uint8_t a = 0; a < END; ++a)
+        if (pretok::has(held_by_[i], a))
+          later_in_[i] |= may_follow(i, a);
+      held_by_[i] |= later_in_[i];
+    }
+    held_ |= held_by_[i];
+  }
+}
+
+void StagePairs::find_pairs() {
+  for (std::uint8_t a = 0; a < END; ++a)
+    if (std::none_of(candidates_[a].begin(), candidates_[a].end(),
+                     [&](int index) { return pretok::has(always_matches(rule(index)), a); }))
+      gap_classes_ |= Mask{1} << a;
+  pairs_.fill(pair_bit(BOUNDARY));
+  for (std::uint8_t a = 0; a < END; ++a) {
+    // A gap is one pre-token.
+    Mask together = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+      if (pretok::has(held_by_[i], a))
+        together |= may_follow(i, a);
+    for (std::uint8_t b = 0; b < END; ++b)
+      if (pretok::has(together & live_[a], b)) {
+        pair(a, b) = label_pair(a, b);
+        if (label(a, b) == gap() || joins(a, b))
+          together_[a] |= Mask{1} << b;
+      }
+  }
+}
+
+// Labels a pair that a pre-token may hold, and returns its relations.
+Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
+  if (!pretok::has(held_, a) && !pretok::has(held_, b)) {
+    label(a, b) = gap();
+    return 0;
+  }
+  const auto &rules = candidates_[a];
+  const auto maker = std::find_if(rules.begin(), rules.end(), [&](int index) {
+    return !pretok::has(rejects_next(rule(index), a), b);
+  });
+  if (maker == rules.end() || !pretok::has(always_follows(rule(*maker), a), b))
+    return pair_bit(UNRESOLVED);
+  const auto *run = std::get_if<Run>(&rule(*maker));
+  const bool is_limited = run != nullptr && run->at_most > 1 && pretok::has(run->body, a) &&
+                          pretok::has(run->body, b);
+  if (is_limited && run->at_most > 64)
+    return pair_bit(UNRESOLVED);
+  label(a, b) = *maker;
+  return is_limited ? pair_bit(LENGTH_LIMITED) : Pair{0};
+}
+
+// Whether a is in a match, and every match that holds a takes b too.
+bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
+  if (pretok::has(gap_classes_, a) || label(a, b) == NO_LABEL)
+    return false;
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    const bool is_rejected =
+        !pretok::has(later_in_[i], a) && pretok::has(rejects_next(rules_[i], a), b);
+    if (pretok::has(held_by_[i], a) && !is_rejected && !always_joins(rules_[i], a, b))
+      return false;
+  }
+  return true;
+}
+
+// Finds the white space of all Spaces rules, unless a condition in neighbors.hpp fails.
+void StagePairs::find_white_space() {
+  Mask space = 0;
+  for (const Rule &rule : rules_)
+    if (const auto *spaces = std::get_if<Spaces>(&rule)) {
+      if (spaces->at_most != 0 || (space != 0 && spaces->space != space))
+        return;
+      space = spaces->space;
+    }
+  Mask tail = 0;
+  for (const Rule &rule : rules_) {
+    if (!std::holds_alternative<Spaces>(rule) && (interior(rule) & space) != 0)
+      return;
+    // Pairs that begin another tail are UNRESOLVED.
+    if (const auto *run = std::get_if<Run>(&rule); run != nullptr && tail == 0)
+      tail = run->tail_at_most == 0 ? run->tail & space : 0;
+  }
+  Mask newlines = 0;
+  bool is_first = true;
+  for (std::uint8_t a = 0; a < END; ++a)
+    if (pretok::has(space, a)) {
+      Mask newline = 0;
+      if (!all_but_last(a, space, newline) || (!is_first && newline != newlines))
+        return;
+      newlines = newline;
+      is_first = false;
+    }
+  space_ = space;
+  newline_ = newlines;
+  tail_ = tail;
+}
+
+// Whether ALL_BUT_LAST, or LAST_NEWLINE before it, matches white space of class a that more
+// white space follows. Sets `newline` to the line breaks of LAST_NEWLINE.
+bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
+  for (const int index : candidates_[a]) {
+    if ((space & ~rejects_next(rule(index), a)) == 0)
+      continue;
+    const auto *spaces = std::get_if<Spaces>(&rule(index));
+    if (spaces == nullptr || spaces->through == Through::ALL)
+      return false;
+    if (spaces->through == Through::END_OF_TEXT)
+      continue;
+    if (spaces->through == Through::ALL_BUT_LAST)
+      return true;
+    if (newline != 0 && newline != spaces->newline)
+      return false;
+    newline = spaces->newline & space;
+  }
+  return false;
+}
+
+void StagePairs::mark_white_space() {
+  for (std::uint8_t a = 0; a < END; ++a)
+    for (std::uint8_t b = 0; b < END; ++b) {
+      if (!pretok::has(live_[a], b))
+        continue;
+      Pair relations = pair(a, b);
+      if (pretok::has(space_, a) && pretok::has(space_, b))
+        relations = pair_bit(SPACE_PAIR);
+      else if (pretok::has(space_, b) && label(a, b) != NO_LABEL && label(a, b) != gap())
+        relations = is_tail_of_label(a, b) ? static_cast<Pair>(relations | pair_bit(TAIL_PAIR))
+                                           : pair_bit(UNRESOLVED);
+      else if (pretok::has(newline_ | tail_, a) && relations != pair_bit(BOUNDARY))
+        relations = pair_bit(UNRESOLVED);
+      else
+        continue;
+      pair(a, b) = relations;
+      together_[a] &= ~(Mask{1} << b);
+      if (relations == pair_bit(SPACE_PAIR) || relations == pair_bit(UNRESOLVED))
+        label(a, b) = NO_LABEL;
+    }
+}
+
+// Whether the rule of the label has this tail, and b is in it.
+bool StagePairs::is_tail_of_label(std::uint8_t a, std::uint8_t b) const {
+  const auto *run = std::get_if<Run>(&rule(label(a, b)));
+  return run != nullptr && pretok::has(run->tail & tail_, b) && run->tail_at_most == 0 &&
+         (run->tail & space_) == tail_;
+}
+
+// Marks the pairs that only the suffix of a word can hold. Returns false if the proof for
+// CONDITIONAL fails.
+bool StagePairs::mark_conditional() {
+  for (const Rule &alternative : rules_) {
+    const auto *word = std::get_if<CasedWord>(&alternative);
+    if (word == nullptr || !word->suffix)
+      continue;
+    for (std::uint8_t a = 0; a < END; ++a)
+      for (std::uint8_t b = 0; b < END; ++b)
+        if (pretok::has(word->upper | word->lower, a) && pretok::has(live_[a], b) &&
+            pretok::has(word->suffix->apostrophe, b) && pair(a, b) != pair_bit(UNRESOLVED))
+          return false;
+  }
+  for (std::uint8_t a = 0; a < END; ++a) {
+    Mask firm = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+      if (pretok::has(held_by_[i], a))
+        firm |= may_follow(i, a) & ~only_in_suffix(rules_[i], a);
+    for (std::uint8_t b = 0; b < END; ++b)
+      if (pair(a, b) == pair_bit(UNRESOLVED) && !pretok::has(firm, b))
+        pair(a, b) = pair_bit(CONDITIONAL);
+  }
+  return true;
+}
+
+// Marks the labeled pairs that the rule of another, preceding label may hold too.
+void StagePairs::mark_ambiguous(bool is_conditional) {
+  for (std::uint8_t a = 0; a < END; ++a)
+    for (std::uint8_t before = 0; before < END; ++before) {
+      const int previous = label(before, a);
+      if (previous == NO_LABEL || previous == gap())
+        continue;
+      const Mask allowed = may_follow(static_cast<std::size_t>(previous), a) &
+                           ~(is_conditional ? only_in_suffix(rule(previous), a) : 0);
+      for (std::uint8_t b = 0; b < END; ++b)
+        if (label(a, b) != NO_LABEL && label(a, b) != previous && pretok::has(allowed, b))
+          pair(a, b) |= pair_bit(AMBIGUOUS);
+    }
+}
+
+// The rule of an ambiguous pair may be any that holds it. So a pair after it is ambiguous too,
+// unless only the rule of its label can hold it.
+void StagePairs::mark_ambiguous_after_joined() {
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (std::uint8_t before = 0; before < END; ++before)
+      for (std::uint8_t a = 0; a < END; ++a) {
+        if (!has(before, a, AMBIGUOUS) || !is_together(before, a))
+          continue;
+        for (std::size_t i = 0; i < rules_.size(); ++i) {
+          if (!pretok::has(held_by_[i], before) || !pretok::has(may_follow(i, before), a))
+            continue;
+          for (std::uint8_t b = 0; b < END; ++b)
+            if (label(a, b) != NO_LABEL && label(a, b) != static_cast<int>(i) &&
+                pretok::has(may_follow(i, a), b) && !has(a, b, AMBIGUOUS)) {
+              pair(a, b) |= pair_bit(AMBIGUOUS);
+              is_done = false;
+            }
+        }
+      }
+  }
+}
+
+} // namespace pretok
