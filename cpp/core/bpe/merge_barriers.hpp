@@ -84,6 +84,19 @@ public:
     flush(start, size, single);
   }
 
+  // Calls visit(at, is_barrier) for each boundary between two characters, in order.
+  template <typename Visit>
+  void for_boundaries(const std::uint8_t *bytes, std::size_t size, Visit visit) const {
+    const DecodedChar first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
+      visit(at, !may_merge_across(left, right));
+      left = right;
+      at += width;
+    }
+  }
+
   // Writes the symbols from which to start merging these bytes, at most one per byte. Returns
   // the number of symbols. A character starts fully merged if no merge can cross its boundaries
   // before its own bytes have merged; otherwise it starts as its bytes. This is exact: until
@@ -186,9 +199,11 @@ private:
 
   bool may_merge_across(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t hash = hash_of(left, right);
-    return (chars_[left].to_right & chars_[right].to_left) != 0 ||
-           (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) != 0 ||
-           left == NO_CHAR || right == NO_CHAR || (left | right) < 0x80;
+    // Branchless: the answer is unpredictable.
+    return ((chars_[left].to_right & chars_[right].to_left) |
+            (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) |
+            static_cast<unsigned>(left == NO_CHAR) | static_cast<unsigned>(right == NO_CHAR) |
+            static_cast<unsigned>((left | right) < 0x80)) != 0;
   }
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
     const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;

@@ -53,9 +53,11 @@ public:
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }
 
-  // Returns whether merging a token's own bytes always makes that token. Looking up a whole
-  // pre-token is then only an optimization.
-  bool all_tokens_reachable() const { return all_tokens_reachable_; }
+  // The whole tokens that merging their own bytes does not make, such as tokens that were added
+  // to a vocabulary by hand. Only a pre-token that is one of them needs the look-up of a whole
+  // token: for any other pre-token, `encode` and `merge` give the same ids. Empty if the
+  // vocabulary is not ordered.
+  const TokenTable &unreachable_tokens() const { return unreachable_tokens_; }
 
   // The merges of an ordered vocabulary (ordered_merges.hpp), and their barriers. nullptr if
   // the vocabulary is not ordered.
@@ -85,7 +87,7 @@ private:
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
   TokenTable whole_tokens_; // tokens that a whole pre-token may become
-  bool all_tokens_reachable_ = false;
+  TokenTable unreachable_tokens_;
   bool in_order_ = false;
   OrderedMerges merges_;
   MergeBarriers barriers_;

@@ -81,9 +81,7 @@ void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTo
         [&](const std::size_t *ends, std::size_t count) {
           for (std::size_t done = 0; done < count;) {
             const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
-            batch_encoder_.encode(instructions,
-                                  {text, text + size, start, ends + done, taken,
-                                   batch_encoder_.first_split_lead()},
+            batch_encoder_.encode(instructions, {text, text + size, start, ends + done, taken},
                                   cache, ids);
             done += taken;
             start = ends[done - 1];

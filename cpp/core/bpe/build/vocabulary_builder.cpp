@@ -57,17 +57,15 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     else
       pairs_from_merges(data.merges);
   }
-  vocabulary_.all_tokens_reachable_ =
-      vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
-  if (data.from_ranks || data.ignore_merges)
+  vocabulary_.unreachable_tokens_.reset(0);
+  if (data.from_ranks || data.ignore_merges) {
+    if (vocabulary_.in_order_ && vocabulary_.merges_.size() != data.mergeable)
+      fill_unreachable_tokens(ids);
     return nullptr;
+  }
   // Here `ignore_merges` is off, so a whole pre-token may be looked up only if merging its
   // bytes gives the same id. Ordered merges guarantee it for every token that they make.
-  std::vector<bool> is_made(vocabulary_.tokens_.size());
-  for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
-       ++symbol)
-    if (vocabulary_.merges_.id(symbol) != NO_ID)
-      is_made[vocabulary_.merges_.id(symbol)] = true;
+  const std::vector<bool> is_made = ids_of_merges();
   std::vector<std::uint32_t> parts(longest(data));
   for (const std::uint32_t id : ids) {
     const TokenView token = vocabulary_.tokens_[id];
@@ -77,7 +75,6 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
                                        vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
                                        parts[0]);
   }
-  vocabulary_.all_tokens_reachable_ = true;
   return nullptr;
 }
 
@@ -131,6 +128,34 @@ void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &id
       else
         vocabulary_.whole_tokens_.insert_short(keys[i], id);
     }
+  }
+}
+
+// Returns for each id whether it is a byte or the result of an ordered merge. The parts of an
+// ordered merge are a valid pair, so merging the bytes of such a token makes it.
+std::vector<bool> Vocabulary::Builder::ids_of_merges() const {
+  std::vector<bool> is_made(vocabulary_.tokens_.size());
+  for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
+       ++symbol)
+    if (vocabulary_.merges_.id(symbol) != NO_ID)
+      is_made[vocabulary_.merges_.id(symbol)] = true;
+  return is_made;
+}
+
+// Of equal tokens, only the one in `whole_tokens_` counts.
+void Vocabulary::Builder::fill_unreachable_tokens(const std::vector<std::uint32_t> &ids) {
+  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
+  const std::vector<bool> is_made = ids_of_merges();
+  std::vector<std::uint32_t> unreachable;
+  for (const std::uint32_t id : ids) {
+    const TokenView token = vocabulary_.tokens_[id];
+    if (!is_made[id] && vocabulary_.whole_tokens_.find(token.bytes, token.size, limit) == id)
+      unreachable.push_back(id);
+  }
+  vocabulary_.unreachable_tokens_.reset(unreachable.size());
+  for (const std::uint32_t id : unreachable) {
+    const TokenView token = vocabulary_.tokens_[id];
+    vocabulary_.unreachable_tokens_.insert(token.bytes, token.size, limit, id);
   }
 }
 

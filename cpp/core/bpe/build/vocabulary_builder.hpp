@@ -18,6 +18,8 @@ public:
 private:
   const char *place_tokens(const VocabularyData &data);
   void fill_whole_tokens(const std::vector<std::uint32_t> &ids);
+  void fill_unreachable_tokens(const std::vector<std::uint32_t> &ids);
+  std::vector<bool> ids_of_merges() const;
   const char *check_merges(const std::vector<Merge> &merges) const;
   // Each order_ function fills `merges_` and returns whether the vocabulary is ordered. Each
   // pairs_ function fills `pairs_`.
