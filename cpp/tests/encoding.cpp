@@ -236,7 +236,7 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
     std::printf("%s\n", wrong);
     return false;
   }
-  ++(vocabulary.ordered() != nullptr ? in_order : in_any_order);
+  ++(vocabulary.is_in_order() ? in_order : in_any_order);
   with_unreachable += vocabulary.unreachable_tokens().is_empty() ? 0 : 1;
   for (int round = 0; round < 3; ++round)
     if (!agree_on_long(example, vocabulary))

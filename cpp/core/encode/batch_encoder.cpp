@@ -177,7 +177,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
 // Finds the ids of all misses, or their Source.
 void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
                                  CacheMiss *misses, PreTokenCache &cache) const {
-  const OrderedMerges *const merges = vocabulary_.ordered();
+  const OrderedMerges *const merges = vocabulary_.merge_table();
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
