@@ -21,6 +21,13 @@ struct PreTokenBatch {
   std::size_t start;         // start of the first, in bytes of `text`
   const std::size_t *ends;   // end of each, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
+  // The added tokens among them, by ascending index. They are not looked up.
+  struct Added {
+    std::uint32_t id;
+    std::uint8_t index;
+  };
+  const Added *added;
+  std::size_t added_count;
 
   std::size_t start_of(std::size_t i) const { return i == 0 ? start : ends[i - 1]; }
   std::size_t size_of(std::size_t i) const { return ends[i] - start_of(i); }

@@ -25,6 +25,26 @@ bool is_chinese(const PreTokenBatch &batch) {
   return 8 * count > batch.count;
 }
 
+// Replaces the look-up of each added token by its id. `entries` has room for all of them.
+void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
+  for (std::size_t i = 0; i < batch.added_count; ++i) {
+    entries[i].count = 1;
+    entries[i].ids[0] = batch.added[i].id;
+    probe.hits[batch.added[i].index] = &entries[i];
+  }
+  const std::size_t miss_count = probe.miss_count;
+  probe.miss_count = 0;
+  const PreTokenBatch::Added *added = batch.added;
+  const PreTokenBatch::Added *const end = added + batch.added_count;
+  for (std::size_t j = 0; j < miss_count; ++j) {
+    const std::uint8_t miss = probe.misses[j];
+    while (added != end && added->index < miss)
+      ++added;
+    if (added == end || added->index != miss)
+      probe.misses[probe.miss_count++] = miss;
+  }
+}
+
 } // namespace
 
 // A pre-token or segment that is not in the cache of short ones: a miss, or a long one.
@@ -60,34 +80,35 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
 void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreTokenBatch &batch,
                                       PreTokenCache &cache, IdBuffer &ids) const {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
-  PreTokenBatch segments{batch.text, batch.limit, batch.start, ends.data(), 0};
+  std::array<PreTokenBatch::Added, PreTokenBatch::MAX_COUNT> added;
+  PreTokenBatch segments{batch.text, batch.limit, batch.start, ends.data(), 0, added.data(), 0};
   const auto flush = [&] {
     if (segments.count == 0)
       return;
     encode_units(Unit::SEGMENT, instructions, segments, cache, ids);
     segments.start = ends[segments.count - 1];
-    segments.count = 0;
+    segments.count = segments.added_count = 0;
   };
   const TokenTable &unreachable = vocabulary_.unreachable_tokens();
+  const PreTokenBatch::Added *next = batch.added;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const std::size_t start = batch.start_of(i);
     const std::uint8_t *const bytes = batch.text + start;
     const std::size_t size = batch.size_of(i);
-    const std::uint32_t id =
-        unreachable.is_empty() ? NO_ID : unreachable.find(bytes, size, batch.limit);
-    if (id != NO_ID) {
-      flush();
-      *ids.room(1) = id;
-      ids.add(1);
-      segments.start = batch.ends[i];
-      continue;
-    }
-    vocabulary_.barriers()->for_boundaries(bytes, size, [&](std::size_t at, bool is_barrier) {
-      ends[segments.count] = start + at; // branchless: barriers are unpredictable
-      segments.count += is_barrier ? 1 : 0;
-      if (segments.count == ends.size())
-        flush();
-    });
+    std::uint32_t id = NO_ID;
+    if (next != batch.added + batch.added_count && next->index == i)
+      id = next++->id;
+    else if (!unreachable.is_empty())
+      id = unreachable.find(bytes, size, batch.limit);
+    if (id != NO_ID)
+      added[segments.added_count++] = {id, static_cast<std::uint8_t>(segments.count)};
+    else
+      vocabulary_.barriers()->for_boundaries(bytes, size, [&](std::size_t at, bool is_barrier) {
+        ends[segments.count] = start + at; // branchless: barriers are unpredictable
+        segments.count += is_barrier ? 1 : 0;
+        if (segments.count == ends.size())
+          flush();
+      });
     ends[segments.count++] = start + size;
     if (segments.count == ends.size())
       flush();
@@ -106,6 +127,9 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
       are_pre_tokens || unreachable.is_empty() ? cache.short_pre_tokens : cache.segments;
   CacheProbe probe;
   look_up(instructions, batch, short_cache, probe);
+  alignas(16) std::array<ShortCache::Entry, PreTokenBatch::MAX_COUNT> added;
+  if (batch.added_count != 0)
+    place_added(batch, probe, added.data());
   std::array<CacheMiss, PreTokenBatch::MAX_COUNT> misses;
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const std::size_t i = probe.misses[j];

@@ -20,9 +20,10 @@ public:
   explicit BatchEncoder(const Vocabulary &vocabulary)
       : vocabulary_(vocabulary), segment_encoder_(vocabulary) {}
 
-  // Appends the ids of `batch`. Takes about 40 KB of stack: the keys, hashes and entries of 256
-  // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), and the ends of segments (2
-  // KB). Merging adds 6 KB, or 13 KB for a long pre-token. A thread of musl has 128 KB.
+  // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
+  // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
+  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. A thread of
+  // musl has 128 KB.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 
