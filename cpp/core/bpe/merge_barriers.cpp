@@ -168,7 +168,7 @@ void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_
         select(is_one, NO_MERGE, select(are_two, right, two)),
         select(are_two, NO_MERGE, 0x80 | i)};
     merge_starts_[first + i] = {symbols, NO_CHAR_BIT, 0};
-    last_merge_[first + i] = select(is_one, all, select(are_two, lows[i], 0));
+    last_merge_[first + i] = std::max(select(is_one, all, 0), select(are_two, lows[i], 0));
     Char &entry = chars_[first + i];
     for (std::size_t at = 0; at < MAX_IDS; ++at) {
       const bool is_there = symbols[at] != NO_MERGE;
@@ -192,7 +192,8 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
     }
     if (low == OrderedMerges::NO_MERGE)
       return state;
-    state.symbols[place] = state.last = low;
+    state.symbols[place] = low;
+    state.last = std::max(state.last, low);
     for (std::size_t i = place + 1; i + 1 < state.count; ++i)
       state.symbols[i] = state.symbols[i + 1];
     --state.count;
@@ -231,7 +232,9 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   const Decoded b = decode_utf8(right, right_size);
   const std::uint32_t one = index_of(a.code_point);
   const std::uint32_t other = index_of(b.code_point);
-  if (one != NO_CHAR && a.width == left_size && other != NO_CHAR)
+  const bool are_full = one != NO_CHAR && a.width == left_size && other != NO_CHAR;
+  // Without order, two whole characters may merge at a lower rank than their own bytes.
+  if (are_full && symbol > std::max(last_merge_[one], last_merge_[other]))
     full_pairs_.push_back(std::uint64_t{one} << 17 | other);
   else
     add_partial(left, left_size, right, right_size, symbol);

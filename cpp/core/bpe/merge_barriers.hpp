@@ -84,12 +84,25 @@ public:
     flush(start, size, single);
   }
 
+  // Calls visit(at, is_barrier) for each boundary between two characters, in order.
+  template <typename Visit>
+  void for_boundaries(const std::uint8_t *bytes, std::size_t size, Visit visit) const {
+    const DecodedChar first = char_at(bytes, size);
+    std::uint32_t left = first.index;
+    for (std::size_t at = first.width; at < size;) {
+      const auto [right, width] = char_at(bytes + at, size - at);
+      visit(at, !may_merge_across(left, right));
+      left = right;
+      at += width;
+    }
+  }
+
   // Writes the symbols from which to start merging these bytes, at most one per byte. Returns
-  // the number of symbols. A character starts fully merged if no merge can cross its boundaries
-  // before its own bytes have merged; otherwise it starts as its bytes. This is exact: until
-  // the first merge that crosses one of its boundaries, the bytes of a character merge as they
-  // do by themselves. If that merge comes after all of these, the merged character takes part
-  // in it.
+  // the number of symbols. A character starts fully merged if all merges that may cross its
+  // boundaries rank after those of its own bytes; otherwise it starts as its bytes. This is
+  // exact, also for merges that are not ordered: as long as a merge of its own bytes is left,
+  // it ranks before every merge that crosses a boundary. So none crosses before the character
+  // has merged, and starting with the merged character delays none that does.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
@@ -132,7 +145,7 @@ private:
   struct MergeStart {
     std::array<std::uint32_t, MAX_IDS> symbols{
         OrderedMerges::NO_MERGE}; // as many as Char::count()
-    // The classes of crossing merges that come before its own bytes have merged.
+    // The classes of crossing merges that rank before the last merge of its own bytes.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
   };
@@ -186,9 +199,11 @@ private:
 
   bool may_merge_across(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t hash = hash_of(left, right);
-    return (chars_[left].to_right & chars_[right].to_left) != 0 ||
-           (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) != 0 ||
-           left == NO_CHAR || right == NO_CHAR || (left | right) < 0x80;
+    // Branchless: the answer is unpredictable.
+    return ((chars_[left].to_right & chars_[right].to_left) |
+            (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) |
+            static_cast<unsigned>(left == NO_CHAR) | static_cast<unsigned>(right == NO_CHAR) |
+            static_cast<unsigned>((left | right) < 0x80)) != 0;
   }
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
     const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;
@@ -205,7 +220,7 @@ private:
   struct Merging { // the state of merging one character
     std::array<std::uint32_t, 4> symbols;
     std::size_t count;
-    std::uint32_t last; // the last merge; 0 before the first
+    std::uint32_t last; // the highest merge so far; 0 before the first
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
@@ -222,7 +237,7 @@ private:
   // ids.
   std::uint32_t emoji_count_ = 0;
   std::vector<std::uint32_t>
-      last_merge_; // the last merge of each character; only while building
+      last_merge_; // the highest merge of each character; only while building
   std::vector<std::uint64_t>
       full_pairs_; // pairs of whole characters that merge; only while building
   std::vector<std::uint64_t> filter_; // a Bloom filter of these pairs

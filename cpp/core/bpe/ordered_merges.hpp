@@ -6,6 +6,10 @@
 // rank of a merge. Merging applies ranks in ascending order, so a symbol is also a time. A part
 // of a token exists from the part's own time until the token's time.
 //
+// A few tokens of some vocabularies (81 of Llama 3's) are made of parts with higher ranks. A
+// symbol is then still a rank, but not a time: is_valid_pair and for_boundary_pairs do not
+// hold, while looking up and merging the lowest rank (short_merge.hpp) do.
+//
 // The table holds one 64-bit entry per merge:
 //
 //   63          43 42         22 21          0  +--------------+-------------+-------------+  |

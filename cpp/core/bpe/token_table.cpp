@@ -20,6 +20,7 @@ void TokenTable::reset(std::size_t count, const HashKey &key) {
   long_.assign(16, Long{});
   long_count_ = 0;
   longest_ = 0;
+  count_ = 0;
 }
 
 void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
@@ -34,6 +35,7 @@ void TokenTable::insert(const std::uint8_t *bytes, std::size_t size, const std::
     return;
   entry = {bytes, size, hash, id};
   ++long_count_;
+  ++count_;
   longest_ = std::max(longest_, size);
 }
 
@@ -44,6 +46,7 @@ void TokenTable::insert_short(const ShortKey &key, std::uint32_t id) {
     if (short_[at].key == key)
       return;
   short_[at] = {key, id};
+  ++count_;
   filter_[hash >> 20 & filter_mask_] |= std::uint64_t{1} << (hash >> 14 & 63);
 }
 

@@ -18,6 +18,8 @@ public:
   // Empties the table and reserves room for `count` tokens.
   void reset(std::size_t count, const HashKey &key = hash_key());
 
+  bool is_empty() const { return count_ == 0; }
+
   // Stores only a pointer to the bytes of a token longer than ShortKey::MAX_BYTES. Changes
   // nothing if the table has an equal token. May read memory up to `limit`.
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
@@ -89,6 +91,7 @@ private:
   std::size_t filter_mask_ = 0;
   std::vector<Long> long_;
   std::size_t long_count_ = 0;
+  std::size_t count_ = 0; // of all tokens
   std::size_t longest_ = 0;
 };
 

@@ -40,10 +40,8 @@ public:
 
   // Like `encode`, without looking up the whole pre-token.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
-    if (!in_order_)
-      return merge_in_any_order(bytes, size, to);
-    if (size > ShortMerge::MAX_BYTES)
-      return merge_ordered(bytes, size, to);
+    if (size > ShortMerge::MAX_BYTES || !has_merge_table_)
+      return in_order_ ? merge_ordered(bytes, size, to) : merge_in_any_order(bytes, size, to);
     ShortMerge state;
     state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
@@ -53,14 +51,17 @@ public:
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }
 
-  // Returns whether merging a token's own bytes always makes that token. Looking up a whole
-  // pre-token is then only an optimization.
-  bool all_tokens_reachable() const { return all_tokens_reachable_; }
+  // The whole tokens that merging their own bytes does not make, such as tokens that were added
+  // to a vocabulary by hand. Only a pre-token that is one of them needs the look-up of a whole
+  // token: for any other pre-token, `encode` and `merge` give the same ids. Empty without a
+  // merge table.
+  const TokenTable &unreachable_tokens() const { return unreachable_tokens_; }
 
-  // The merges of an ordered vocabulary (ordered_merges.hpp), and their barriers. nullptr if
-  // the vocabulary is not ordered.
-  const OrderedMerges *ordered() const { return in_order_ ? &merges_ : nullptr; }
-  const MergeBarriers *barriers() const { return in_order_ ? &barriers_ : nullptr; }
+  // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.
+  const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
+  const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
+  // Returns whether the vocabulary is ordered (ordered_merges.hpp).
+  bool is_in_order() const { return in_order_; }
 
   // Returns an empty view if no token has this id.
   TokenView token(std::uint32_t id) const {
@@ -85,11 +86,12 @@ private:
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
   TokenTable whole_tokens_; // tokens that a whole pre-token may become
-  bool all_tokens_reachable_ = false;
+  TokenTable unreachable_tokens_;
   bool in_order_ = false;
+  bool has_merge_table_ = false; // true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
-  PairTable pairs_; // empty if the vocabulary is ordered
+  PairTable pairs_; // empty if in_order_
 };
 
 } // namespace pretok

@@ -12,7 +12,7 @@
 
 namespace pretok {
 
-// Consecutive pre-tokens of a text.
+// Consecutive pre-tokens, or segments of pre-tokens (merge_barriers.hpp), of a text.
 struct PreTokenBatch {
   static constexpr std::size_t MAX_COUNT = 256;
 
@@ -21,17 +21,16 @@ struct PreTokenBatch {
   std::size_t start;         // start of the first, in bytes of `text`
   const std::size_t *ends;   // end of each, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
-  unsigned first_split_lead; // the lowest lead byte of is_split_by_character
+  // The added tokens among them, by ascending index. They are not looked up.
+  struct Added {
+    std::uint32_t id;
+    std::uint8_t index;
+  };
+  const Added *added;
+  std::size_t added_count;
 
   std::size_t start_of(std::size_t i) const { return i == 0 ? start : ends[i - 1]; }
-
-  // Returns whether a pre-token with this first byte skips the cache and is divided into
-  // segments at once. Most Chinese and Japanese pre-tokens are new, and fall into single
-  // characters.
-  bool is_split_by_character(std::uint8_t byte) const {
-    return unsigned{byte} - first_split_lead < SPLIT_LEAD_COUNT;
-  }
-  static constexpr unsigned SPLIT_LEAD_COUNT = 7;
+  std::size_t size_of(std::size_t i) const { return ends[i] - start_of(i); }
 };
 
 // The result of looking up a PreTokenBatch.
@@ -51,10 +50,9 @@ struct CacheProbe {
         cache.key(); // a local copy: the stores below could alias the cache's key
     for (std::size_t i = from; i < batch.count; ++i) {
       const std::uint8_t *const bytes = batch.text + batch.start_of(i);
-      const std::size_t size = batch.ends[i] - batch.start_of(i);
-      keys[i] = size > ShortKey::MAX_BYTES || batch.is_split_by_character(*bytes)
-                    ? ShortKey::none()
-                    : ShortKey(bytes, size, batch.limit);
+      const std::size_t size = batch.size_of(i);
+      keys[i] =
+          size > ShortKey::MAX_BYTES ? ShortKey::none() : ShortKey(bytes, size, batch.limit);
       hashes[i] = keys[i].hash(key);
       cache.prefetch(hashes[i]);
     }

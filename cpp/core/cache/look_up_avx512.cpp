@@ -33,8 +33,6 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
       _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   const __m512i to_lanes = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
   const __m512i low_bytes = _mm512_set1_epi64(0);
-  const __m512i first_split_lead = _mm512_set1_epi8(static_cast<char>(batch.first_split_lead));
-  const __mmask64 may_be_split = batch.first_split_lead < 0x100 ? ~__mmask64{0} : 0;
   constexpr __mmask64 LAST_BYTES = 0x8000800080008000;
   std::size_t i = 0;
   for (; i + LANES <= batch.count && bounds[i + LANES - 1] + ShortBytes::MAX_BYTES <= room;
@@ -49,12 +47,8 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
     // The size, in each byte of its lane.
     const __m512i size = _mm512_shuffle_epi8(
         _mm512_permutexvar_epi64(to_lanes, _mm512_castsi256_si512(sizes)), low_bytes);
-    const __m512i first = _mm512_shuffle_epi8(bytes, low_bytes);
-    const __mmask64 is_split =
-        _mm512_mask_cmplt_epu8_mask(may_be_split, _mm512_sub_epi8(first, first_split_lead),
-                                    _mm512_set1_epi8(PreTokenBatch::SPLIT_LEAD_COUNT));
     const __mmask64 is_key =
-        _mm512_cmple_epu8_mask(size, _mm512_set1_epi8(ShortKey::MAX_BYTES)) & ~is_split;
+        _mm512_cmple_epu8_mask(size, _mm512_set1_epi8(ShortKey::MAX_BYTES));
     const __m512i masked =
         _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(byte_indices, size) & is_key, bytes);
     const __m512i keys = _mm512_mask_mov_epi8(masked, is_key & LAST_BYTES, size);

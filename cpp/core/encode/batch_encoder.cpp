@@ -10,81 +10,177 @@
 
 namespace pretok {
 
-// A pre-token that is not in the cache of short pre-tokens: a miss, or a long one.
+namespace {
+
+// Returns whether many pre-tokens of a batch end in a character from U+3000 to U+9FFF: in UTF-8
+// that is three bytes, the first of which is below 0xEA. Most pre-tokens of Chinese and
+// Japanese are new, but fall into single characters and short words. Any answer is correct.
+bool is_chinese(const PreTokenBatch &batch) {
+  if (is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
+    return false;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < batch.count; ++i)
+    if (batch.size_of(i) >= 3)
+      count += static_cast<std::uint8_t>(batch.text[batch.ends[i] - 3] - 0xE3) < 0xEA - 0xE3;
+  return 8 * count > batch.count;
+}
+
+// Replaces the look-up of each added token by its id. `entries` has room for all of them.
+void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
+  for (std::size_t i = 0; i < batch.added_count; ++i) {
+    entries[i].count = 1;
+    entries[i].ids[0] = batch.added[i].id;
+    probe.hits[batch.added[i].index] = &entries[i];
+  }
+  const std::size_t miss_count = probe.miss_count;
+  probe.miss_count = 0;
+  const PreTokenBatch::Added *added = batch.added;
+  const PreTokenBatch::Added *const end = added + batch.added_count;
+  for (std::size_t j = 0; j < miss_count; ++j) {
+    const std::uint8_t miss = probe.misses[j];
+    while (added != end && added->index < miss)
+      ++added;
+    if (added == end || added->index != miss)
+      probe.misses[probe.miss_count++] = miss;
+  }
+}
+
+} // namespace
+
+// A pre-token or segment that is not in the cache of short ones: a miss, or a long one.
 struct BatchEncoder::CacheMiss {
+  enum class Source { IDS, LONG_CACHE, SEGMENTS }; // where its ids come from
+
   const std::uint8_t *bytes;
   std::size_t size;
-  std::uint64_t hash; // long pre-tokens only
-  std::size_t count;  // number of ids; for a long pre-token, 0: encode its segments
-  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids; // short only
+  std::uint64_t hash; // long ones only
+  std::size_t count;  // number of `ids`; 0: unknown so far
+  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids;
+  Source source;
   std::uint8_t index; // index in the batch
-  bool has_barriers;  // short only: has several segments
 
   bool is_long() const { return size > ShortKey::MAX_BYTES; }
+  void set_id(std::uint32_t id) {
+    ids[0] = id;
+    count = id != NO_ID ? 1 : 0;
+  }
 };
 
 void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batch,
                           PreTokenCache &cache, IdBuffer &ids) const {
+  if (vocabulary_.barriers() != nullptr && is_chinese(batch))
+    encode_by_segments(instructions, batch, cache, ids);
+  else
+    encode_units(Unit::PRE_TOKEN, instructions, batch, cache, ids);
+}
+
+// Divides the pre-tokens of `batch` into segments, and encodes these. An unreachable token has
+// an id of its own; the ids of every other pre-token are those of its segments, or of itself as
+// one segment.
+void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreTokenBatch &batch,
+                                      PreTokenCache &cache, IdBuffer &ids) const {
+  std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
+  std::array<PreTokenBatch::Added, PreTokenBatch::MAX_COUNT> added;
+  PreTokenBatch segments{batch.text, batch.limit, batch.start, ends.data(), 0, added.data(), 0};
+  const auto flush = [&] {
+    if (segments.count == 0)
+      return;
+    encode_units(Unit::SEGMENT, instructions, segments, cache, ids);
+    segments.start = ends[segments.count - 1];
+    segments.count = segments.added_count = 0;
+  };
+  const TokenTable &unreachable = vocabulary_.unreachable_tokens();
+  const PreTokenBatch::Added *next = batch.added;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const std::size_t start = batch.start_of(i);
+    const std::uint8_t *const bytes = batch.text + start;
+    const std::size_t size = batch.size_of(i);
+    std::uint32_t id = NO_ID;
+    if (next != batch.added + batch.added_count && next->index == i)
+      id = next++->id;
+    else if (!unreachable.is_empty())
+      id = unreachable.find(bytes, size, batch.limit);
+    if (id != NO_ID)
+      added[segments.added_count++] = {id, static_cast<std::uint8_t>(segments.count)};
+    else
+      vocabulary_.barriers()->for_boundaries(bytes, size, [&](std::size_t at, bool is_barrier) {
+        ends[segments.count] = start + at; // branchless: barriers are unpredictable
+        segments.count += is_barrier ? 1 : 0;
+        if (segments.count == ends.size())
+          flush();
+      });
+    ends[segments.count++] = start + size;
+    if (segments.count == ends.size())
+      flush();
+  }
+  flush();
+}
+
+void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
+                                const PreTokenBatch &batch, PreTokenCache &cache,
+                                IdBuffer &ids) const {
+  using Source = CacheMiss::Source;
+  const TokenTable &unreachable = vocabulary_.unreachable_tokens();
+  const bool are_pre_tokens = unit == Unit::PRE_TOKEN;
+  // One cache may hold both kinds if they have the same ids.
+  ShortCache &short_cache =
+      are_pre_tokens || unreachable.is_empty() ? cache.short_pre_tokens : cache.segments;
   CacheProbe probe;
-  look_up(instructions, batch, cache.short_pre_tokens, probe);
+  look_up(instructions, batch, short_cache, probe);
+  alignas(16) std::array<ShortCache::Entry, PreTokenBatch::MAX_COUNT> added;
+  if (batch.added_count != 0)
+    place_added(batch, probe, added.data());
   std::array<CacheMiss, PreTokenBatch::MAX_COUNT> misses;
-  std::size_t miss_count = 0;
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const std::size_t i = probe.misses[j];
-    const std::uint8_t *const bytes = batch.text + batch.start_of(i);
-    if (batch.is_split_by_character(*bytes))
-      continue;
-    CacheMiss &miss = misses[miss_count++];
-    miss.bytes = bytes;
-    miss.size = batch.ends[i] - batch.start_of(i);
+    CacheMiss &miss = misses[j];
+    miss.bytes = batch.text + batch.start_of(i);
+    miss.size = batch.size_of(i);
     miss.index = probe.misses[j];
+    miss.source = Source::IDS;
+    miss.count = 0;
     if (miss.is_long()) {
-      miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
-      cache.long_pre_tokens.prefetch(miss.hash);
+      if (are_pre_tokens)
+        miss.set_id(unreachable.find_long(miss.bytes, miss.size));
+      if (miss.count == 0) {
+        miss.source = Source::LONG_CACHE;
+        miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
+        cache.long_pre_tokens.prefetch(miss.hash);
+      }
       continue;
     }
-    const ShortCache::Entry *overflowed =
-        cache.short_pre_tokens.find_in_line(probe.keys[i], probe.hashes[i]);
-    miss.count = overflowed != nullptr ? ShortCache::copy(*overflowed, miss.ids.data()) : 0;
-    if (overflowed != nullptr)
-      continue;
-    // If all tokens are reachable by merging, a pre-token with barriers inside is not a token.
-    miss.has_barriers = !segments_.is_one_segment(miss.bytes, miss.size);
-    if (!miss.has_barriers || !vocabulary_.all_tokens_reachable())
-      vocabulary_.whole_tokens().prefetch(probe.keys[i]);
+    const ShortKey &key = probe.keys[i];
+    if (const ShortCache::Entry *overflowed = short_cache.find_in_line(key, probe.hashes[i])) {
+      miss.count = ShortCache::copy(*overflowed, miss.ids.data());
+    } else {
+      if (are_pre_tokens)
+        miss.set_id(unreachable.find_short(key));
+      vocabulary_.whole_tokens().prefetch(key);
+    }
   }
-  if (miss_count != 0)
-    encode_misses(misses.data(), miss_count, probe.keys.data(), batch.limit, cache);
+  if (probe.miss_count != 0)
+    encode_misses(unit, batch, probe, misses.data(), cache);
   // At most one id per byte, and what `copy` writes beyond.
   std::uint32_t *const first =
       ids.room(batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING);
   std::uint32_t *to = first;
   std::size_t done = 0;
-  const CacheMiss *next_miss = misses.data();
   for (std::size_t j = 0; j <= probe.miss_count; ++j) {
     const std::size_t next = j < probe.miss_count ? probe.misses[j] : batch.count;
     for (; done < next; ++done)
       to += ShortCache::copy(*probe.hits[done], to);
     if (j == probe.miss_count)
       break;
-    const std::uint8_t *const bytes = batch.text + batch.start_of(done);
-    const std::size_t size = batch.ends[done] - batch.start_of(done);
     ++done;
-    if (batch.is_split_by_character(*bytes)) {
-      to += segments_.encode_segments(bytes, size, batch.limit, cache, to);
-      continue;
-    }
-    const CacheMiss &miss = *next_miss++;
-    if (miss.is_long()) {
-      if (miss.count == 0) {
-        const std::size_t n =
-            segments_.encode_segments(miss.bytes, miss.size, batch.limit, cache, to);
-        if (miss.size <= LongCache::MAX_BYTES)
-          cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, to, n);
-        to += n;
-      } else {
-        to += segments_.encode_long(miss.bytes, miss.size, miss.hash, batch.limit, cache, to);
-      }
+    const CacheMiss &miss = misses[j];
+    if (miss.source == Source::LONG_CACHE) {
+      to += segment_encoder_.encode_long(miss.bytes, miss.size, miss.hash, cache, to);
+    } else if (miss.source == Source::SEGMENTS) {
+      const std::size_t count =
+          segment_encoder_.encode_segments(miss.bytes, miss.size, batch.limit, cache, to);
+      if (miss.size <= LongCache::MAX_BYTES)
+        cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, to, count);
+      to += count;
     } else {
       std::memcpy(to, miss.ids.data(), ShortCache::PADDING * sizeof *to);
       if (miss.count > ShortCache::PADDING)
@@ -94,45 +190,43 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
   }
   ids.add(static_cast<std::size_t>(to - first));
   // Last, since inserting may move the entries that probe.hits points to.
-  for (std::size_t j = 0; j < miss_count; ++j) {
+  for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
-      cache.short_pre_tokens.insert(probe.keys[miss.index], probe.hashes[miss.index],
-                                    miss.ids.data(), miss.count);
+      short_cache.insert(probe.keys[miss.index], probe.hashes[miss.index], miss.ids.data(),
+                         miss.count);
   }
 }
 
-void BatchEncoder::encode_misses(CacheMiss *misses, std::size_t miss_count,
-                                 const ShortKey *keys, const std::uint8_t *limit,
-                                 PreTokenCache &cache) const {
-  const OrderedMerges *const merges = vocabulary_.ordered();
+// Finds the ids of all misses, or their Source.
+void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
+                                 CacheMiss *misses, PreTokenCache &cache) const {
+  const OrderedMerges *const merges = vocabulary_.merge_table();
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
-  for (std::size_t j = 0; j < miss_count; ++j) {
+  for (std::size_t j = 0; j < probe.miss_count; ++j) {
     CacheMiss &miss = misses[j];
-    std::uint32_t *const ids = miss.ids.data();
-    if (miss.is_long()) {
-      miss.count = 1;
-      if (merges == nullptr || cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash))
-        continue;
-      if (!segments_.is_one_segment(miss.bytes, miss.size))
-        miss.count = vocabulary_.all_tokens_reachable() ? 0 : 1;
-      else if (miss.size <= ShortMerge::MAX_BYTES)
-        to_merge[count++] = static_cast<std::uint8_t>(j);
+    if (miss.count != 0 ||
+        (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
+      continue;
+    if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
+      // It is no token: only an unreachable one has barriers inside.
+      if (miss.is_long())
+        miss.source = CacheMiss::Source::SEGMENTS;
+      else
+        miss.count = segment_encoder_.encode_segments(miss.bytes, miss.size, batch.limit, cache,
+                                                      miss.ids.data());
       continue;
     }
-    if (miss.count != 0)
-      continue;
-    ids[0] = miss.has_barriers && vocabulary_.all_tokens_reachable()
-                 ? NO_ID
-                 : vocabulary_.whole_tokens().find_short(keys[miss.index]);
-    if (ids[0] != NO_ID)
-      miss.count = 1;
-    else if (miss.has_barriers)
-      miss.count = segments_.encode_segments(miss.bytes, miss.size, limit, cache, ids);
-    else if (merges == nullptr)
-      miss.count = vocabulary_.merge(miss.bytes, miss.size, ids);
-    else
+    if (!miss.is_long()) {
+      // The bytes of a segment may be those of an unreachable token.
+      const ShortKey &key = probe.keys[miss.index];
+      if (unit == Unit::PRE_TOKEN || vocabulary_.unreachable_tokens().find_short(key) == NO_ID)
+        miss.set_id(vocabulary_.whole_tokens().find_short(key));
+      if (miss.count == 0 && merges == nullptr)
+        miss.count = vocabulary_.merge(miss.bytes, miss.size, miss.ids.data());
+    }
+    if (miss.count == 0 && merges != nullptr && miss.size <= ShortMerge::MAX_BYTES)
       to_merge[count++] = static_cast<std::uint8_t>(j);
   }
   if (count == 0)

@@ -18,31 +18,31 @@ namespace pretok {
 class BatchEncoder {
 public:
   explicit BatchEncoder(const Vocabulary &vocabulary)
-      : vocabulary_(vocabulary), segments_(vocabulary),
-        first_split_lead_(vocabulary.barriers() != nullptr && vocabulary.all_tokens_reachable()
-                              ? 0xE3
-                              : 0x100) {}
+      : vocabulary_(vocabulary), segment_encoder_(vocabulary) {}
 
-  // See PreTokenBatch.
-  unsigned first_split_lead() const { return first_split_lead_; }
-
-  // Appends the ids of `batch`. Takes about 38 KB of stack: the keys, hashes and entries of 256
-  // pre-tokens (8 KB), and 112 bytes for each possible miss (28 KB). Merging adds 6 KB, or 13
-  // KB for a long pre-token. A thread of musl has 128 KB.
+  // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
+  // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
+  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. A thread of
+  // musl has 128 KB.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 
 private:
   struct CacheMiss;
 
-  void encode_misses(CacheMiss *misses, std::size_t miss_count, const ShortKey *keys,
-                     const std::uint8_t *limit, PreTokenCache &cache) const;
+  // What a batch consists of. The ids of a segment are those of its merges; a pre-token may
+  // also be a token that no merges make (Vocabulary::unreachable_tokens).
+  enum class Unit { PRE_TOKEN, SEGMENT };
+
+  void encode_by_segments(InstructionSet instructions, const PreTokenBatch &batch,
+                          PreTokenCache &cache, IdBuffer &ids) const;
+  void encode_units(Unit unit, InstructionSet instructions, const PreTokenBatch &batch,
+                    PreTokenCache &cache, IdBuffer &ids) const;
+  void encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
+                     CacheMiss *misses, PreTokenCache &cache) const;
 
   const Vocabulary &vocabulary_;
-  SegmentEncoder segments_;
-  // The lead bytes of U+3000 to U+9FFF begin with this byte. 0x100: no pre-token is divided
-  // without a look-up.
-  unsigned first_split_lead_;
+  SegmentEncoder segment_encoder_;
 };
 
 } // namespace pretok

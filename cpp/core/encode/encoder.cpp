@@ -1,5 +1,6 @@
 #include "core/encode/encoder.hpp"
 
+#include "core/encode/batch_queue.hpp"
 #include "core/simd/kernels.hpp"
 
 #include <algorithm>
@@ -9,28 +10,40 @@ namespace pretok {
 
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                         PreTokenCache &cache, IdBuffer &ids) const {
-  return added.split(data, size, [&](const Segment &segment) {
-    if (segment.token != nullptr) {
-      *ids.room(1) = segment.token->id;
-      ids.add(1);
-    } else {
-      encode_text(data + segment.start, segment.end - segment.start, cache, ids, nullptr);
-    }
-  });
+  return encode_parts(data, size, added, cache, ids, nullptr);
 }
 
 Refusal Encoder::count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, std::size_t &result) const {
   IdBuffer ids;
-  return added.split(data, size, [&](const Segment &segment) {
-    if (segment.token != nullptr)
-      ++result;
-    else
-      encode_text(data + segment.start, segment.end - segment.start, cache, ids, [&] {
-        result += ids.size();
-        ids.clear();
-      });
+  return encode_parts(data, size, added, cache, ids, [&] {
+    result += ids.size();
+    ids.clear();
   });
+}
+
+Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
+                              const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
+                              const OnBatch &on_batch) const {
+  BatchQueue queue(batch_encoder_, kernels().instruction_set, data, size, cache, ids, on_batch);
+  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
+    const std::uint8_t *const part = data + segment.start;
+    const std::size_t part_size = segment.end - segment.start;
+    if (segment.token != nullptr) {
+      queue.add_token(segment.token->id, segment.end);
+    } else if (part_size == size || prefixed(part)) {
+      queue.flush();
+      encode_text(part, part_size, cache, ids, on_batch);
+      queue.skip_to(segment.end);
+    } else {
+      split(pre_tokenizer_, Utf8(part, part_size, pre_tokenizer_.classes()),
+            [&](const std::size_t *ends, std::size_t count) {
+              queue.add(segment.start, ends, count);
+            });
+    }
+  });
+  queue.flush();
+  return refusal;
 }
 
 Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
@@ -82,8 +95,7 @@ void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTo
           for (std::size_t done = 0; done < count;) {
             const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
             batch_encoder_.encode(instructions,
-                                  {text, text + size, start, ends + done, taken,
-                                   batch_encoder_.first_split_lead()},
+                                  {text, text + size, start, ends + done, taken, nullptr, 0},
                                   cache, ids);
             done += taken;
             start = ends[done - 1];

@@ -45,7 +45,9 @@ private:
 
   using OnBatch = std::function<void()>;
 
-  // Calls on_batch(), unless it is empty, after each batch of ids. `size` is not 0.
+  // All of these call on_batch(), unless it is empty, after each batch of ids. `size` is not 0.
+  Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
+                       PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                    IdBuffer &ids, const OnBatch &on_batch) const;
   void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,

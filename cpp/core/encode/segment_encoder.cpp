@@ -11,21 +11,16 @@ bool SegmentEncoder::is_one_segment(const std::uint8_t *bytes, std::size_t size)
   return barriers == nullptr || is_ascii(bytes, size) || barriers->is_one_segment(bytes, size);
 }
 
-// Encodes a pre-token of more than ShortKey::MAX_BYTES bytes.
 std::size_t SegmentEncoder::encode_long(const std::uint8_t *bytes, std::size_t size,
-                                        std::uint64_t hash, const std::uint8_t *limit,
-                                        PreTokenCache &cache, std::uint32_t *to) const {
-  if (!vocabulary_.all_tokens_reachable()) {
-    *to = vocabulary_.whole_tokens().find(bytes, size, limit);
-    if (*to != NO_ID)
-      return 1;
-  }
-  const std::size_t count = cache.long_pre_tokens.copy(bytes, size, hash, to);
+                                        std::uint64_t hash, PreTokenCache &cache,
+                                        std::uint32_t *to) const {
+  std::size_t count = cache.long_pre_tokens.copy(bytes, size, hash, to);
   if (count != 0)
     return count;
-  if (is_one_segment(bytes, size))
-    return merge_long_segment(bytes, size, hash, cache, to);
-  return encode_segments(bytes, size, limit, cache, to);
+  count = vocabulary_.merge(bytes, size, to);
+  if (size <= LongCache::MAX_BYTES)
+    cache.long_pre_tokens.insert(bytes, size, hash, to, count);
+  return count;
 }
 
 std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size_t size,
@@ -57,18 +52,8 @@ std::size_t SegmentEncoder::encode_segment(const std::uint8_t *bytes, std::size_
     cache.segments.insert(key, hash, to, count);
     return count;
   }
-  const std::uint64_t hash = hash_long(bytes, size, cache.long_pre_tokens.key());
-  const std::size_t count = cache.long_pre_tokens.copy(bytes, size, hash, to);
-  return count != 0 ? count : merge_long_segment(bytes, size, hash, cache, to);
-}
-
-std::size_t SegmentEncoder::merge_long_segment(const std::uint8_t *bytes, std::size_t size,
-                                               std::uint64_t hash, PreTokenCache &cache,
-                                               std::uint32_t *to) const {
-  const std::size_t count = vocabulary_.merge(bytes, size, to);
-  if (size <= LongCache::MAX_BYTES)
-    cache.long_pre_tokens.insert(bytes, size, hash, to, count);
-  return count;
+  return encode_long(bytes, size, hash_long(bytes, size, cache.long_pre_tokens.key()), cache,
+                     to);
 }
 
 } // namespace pretok

@@ -18,10 +18,10 @@ public:
 
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
   // Both return the number of ids that they write to `to`, which has room for one id per byte
-  // and ShortCache::PADDING more.
+  // and ShortCache::PADDING more. encode_long looks up or merges more than ShortKey::MAX_BYTES
+  // bytes; it is slow if they have barriers.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
-                          const std::uint8_t *limit, PreTokenCache &cache,
-                          std::uint32_t *to) const;
+                          PreTokenCache &cache, std::uint32_t *to) const;
   std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,
                               const std::uint8_t *limit, PreTokenCache &cache,
                               std::uint32_t *to) const;
@@ -30,9 +30,6 @@ private:
   std::size_t encode_segment(const std::uint8_t *bytes, std::size_t size,
                              const std::uint8_t *limit, PreTokenCache &cache,
                              std::uint32_t *to) const;
-  std::size_t merge_long_segment(const std::uint8_t *bytes, std::size_t size,
-                                 std::uint64_t hash, PreTokenCache &cache,
-                                 std::uint32_t *to) const;
 
   const Vocabulary &vocabulary_;
 };

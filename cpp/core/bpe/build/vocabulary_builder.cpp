@@ -9,10 +9,6 @@
 namespace pretok {
 namespace {
 
-std::size_t longest(const VocabularyData &data) {
-  return *std::max_element(data.lengths.begin(), data.lengths.end());
-}
-
 // Returns the ids of the mergeable tokens, ascending.
 std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
@@ -46,38 +42,34 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     fill_whole_tokens(ids);
   vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                                           : order_merges(data.merges);
-  if (vocabulary_.in_order_) {
-    vocabulary_.barriers_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
-      return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
-    });
-  } else {
-    vocabulary_.merges_ = OrderedMerges();
+  if (!vocabulary_.in_order_) {
     if (data.from_ranks)
       pairs_from_ranks(ids);
     else
       pairs_from_merges(data.merges);
   }
-  vocabulary_.all_tokens_reachable_ =
-      vocabulary_.in_order_ && vocabulary_.merges_.size() == data.mergeable;
-  if (data.from_ranks || data.ignore_merges)
+  vocabulary_.has_merge_table_ = vocabulary_.in_order_ || table_from_pairs();
+  if (vocabulary_.has_merge_table_)
+    vocabulary_.barriers_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
+      return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
+    });
+  else
+    vocabulary_.merges_ = OrderedMerges();
+  find_reachable(data.from_ranks);
+  vocabulary_.unreachable_tokens_.reset(0);
+  if (data.from_ranks || data.ignore_merges) {
+    if (vocabulary_.has_merge_table_)
+      fill_unreachable_tokens(ids);
     return nullptr;
+  }
   // Here `ignore_merges` is off, so a whole pre-token may be looked up only if merging its
-  // bytes gives the same id. Ordered merges guarantee it for every token that they make.
-  std::vector<bool> is_made(vocabulary_.tokens_.size());
-  for (std::uint32_t symbol = 0; vocabulary_.in_order_ && symbol < vocabulary_.merges_.size();
-       ++symbol)
-    if (vocabulary_.merges_.id(symbol) != NO_ID)
-      is_made[vocabulary_.merges_.id(symbol)] = true;
-  std::vector<std::uint32_t> parts(longest(data));
+  // bytes gives the same id.
   for (const std::uint32_t id : ids) {
     const TokenView token = vocabulary_.tokens_[id];
-    parts[0] = id;
-    if (is_made[id] || vocabulary_.merge(token.bytes, token.size, parts.data()) == 1)
-      vocabulary_.whole_tokens_.insert(token.bytes, token.size,
-                                       vocabulary_.bytes_.data() + vocabulary_.bytes_.size(),
-                                       parts[0]);
+    if (is_reachable(id))
+      vocabulary_.whole_tokens_.insert(
+          token.bytes, token.size, vocabulary_.bytes_.data() + vocabulary_.bytes_.size(), id);
   }
-  vocabulary_.all_tokens_reachable_ = true;
   return nullptr;
 }
 
@@ -131,6 +123,42 @@ void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &id
       else
         vocabulary_.whole_tokens_.insert_short(keys[i], id);
     }
+  }
+}
+
+// Finds the tokens that merging their own bytes makes without a doubt: the bytes, and the
+// results of merges whose parts are known to be the last two symbols of the merged bytes.
+void Vocabulary::Builder::find_reachable(bool from_ranks) {
+  is_made_.assign(vocabulary_.tokens_.size(), false);
+  if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
+    for (std::uint32_t symbol = 0; symbol < vocabulary_.merges_.size(); ++symbol)
+      if (vocabulary_.merges_.id(symbol) != NO_ID)
+        is_made_[vocabulary_.merges_.id(symbol)] = true;
+}
+
+// Returns whether merging the bytes of a token makes this token.
+bool Vocabulary::Builder::is_reachable(std::uint32_t id) {
+  const TokenView token = vocabulary_.tokens_[id];
+  if (is_made_[id])
+    return true;
+  merged_.resize(token.size);
+  return vocabulary_.merge(token.bytes, token.size, merged_.data()) == 1 && merged_[0] == id;
+}
+
+// Of equal tokens, only the one in `whole_tokens_` counts.
+void Vocabulary::Builder::fill_unreachable_tokens(const std::vector<std::uint32_t> &ids) {
+  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
+  std::vector<std::uint32_t> unreachable;
+  for (const std::uint32_t id : ids) {
+    const TokenView token = vocabulary_.tokens_[id];
+    if (!is_reachable(id) &&
+        vocabulary_.whole_tokens_.find(token.bytes, token.size, limit) == id)
+      unreachable.push_back(id);
+  }
+  vocabulary_.unreachable_tokens_.reset(unreachable.size());
+  for (const std::uint32_t id : unreachable) {
+    const TokenView token = vocabulary_.tokens_[id];
+    vocabulary_.unreachable_tokens_.insert(token.bytes, token.size, limit, id);
   }
 }
 

@@ -18,6 +18,9 @@ public:
 private:
   const char *place_tokens(const VocabularyData &data);
   void fill_whole_tokens(const std::vector<std::uint32_t> &ids);
+  void fill_unreachable_tokens(const std::vector<std::uint32_t> &ids);
+  void find_reachable(bool from_ranks);
+  bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
   // Each order_ function fills `merges_` and returns whether the vocabulary is ordered. Each
   // pairs_ function fills `pairs_`.
@@ -28,8 +31,13 @@ private:
   void pairs_from_ranks(const std::vector<std::uint32_t> &ids);
   void pairs_from_merges(const std::vector<Merge> &merges);
   bool makes_from_higher(std::uint32_t id, Merge &merge) const;
+  bool table_from_pairs();
+  std::vector<Merge> merges_that_happen() const;
+  bool ends_with(const Merge &merge) const;
 
   Vocabulary &vocabulary_;
+  std::vector<bool> is_made_; // by id; see find_reachable
+  std::vector<std::uint32_t> merged_;
 };
 
 } // namespace pretok

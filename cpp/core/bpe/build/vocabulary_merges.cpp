@@ -259,4 +259,68 @@ void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
     vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
 }
 
+// Fills `merges_` from `pairs_`, for a vocabulary that is not ordered. Returns false if the
+// table cannot hold the merges.
+bool Vocabulary::Builder::table_from_pairs() {
+  const std::vector<Merge> merges = merges_that_happen();
+  vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
+    if (vocabulary_.byte_ids_[byte] != NO_ID)
+      symbols[vocabulary_.byte_ids_[byte]] = byte;
+  std::uint32_t next = OrderedMerges::BYTES;
+  for (const Merge &merge : merges)
+    symbols[merge.id] = next++;
+  return std::all_of(merges.begin(), merges.end(), [&](const Merge &merge) {
+    return vocabulary_.merges_.add(symbols[merge.left], symbols[merge.right], merge.id) !=
+           OrderedMerges::NO_MERGE;
+  });
+}
+
+// Returns the merges of `pairs_` in order of rank, without those that never happen: at most one
+// for each token. Until a merge makes a token, none of the token's bytes has merged with a
+// neighbor. So they have merged as they do by themselves, and the last of these merges is the
+// only one that makes the token.
+std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
+  std::vector<Merge> merges = vocabulary_.merges();
+  std::vector<std::uint32_t> counts(vocabulary_.tokens_.size());
+  for (const Merge &merge : merges)
+    ++counts[merge.id];
+  const auto drop_if = [&merges](auto is_dropped) {
+    merges.erase(std::remove_if(merges.begin(), merges.end(), is_dropped), merges.end());
+  };
+  drop_if([&](const Merge &merge) { return counts[merge.id] > 1 && !ends_with(merge); });
+  // Parts are shorter than the token that they make.
+  std::vector<Merge> by_size = merges;
+  std::stable_sort(by_size.begin(), by_size.end(), [this](const Merge &a, const Merge &b) {
+    return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
+  });
+  std::vector<bool> is_made(vocabulary_.tokens_.size());
+  for (const std::uint32_t id : vocabulary_.byte_ids_)
+    if (id != NO_ID)
+      is_made[id] = true;
+  for (const Merge &merge : by_size)
+    is_made[merge.id] = is_made[merge.id] || (is_made[merge.left] && is_made[merge.right]);
+  drop_if([&](const Merge &merge) { return !is_made[merge.left] || !is_made[merge.right]; });
+  return merges;
+}
+
+// Returns whether the bytes of a token merge into the parts of `merge`, if no merge makes the
+// token itself.
+bool Vocabulary::Builder::ends_with(const Merge &merge) const {
+  const TokenView token = vocabulary_.tokens_[merge.id];
+  std::vector<std::uint32_t> symbols(token.size);
+  for (std::uint32_t i = 0; i < token.size; ++i)
+    symbols[i] = vocabulary_.byte_ids_[token.bytes[i]];
+  const auto find = [&](std::uint32_t left, std::uint32_t right) {
+    const Merged merged = vocabulary_.pairs_.find(left, right);
+    return merged.id == merge.id ? Merged{NO_RANK, NO_ID} : merged;
+  };
+  if (token.size <= MAX_SCANNED)
+    symbols.resize(merge_short(symbols.data(), symbols.size(), find));
+  else
+    merge_long(symbols, find);
+  return symbols.size() == 2 && symbols[0] == merge.left && symbols[1] == merge.right;
+}
+
 } // namespace pretok

@@ -1,0 +1,81 @@
+// Gathers the pre-tokens of all parts of a text, and the added tokens between these parts, into
+// full batches. Added tokens may be as frequent as one for each line of code; batches of single
+// lines would be small, and wait for memory.
+#pragma once
+
+#include "core/base/id_buffer.hpp"
+#include "core/base/instruction_set.hpp"
+#include "core/cache/look_up.hpp"
+#include "core/encode/batch_encoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace pretok {
+
+class BatchQueue {
+public:
+  using OnBatch = std::function<void()>;
+
+  // Appends to `ids`. Calls on_batch(), unless it is empty, after each batch. All arguments
+  // must outlive this object.
+  BatchQueue(const BatchEncoder &encoder, InstructionSet instructions, const std::uint8_t *text,
+             std::size_t size, PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch)
+      : encoder_(encoder), instructions_(instructions), cache_(cache), ids_(ids),
+        on_batch_(on_batch), batch_{text, text + size, 0, ends_.data(), 0, added_.data(), 0} {}
+
+  // Adds the next `count` pre-tokens. `ends` are in bytes from `start`.
+  void add(std::size_t start, const std::size_t *ends, std::size_t count) {
+    while (count != 0) {
+      const std::size_t taken = std::min(count, PreTokenBatch::MAX_COUNT - batch_.count);
+      for (std::size_t i = 0; i < taken; ++i)
+        ends_[batch_.count + i] = start + ends[i];
+      batch_.count += taken;
+      ends += taken;
+      count -= taken;
+      flush_if_full();
+    }
+  }
+
+  // Adds an added token, which ends before text[end].
+  void add_token(std::uint32_t id, std::size_t end) {
+    added_[batch_.added_count++] = {id, static_cast<std::uint8_t>(batch_.count)};
+    ends_[batch_.count++] = end;
+    flush_if_full();
+  }
+
+  void flush() {
+    if (batch_.count == 0)
+      return;
+    encoder_.encode(instructions_, batch_, cache_, ids_);
+    skip_to(ends_[batch_.count - 1]);
+    if (on_batch_ != nullptr)
+      on_batch_();
+  }
+
+  // Skips a part of the text that is encoded in another way. The queue must be empty.
+  void skip_to(std::size_t at) {
+    batch_.start = at;
+    batch_.count = batch_.added_count = 0;
+  }
+
+private:
+  void flush_if_full() {
+    if (batch_.count == PreTokenBatch::MAX_COUNT)
+      flush();
+  }
+
+  const BatchEncoder &encoder_;
+  const InstructionSet instructions_;
+  PreTokenCache &cache_;
+  IdBuffer &ids_;
+  const OnBatch &on_batch_;
+  std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends_;           // not initialized
+  std::array<PreTokenBatch::Added, PreTokenBatch::MAX_COUNT> added_; // not initialized
+  PreTokenBatch batch_;
+};
+
+} // namespace pretok
