@@ -57,12 +57,12 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
     for line in lines_of(path):
         conditions += line.startswith("#if") - line.startswith("#endif")
         included = INCLUDE.match(line)
-        if included is not None and conditions > (path.suffix == ".h"):
-            raise ValueError(f"{path}: {line!r} is within an #if, but others need that file too")
         if included is not None:
             other = find(included[1], path)
             if other.suffix == ".inc":
                 yield from ((path, part) for _, part in inlined(other, seen))
+            elif conditions > (path.suffix == ".h"):
+                raise ValueError(f"{path}: {line!r} is in an #if, but other files need it too")
             elif other not in seen:
                 yield from inlined(other, seen)
         elif line != "#pragma once":

@@ -92,14 +92,8 @@ void classify_pairs(const Relations &relations, const std::uint8_t *classes, std
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
   std::size_t total = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t word = words[i];
-    // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-    total += word * 0x0101010101010101 >> 56;
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    total += count_ones(words[i]);
   return total;
 }
 
