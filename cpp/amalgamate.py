@@ -56,14 +56,14 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
     for line in lines_of(path):
         conditions += line.startswith("#if") - line.startswith("#endif")
         included = INCLUDE.match(line)
-        if included is not None and conditions > (path.suffix == ".h"):
-            raise ValueError(
-                f"{path}: {line!r} is within an #if, but other files need the header too"
-            )
         if included is not None:
             header = find(included[1], path)
             if header.suffix == ".inc":
                 yield from ((path, part) for _, part in inlined(header, seen))
+            elif conditions > (path.suffix == ".h"):
+                raise ValueError(
+                    f"{path}: {line!r} is within an #if, but other files need the header too"
+                )
             elif header not in seen:
                 yield from inlined(header, seen)
         elif line != "#pragma once":

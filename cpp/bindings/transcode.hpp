@@ -1,6 +1,8 @@
 // Text as Python keeps it, to UTF-8.
 #pragma once
 
+#include "core/unicode/utf8.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +23,6 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
   constexpr std::uint64_t NOT_ASCII = sizeof(Unit) == 1   ? 0x8080808080808080
                                       : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
                                                           : 0xFFFFFF80FFFFFF80;
-  const auto byte = [](std::uint32_t value) { return static_cast<std::uint8_t>(value); };
   const Unit *const end = units + size;
   while (units != end) {
     std::uint32_t code_point = *units;
@@ -32,39 +33,22 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
         if ((some & NOT_ASCII) != 0)
           break;
         for (std::size_t i = 0; i < AT_ONCE; ++i)
-          to[i] = byte(units[i]);
+          to[i] = static_cast<std::uint8_t>(units[i]);
         units += AT_ONCE;
         to += AT_ONCE;
       }
       while (units != end && *units < 0x80)
-        *to++ = byte(*units++);
+        *to++ = static_cast<std::uint8_t>(*units++);
       continue;
     }
     ++units;
-    if (code_point < 0x800) {
-      to[0] = byte(0xC0 | code_point >> 6);
-      to[1] = byte(0x80 | (code_point & 0x3F));
-      to += 2;
-      continue;
-    }
-    if ((code_point & 0xFFFFF800) == 0xD800) {
+    if (code_point >= 0x800 && (code_point & 0xFFFFF800) == 0xD800) {
       if (code_point < 0xDC00 && units != end && (std::uint32_t{*units} & 0xFFFFFC00) == 0xDC00)
         code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (std::uint32_t{*units++} & 0x3FF);
       else
         code_point = 0xFFFD;
     }
-    if (code_point < 0x10000) {
-      to[0] = byte(0xE0 | code_point >> 12);
-      to[1] = byte(0x80 | (code_point >> 6 & 0x3F));
-      to[2] = byte(0x80 | (code_point & 0x3F));
-      to += 3;
-      continue;
-    }
-    to[0] = byte(0xF0 | code_point >> 18);
-    to[1] = byte(0x80 | (code_point >> 12 & 0x3F));
-    to[2] = byte(0x80 | (code_point >> 6 & 0x3F));
-    to[3] = byte(0x80 | (code_point & 0x3F));
-    to += 4;
+    to += encode_utf8(code_point, to);
   }
   return to;
 }

@@ -51,8 +51,8 @@ std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
   std::size_t start = first + clear.start;
   to = first + clear.end;
   while (start < to && start != 0) {
-    const bool is_tail = (data[start] & 0xC0) == 0x80;
-    if (!is_tail && has_nfc_boundary_before(decode_utf8(data + start, size - start).code_point))
+    if (!is_tail(data[start]) &&
+        has_nfc_boundary_before(decode_utf8(data + start, size - start).code_point))
       break;
     ++start;
   }

@@ -60,13 +60,9 @@ bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
 std::string byte_characters(std::string_view token) {
   std::string text;
   for (const char each : token) {
+    std::uint8_t bytes[4];
     const std::uint16_t character = CHARACTERS.of_bytes[static_cast<unsigned char>(each)];
-    if (character < 0x80) {
-      text += static_cast<char>(character);
-    } else {
-      text += static_cast<char>(0xC0 | character >> 6);
-      text += static_cast<char>(0x80 | (character & 0x3F));
-    }
+    text.append(bytes, bytes + encode_utf8(character, bytes));
   }
   return text;
 }

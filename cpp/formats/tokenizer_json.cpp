@@ -205,17 +205,21 @@ private:
     if (!vocab.object(members, error_))
       return false;
     std::vector<bool> seen;
-    for (const auto &[text, value] : members) {
+    for (const auto &member : members) {
+      // Paths of entries are for errors only.
+      const auto entry = [&] {
+        return JsonPart{member.value, !member.value.is_null(),
+                        "model.vocab[" + quote(member.key) + "]"};
+      };
       std::uint32_t id = 0;
-      const JsonPart entry{value, !value.is_null(), "model.vocab[" + quote(text) + "]"};
-      if (!entry.id(id, error_))
-        return false;
+      if (!JsonPart{member.value, true, ""}.id(id, error_))
+        return entry().id(id, error_);
       if (id >= seen.size())
         seen.resize(std::size_t{id} + 1);
       if (seen[id])
-        return fail_malformed(entry, "a unique id");
+        return fail_malformed(entry(), "a unique id");
       seen[id] = true;
-      source.texts.push_back(text);
+      source.texts.push_back(member.key);
       source.ids.push_back(id);
     }
     return true;

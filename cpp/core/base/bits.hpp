@@ -41,6 +41,19 @@ inline unsigned highest_bit(std::uint64_t word) {
 #endif
 }
 
+// Returns the number of one bits.
+inline unsigned count_ones(std::uint64_t word) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return static_cast<unsigned>(word * 0x0101010101010101 >> 56);
+#else
+  return static_cast<unsigned>(__builtin_popcountll(word));
+#endif
+}
+
 // A product of 128 bits.
 struct WideProduct {
   std::uint64_t low;

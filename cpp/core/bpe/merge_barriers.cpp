@@ -13,33 +13,6 @@ std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
   return (yes & mask) | (no & ~mask);
 }
 
-// Writes a code point as UTF-8. Returns the number of bytes.
-std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
-  if (code_point < 0x80) {
-    to[0] = static_cast<std::uint8_t>(code_point);
-    return 1;
-  }
-  const auto tail = [code_point](unsigned shift) {
-    return static_cast<std::uint8_t>(0x80 | (code_point >> shift & 0x3F));
-  };
-  if (code_point < 0x800) {
-    to[0] = static_cast<std::uint8_t>(0xC0 | code_point >> 6);
-    to[1] = tail(0);
-    return 2;
-  }
-  if (code_point < 0x10000) {
-    to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
-    to[1] = tail(6);
-    to[2] = tail(0);
-    return 3;
-  }
-  to[0] = static_cast<std::uint8_t>(0xF0 | code_point >> 18);
-  to[1] = tail(12);
-  to[2] = tail(6);
-  to[3] = tail(0);
-  return 4;
-}
-
 // The numbers first, first + stride, … below end.
 struct Range {
   std::uint32_t first;

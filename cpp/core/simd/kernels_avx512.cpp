@@ -1,5 +1,6 @@
 // Kernels for AVX-512 with VBMI2: Ice Lake, Zen 4 and later.
 #include "core/base/avx512.hpp"
+#include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/simd/kernels_plain.hpp"
 
@@ -210,41 +211,32 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   buffer.finish(count, count, count == size);
 }
 
-PRETOK_AVX512 inline __m512i table_of(const std::array<std::uint8_t, CLASSES> &bytes) {
-  return _mm512_castsi256_si512(
-      _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes.data())));
+constexpr std::size_t WIDTH = 64;
+
+PRETOK_AVX512 inline __m512i load(const std::uint8_t *from) { return _mm512_loadu_si512(from); }
+PRETOK_AVX512 inline void store(std::uint8_t *to, __m512i bytes) {
+  _mm512_storeu_si512(to, bytes);
+}
+PRETOK_AVX512 inline __m512i both(__m512i a, __m512i b) { return _mm512_and_si512(a, b); }
+
+// A table of 32 bytes, indexed by class.
+struct PairTable {
+  __m512i bytes;
+};
+PRETOK_AVX512 inline PairTable pair_table(const std::uint8_t *bytes) {
+  return {_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes)))};
+}
+PRETOK_AVX512 inline __m512i look_up(const PairTable &table, __m512i index) {
+  return _mm512_permutexvar_epi8(index, table.bytes);
 }
 
-PRETOK_AVX512 void classify_pairs(const Relations &relations, const std::uint8_t *classes,
-                                  std::size_t blocks, RelationBits &relation_bits) {
-  const Relations::Part *part = relations.parts().data();
-  const Relations::Part *const end = part + relations.parts().size();
-  alignas(64) std::uint8_t meets[64 * BLOCKS];
-  std::uint8_t number = 0;
-  for (const Relations::Plane &plane : relations.planes()) {
-    const __m512i rows = table_of(plane.rows);
-    const __m512i columns = table_of(plane.columns);
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const __m512i before = _mm512_loadu_si512(classes + block * 64 - 1);
-      const __m512i after = _mm512_loadu_si512(classes + block * 64);
-      _mm512_store_si512(meets + block * 64,
-                         _mm512_and_si512(_mm512_permutexvar_epi8(before, rows),
-                                          _mm512_permutexvar_epi8(after, columns)));
-    }
-    for (; part != end && part->plane == number; ++part) {
-      const __m512i bits = _mm512_set1_epi32(static_cast<int>(part->bits));
-      BitWords &words = relation_bits[part->relation];
-      if (part->more)
-        for (std::size_t block = 0; block < blocks; ++block)
-          words[block] |= _mm512_test_epi8_mask(_mm512_load_si512(meets + block * 64), bits);
-      else
-        for (std::size_t block = 0; block < blocks; ++block)
-          words[block] = _mm512_test_epi8_mask(_mm512_load_si512(meets + block * 64), bits);
-    }
-    ++number;
-  }
-  complete(relations, blocks, relation_bits);
+// Returns one bit for each of 64 bytes: whether it has any of `bits`, one byte repeated.
+PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
+  return _mm512_test_epi8_mask(load(bytes), _mm512_set1_epi32(static_cast<int>(bits)));
 }
+
+#define PRETOK_TARGET PRETOK_AVX512
+#include "core/simd/generic_pairs.inc"
 
 // Shifts eight words by one bit toward the highest, as one number of 512 bits. The bit that
 // comes in is the top bit of `last`.
@@ -346,13 +338,6 @@ PRETOK_AVX512 std::size_t bits_to_positions(const std::uint64_t *words, std::siz
   return static_cast<std::size_t>(to - ends);
 }
 
-PRETOK_AVX512 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    total += static_cast<std::size_t>(_mm_popcnt_u64(words[i]));
-  return total;
-}
-
 } // namespace
 } // namespace avx512
 
@@ -368,4 +353,5 @@ const Kernels AVX512_KERNELS = {"avx512",
                                 avx512::count_bits};
 
 } // namespace pretok
+#undef PRETOK_TARGET
 #endif

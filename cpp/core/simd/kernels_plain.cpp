@@ -3,17 +3,9 @@
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 
-#include <cstring>
-
 namespace pretok {
 namespace plain {
 namespace {
-
-bool ascii8(const std::uint8_t *data) {
-  std::uint64_t all;
-  std::memcpy(&all, data, sizeof all);
-  return (all & 0x8080808080808080) == 0;
-}
 
 void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                ClassBuffer &buffer) {
@@ -23,7 +15,8 @@ void read_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t si
   std::size_t at = 0;
   std::size_t filled = 0;
   while (filled < ClassBuffer::MAX_CODE_POINTS && at < size) {
-    if (size - at >= 8 && filled + 8 <= ClassBuffer::MAX_CODE_POINTS && ascii8(data + at)) {
+    if (size - at >= 8 && filled + 8 <= ClassBuffer::MAX_CODE_POINTS &&
+        is_ascii(data + at, 8)) {
       for (std::size_t i = 0; i < 8; ++i)
         classes[filled + i] = latin1[data[at + i]];
       if (!buffer.one_unit_each)
@@ -92,14 +85,8 @@ void classify_pairs(const Relations &relations, const std::uint8_t *classes, std
 
 std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
   std::size_t total = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t word = words[i];
-    // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-    total += word * 0x0101010101010101 >> 56;
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    total += count_ones(words[i]);
   return total;
 }
 

@@ -60,7 +60,7 @@ public:
   // boundaries of code points, and `start` is less than `end`.
   std::size_t last_start(std::size_t start, std::size_t end) const {
     std::size_t lead = end - 1;
-    while (lead > start && end - lead < 4 && (data_[lead] & 0xC0) == 0x80)
+    while (lead > start && end - lead < 4 && is_tail(data_[lead]))
       --lead;
     // A byte that is not UTF-8 is a code point of its own.
     return lead + decode(lead).width == end ? lead : end - 1;

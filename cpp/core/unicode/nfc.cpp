@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
 
 namespace pretok {
@@ -176,24 +175,13 @@ void compose(std::vector<Item> &items) {
   items.resize(kept);
 }
 
-void write_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
-  const auto put = [&to](std::uint32_t byte) { to.push_back(static_cast<std::uint8_t>(byte)); };
-  const auto tail = [&](unsigned shift) { put(0x80 | (code_point >> shift & 0x3F)); };
-  if (code_point < 0x80)
-    return put(code_point);
-  if (code_point < 0x800) {
-    put(0xC0 | code_point >> 6);
-  } else if (code_point - 0xDC00 < 0x100) {
-    return put(code_point - 0xDC00); // a byte that is not UTF-8; see decode_utf8
-  } else if (code_point < 0x10000) {
-    put(0xE0 | code_point >> 12);
-    tail(6);
-  } else {
-    put(0xF0 | code_point >> 18);
-    tail(12);
-    tail(6);
-  }
-  tail(0);
+void append_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
+  if (code_point - 0xDC00 < 0x100) // a byte that is not UTF-8; see decode_utf8
+    return to.push_back(static_cast<std::uint8_t>(code_point - 0xDC00));
+  std::uint8_t bytes[4];
+  const std::size_t size = encode_utf8(code_point, bytes);
+  for (std::size_t i = 0; i < size; ++i)
+    to.push_back(bytes[i]);
 }
 
 // Appends the NFC of a text by full decomposition and composition.
@@ -213,7 +201,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
   sort_marks(items);
   compose(items);
   for (const Item item : items)
-    write_code_point(item & CODE_POINT, to);
+    append_code_point(item & CODE_POINT, to);
 }
 
 // Whether a byte is the first of a code point that is not a stable starter.
@@ -229,9 +217,7 @@ constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 // starter. Skips continuation bytes, and bytes that are not UTF-8.
 std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t at) {
   for (; size - at >= 8; at += 8) {
-    std::uint64_t some;
-    std::memcpy(&some, data + at, sizeof some);
-    if ((some & 0x8080808080808080) == 0)
+    if (is_ascii(data + at, 8))
       continue;
     bool any = false;
     for (std::size_t i = 0; i < 8; ++i)
@@ -247,7 +233,7 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
 // Returns the start of the code point that ends at `at`; it is at least `floor`.
 std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_t at) {
   std::size_t start = at - 1;
-  while (start > floor && at - start < 4 && (data[start] & 0xC0) == 0x80)
+  while (start > floor && at - start < 4 && is_tail(data[start]))
     --start;
   return decode_utf8(data + start, at - start).width == at - start ? start : at - 1;
 }
@@ -330,7 +316,7 @@ std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t
   std::size_t end = size;
   for (std::size_t tails = 0; tails < 3 && tails < size; ++tails) {
     const std::uint8_t byte = data[size - 1 - tails];
-    if ((byte & 0xC0) == 0x80)
+    if (is_tail(byte))
       continue;
     const std::size_t wanted = byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
     if (tails < wanted)

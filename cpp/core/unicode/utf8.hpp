@@ -20,7 +20,7 @@ struct Decoded {
 // Python's error handler "surrogateescape".
 inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
   const std::uint32_t lead = bytes[0];
-  const auto tail = [bytes](int i) { return (bytes[i] & 0xC0) == 0x80; };
+  const auto tail = [bytes](int i) { return is_tail(bytes[i]); };
   const auto low6 = [bytes](int i) { return std::uint32_t{bytes[i]} & 0x3F; };
   if (lead < 0x80)
     return {lead, 1};
@@ -38,6 +38,34 @@ inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
       return {code_point, 4};
   }
   return {0xDC00 + lead, 1};
+}
+
+// Writes a code point, which may be a surrogate, in up to four bytes. Returns the number of
+// bytes.
+inline std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
+  if (code_point < 0x80) {
+    to[0] = static_cast<std::uint8_t>(code_point);
+    return 1;
+  }
+  const auto tail = [code_point](unsigned shift) {
+    return static_cast<std::uint8_t>(0x80 | (code_point >> shift & 0x3F));
+  };
+  if (code_point < 0x800) {
+    to[0] = static_cast<std::uint8_t>(0xC0 | code_point >> 6);
+    to[1] = tail(0);
+    return 2;
+  }
+  if (code_point < 0x10000) {
+    to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
+    to[1] = tail(6);
+    to[2] = tail(0);
+    return 3;
+  }
+  to[0] = static_cast<std::uint8_t>(0xF0 | code_point >> 18);
+  to[1] = tail(12);
+  to[2] = tail(6);
+  to[3] = tail(0);
+  return 4;
 }
 
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
