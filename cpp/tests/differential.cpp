@@ -149,6 +149,71 @@ std::string filler(Random &source) {
   return text;
 }
 
+// Returns the ends up to `last` of the pre-tokens of text[from, to).
+std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
+                                      const std::vector<std::uint32_t> &text, std::size_t from,
+                                      std::size_t to, std::size_t last) {
+  std::vector<std::size_t> ends;
+  tokenizer.steps(CodePoints<std::uint32_t>(text.data() + from, to - from, tokenizer.classes()),
+                  [&](std::size_t, std::size_t end, int) {
+                    if (from + end <= last)
+                      ends.push_back(from + end);
+                  });
+  return ends;
+}
+
+// Whether the text is cut between two classes of a BOUNDARY, whatever comes before and after:
+// the text before depends on one code point after the cut.
+bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
+  const std::size_t size = text.size();
+  const ClassTable &classes = tokenizer.classes();
+  const std::vector<std::size_t> whole = ends_of_part(tokenizer, text, 0, size, size);
+  for (std::size_t cut = 1; cut < size; ++cut) {
+    if (!tokenizer.cuts()->has_boundary(classes[text[cut - 1]], classes[text[cut]]))
+      continue;
+    std::vector<std::size_t> both = ends_of_part(tokenizer, text, 0, cut + 1, cut);
+    if (both.empty() || both.back() != cut)
+      return false;
+    for (const std::size_t end : ends_of_part(tokenizer, text, cut, size, size))
+      both.push_back(end);
+    if (both != whole)
+      return false;
+  }
+  return true;
+}
+
+// As cuts_hold, for all texts of one code point of each class: up to 6, as long as there are at
+// most `most` of a length.
+bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t most) {
+  if (tokenizer.cuts() == nullptr || tokenizer.removes())
+    return true;
+  std::vector<std::uint32_t> letters;
+  Mask known = 0;
+  for (std::uint32_t code_point = 0; code_point < 0x30000; ++code_point) {
+    const Mask class_ = Mask{1} << tokenizer.classes()[code_point];
+    if ((known & class_) == 0)
+      letters.push_back(code_point);
+    known |= class_;
+  }
+  std::size_t texts = letters.size();
+  for (std::size_t size = 2; size <= 6; ++size) {
+    texts *= letters.size();
+    if (texts > most)
+      return true;
+    std::vector<std::uint32_t> text(size);
+    for (std::size_t number = 0; number < texts; ++number) {
+      std::size_t left = number;
+      for (std::uint32_t &code_point : text) {
+        code_point = letters[left % letters.size()];
+        left /= letters.size();
+      }
+      if (!cuts_hold(tokenizer, text))
+        return false;
+    }
+  }
+  return true;
+}
+
 bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
                     const char *name) {
   for (int round = 0; round < rounds; ++round) {
@@ -368,6 +433,10 @@ int main(int count, char **arguments) {
       const PreTokenizer tokenizer(stages, unicode_table(version));
       if (!agree_on_texts(tokenizer, source, 700, preset.names))
         return 1;
+      if (!cuts_hold_in_short_texts(tokenizer, index == 0 ? 300000 : 30000)) {
+        std::printf("%s: a cut depends on more than two code points\n", preset.names);
+        return 1;
+      }
       ++passed;
     }
     if (index == 0 && !agree_on_sequences(PreTokenizer(stages, unicode_table("16.0"))))
@@ -380,7 +449,8 @@ int main(int count, char **arguments) {
     const std::vector<StageProgram> stages =
         is_mixed ? mixed_stages(source) : random_stages(source);
     const PreTokenizer tokenizer(stages, unicode_table("16.0"));
-    if (!agree_on_texts(tokenizer, source, 40, "random stages"))
+    if (!agree_on_texts(tokenizer, source, 40, "random stages") ||
+        !cuts_hold_in_short_texts(tokenizer, 1000))
       return 1;
     fast += stages.size() > 1 && tokenizer.has_fast_path() ? 1 : 0;
     ++passed;

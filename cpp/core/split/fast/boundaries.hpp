@@ -9,9 +9,9 @@
 //                           |
 //   classify_pairs       BOUNDARY        1 1 . . . 1 . 1 . . . . 1 .     RelationBits: one
 //                        SPACE_PAIR      . . . . . . 1 . . . . . . .     word for each
-//                        relation, LENGTH_LIMITED  . . . . . . . . 1 1 1 1 . .     found by two
-//                        table LABEL (bit 0)   . . 1 1 1 . . . 1 1 1 1 . .     look-ups and an
-//                        AND LABEL (bit 1)   . . . . . . . . 1 1 1 1 . 1
+//                        LENGTH_LIMITED  . . . . . . . . 1 1 1 1 . .     relation, found by two
+//                        LABEL (bit 0)   . . . . . . . . . . . . . 1     table look-ups and an
+//                        LABEL (bit 1)   . . . . . . . . 1 1 1 1 . .     AND
 //                           |
 //   resolve_labels       certain         1 1 . . . 1 . 1 . . . . 1 .     BoundaryBits: BOUNDARY
 //                        all             1 1 . . . 1 . 1 . . . . 1 .     and changes of label
@@ -19,13 +19,10 @@
 //   limit_lengths        all             . . . . . . . . . . 1 . . .     \p{N}{1,3}: after 123
 //   white_space          all             . . . . . . 1 . . . . . . .     \s+(?!\S): before the
 //                           |                                            last space
-//   Splitter             unresolved      . . . . . . . . . . . . . .     no part for the
-//   machine
+//   Splitter             unresolved      . . . . . . . . . . . . . .     no part for the rules
 //                           |
-//   bits_to_positions    ends            1 5 6 7 10 12 14                the positions of
-//   `all`,
-//                                                                        and the end of the
-//                                                                        text
+//   bits_to_positions    ends            1 5 6 7 10 12 14                positions of `all`,
+//                                                                        and the text's end
 #pragma once
 
 #include "core/simd/kernels.hpp"

@@ -10,9 +10,12 @@
 //   LENGTH_LIMITED  The pair is in the body of a Run with `at_most`, which adds boundaries.
 //   AMBIGUOUS       The rule of the previous label may hold this pair too. If the label changes
 //                   here, the pair is unresolved.
+//   JOINED          No boundary: every rule that can hold a takes b too. The label is that of
+//                   the pair before, or its own if a pre-token begins here.
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
 //   SPACE_PAIR      Both are white space; see below.
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
+//   PIECE_END       a is white space, and a stage before that of white space has a boundary.
 //   UNRESOLVED      Any other pair. The machine splits the text between the two boundaries
 //                   around it.
 //
@@ -62,6 +65,30 @@
 // This depends on the rule of the pre-token before, which is known if no pair since the last
 // boundary is unresolved. Boundaries::resolve finds these boundaries. Pairs that would break a
 // condition are UNRESOLVED: a last line break, or a tail, that something may follow.
+//
+// Several stages: StagePairs derives the relations above for each stage. A pair that a stage
+// before has cut is in no piece of the stage, so its rules need not expect the pair. In
+// DeepSeek's split, digits are cut from letters first, so no word of the last stage begins with
+// a digit. The table then has for each pair of classes a and b:
+//
+//   BOUNDARY      Some stage has BOUNDARY, and no rule of a stage before can hold a or b.
+//                 So the pair is in a gap of each stage before. Rules look ahead only: those of
+//                 a stage before read nothing past a, those of this stage nothing past b, and
+//                 later stages see two pieces. So the text from b on is split as if it began
+//                 there, and the split before b depends on b and on nothing after b. The rules
+//                 resume at such pairs, and safe_cut.hpp cuts there.
+//   CONDITIONAL   Some stage has a boundary, but a rule of a stage before may hold a or b. That
+//                 stage keeps its label across the boundary (Builder::continues).
+//   a label       No stage has a boundary. The label stands for the labels of all stages, so it
+//                 changes where one of them does. A stage whose pairs are all BOUNDARY or
+//                 together has no part in it (StagePairs::is_simple).
+//   SPACE_PAIR    One stage has it, and the others surely keep white space together, or cut it
+//                 before (Builder::find_white_space). Where a stage before ends the piece
+//                 (PIECE_END), ALL_BUT_LAST takes the whole run, as at the end of the text.
+//   UNRESOLVED    Any other pair.
+//
+// A boundary is known if all pairs before it, since the last BOUNDARY, are resolved: no label
+// and no limit depends on later code points, and white space only on the next one.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
