@@ -18,7 +18,6 @@ from bpe.encoding.backends import Backend
 from bpe.encoding.normalized_segments import NormalizedSegment, Result, Spans, Work
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.policies import Policies
-from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.merge import missing_byte_error
@@ -94,7 +93,7 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the other texts; an error of an earlier text takes precedence.
+        rows: list[list[int]] = []
         refusal = None
         try:
             rows = self.backend.encode_batch(
@@ -102,17 +101,10 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        for index in to_normalize:
-            if refusal is not None and index > (refusal.text_index or 0):
-                break
-            try:
-                ids = self.encode(texts[index], special, errors)
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-            if refusal is None:
-                rows[index] = ids
-        if refusal is not None:
-            raise refusal
+        encode = self.calls()[0]
+        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
+        for index, ids in normalized.items():
+            rows[index] = ids
         return rows
 
     def encode_batch_array(
@@ -120,14 +112,42 @@ class Pipeline:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets, as `concatenate_ids` does."""
         batch, to_normalize = self._check_batch(texts, errors)
-        if to_normalize:
-            return concatenate_ids(self.encode_batch(texts, special, errors, threads))
+        ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
+        refusal = None
         try:
-            return self.backend.encode_batch_array(
+            ids, offsets = self.backend.encode_batch_array(
                 batch, self._policies.added_for(special), resolve_threads(threads)
             )
         except SpecialTokenError as error:
-            raise self._located(error, texts[error.text_index or 0], errors) from None
+            refusal = self._located(error, texts[error.text_index or 0], errors)
+        encode = self.calls()[1]
+        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
+        return _insert_rows(ids, offsets, normalized)
+
+    def _encode_each(
+        self,
+        encode: Call[Result],
+        texts: list[Text],
+        indices: Iterable[int],
+        special: Special,
+        errors: Errors,
+        refusal: SpecialTokenError | None,
+    ) -> dict[int, Result]:
+        """Return the result of `encode` for each text to normalize, by index.
+
+        `refusal` is the error of the other texts, if any. Raises the error of the first text.
+        """
+        results = {}
+        for index in indices:
+            if refusal is not None and index > (refusal.text_index or 0):
+                break
+            try:
+                results[index] = encode(texts[index], special, errors, None)
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        if refusal is not None:
+            raise refusal
+        return results
 
     def _run(
         self,
@@ -212,6 +232,21 @@ def _join_arrays(segments: Iterable[NormalizedSegment], work: Work[Ids]) -> Ids:
 
 def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
     return sum(segment.encode(work, lambda id: 1) for segment in segments)
+
+
+def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
+    """Return `ids` and `offsets` with the ids of `rows`, by ascending index, in empty rows."""
+    if not rows:
+        return ids, offsets
+    sizes = np.diff(offsets)
+    parts = []
+    done = 0
+    for index, row in rows.items():
+        start = int(offsets[index])
+        parts += [ids[done:start], row]
+        done = start
+        sizes[index] = len(row)
+    return np.concatenate([*parts, ids[done:]]), np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _join_spans(segments: Iterable[NormalizedSegment], work: Work[Spans]) -> Spans:
