@@ -10,7 +10,7 @@ import numpy as np
 
 import bpe
 from bpe.bench.peer import Calls, Message, Peer
-from bpe.bench.peers import Ours
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
 from bpe.bench.timing import Settings
 from pretok.machine.backend import BackendName
