@@ -134,8 +134,8 @@ def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
     else:
         said += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
         ratio = f"{cell.ratio:.2f}" if cell.ratio < 9.95 else f"{cell.ratio:.0f}"
-        body = _text(left + 29, middle, ratio, f"h e t{color}")
-        body += _text(left + 33, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
+        body = _text(left + 31, middle, ratio, f"h e t{color}")
+        body += _text(left + 35, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
     return (
         f'<g><title>{escape(said)}</title><rect class="c{color}" x="{left}" y="{top}" '
         f'width="{WIDTH - 1}" height="{bottom - top - 1}" rx="2"/>{body}</g>'

@@ -27,7 +27,10 @@ STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
 }
 """The passes of a new tokenizer over the same texts: the first, the next, those from then on."""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
-OF_SUBJECT = {"message": bench_latency, "load": bench_load}
+OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
+    "message": bench_latency,
+    "load": bench_load,
+}
 SHAPES = (*WAYS, *OF_SUBJECT)
 COLUMNS: Mapping[str, tuple[str, str]] = {
     **{

@@ -21,7 +21,6 @@ from bpe.cli.bench_session import Group, Session, json_lines
 from bpe.cli.vocabulary import as_cli_message
 from bpe.errors import BpeError
 from bpe.formats.files import write_atomically
-from pretok.cli.input import shown_path
 from pretok.cli.output import one_line, write
 from pretok.files import naming
 
@@ -107,16 +106,19 @@ def matrix_command(
     """
     session = MatrixSession(folder, json_file=None, **given)
     session.choose_texts(names)
-    groups = session.matrix(vocabs or tuple(LISTED), folders, preset, shapes or SHAPES)
+    chosen = tuple(dict.fromkeys(vocabs)) or tuple(LISTED)
+    shapes = shapes or SHAPES
+    of_texts = len(session.texts) * any(shape in WAYS for shape in shapes)
+    total = len(chosen) * (of_texts + sum(shape in OF_SUBJECT for shape in set(shapes)))
     try:
-        check_names(vocabs)
+        check_names(chosen)
         with naming(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with one_core():
-            session.run(groups)
+            session.run(session.matrix(chosen, folders, preset, shapes), total)
     except BpeError as error:
         raise click.ClickException(as_cli_message(error)) from None
-    write(f"{shown_path(str(path))}\n" for path in session.paths.values())
+    write(f"wrote {one_line(str(path))}\n" for path in session.paths.values())
 
 
 class MatrixSession(Session):
@@ -147,7 +149,7 @@ class MatrixSession(Session):
         shapes: Sequence[str],
     ) -> Iterator[Group]:
         """Yield what measures each vocabulary, which is open until the next group is asked for."""
-        for name in dict.fromkeys(vocabs):
+        for name in vocabs:
             try:
                 with opened_vocabulary(name, folders, preset, self.backend) as subject:
                     yield from self._groups(subject, shapes)

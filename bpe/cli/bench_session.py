@@ -66,21 +66,28 @@ class Session:
         self._about = surroundings(self.backend)
         self.results: list[Result] = []
 
-    def run(self, groups: Iterable[Callable[[Watcher], Iterator[Result]]]) -> None:
-        """Measure each of `groups`, print its figures, and write the record, even if cut short."""
+    def run(self, groups: Iterable[Group], total: int | None = None) -> None:
+        """Measure each of `groups`, print its figures, and write the record, even if cut short.
+
+        The progress bar counts groups if their number, `total`, is given, else runs.
+        """
         write([f"{line}\n" for line in self._heading()])
         try:
-            with tqdm(unit=" runs", leave=False, delay=1, disable=None) as bar:
+            unit = " runs" if total is None else " groups"
+            with tqdm(total=total, unit=unit, leave=False, delay=1, disable=None) as bar:
 
                 def watch(what: str) -> None:
-                    bar.set_postfix_str(what, refresh=False)
-                    bar.update()
+                    bar.set_postfix_str(what, refresh=total is not None)
+                    if total is None:
+                        bar.update()
 
                 for group in groups:
                     for result in group(watch):
                         self.results.append(result)
                         bar.clear()
                         write([f"{line}\n" for line in self._lines(result)])
+                    if total is not None:
+                        bar.update()
                     self._group_done()
         except BaseException:
             if self.results:

@@ -28,6 +28,12 @@ def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
     return Subject("small", tokenizer, folder)
 
 
+class Equal(Ours):
+    """Answers as ours does."""
+
+    name = "equal"
+
+
 class Liar(Peer):
     """Answers as ours does, but for the last item."""
 
