@@ -90,11 +90,11 @@ def contenders(
     given: tuple[Any, ...],
     settings: Settings,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return what makes a new tokenizer of each contender whose answer is ours, ours first.
+    """Return a maker of calls for each contender with our answer, and why peers are left out.
 
-    Of the others returns why they are left out; one that fails is among them, and one whose answer
-    differs, if the settings are not strict, else that raises WrongAnswerError. All of it on one
-    core, the only one that pools of threads then see that a peer starts with its first call.
+    Ours comes first. A peer that fails is left out. A peer whose answer differs is left out too, or
+    raises WrongAnswerError if the settings are strict. All of this runs on one core, so that a
+    thread pool which a peer starts at its first call has one thread.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}

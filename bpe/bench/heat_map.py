@@ -17,7 +17,7 @@ LEFT, TOP, FOOT = 158, 52, 46
 GAP = 6
 """The space between vocabularies, and between shapes."""
 BOUNDS = (0.5, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, 4.0)
-"""Where one color ends and the next one begins, in ratios."""
+"""The ratios at which a new color begins."""
 COLORS = (
     ("#b2182b", "#fff"),
     ("#d6604d", "#fff"),
@@ -29,11 +29,11 @@ COLORS = (
     ("#2166ac", "#fff"),
     ("#08306b", "#fff"),
 )
-"""The fill and the text of cells: red where the peer is faster, gray at 1, blue where we are."""
+"""The fill and the text of cells: red for slower, gray for equal, blue for faster."""
 MUTED = len(COLORS)
 """The class of a cell without peers."""
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
-"""Names of peers where the first four letters would not tell them apart."""
+"""Short names of peers whose first four letters would not tell them apart."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
 font-size:11px;fill:#1f2328}.s{font-size:9px;fill:#59636e}.h{font-weight:600}\
 .e{text-anchor:end}.m{text-anchor:middle}"""
@@ -43,12 +43,12 @@ DARK = "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.c9{
 def heat_map(results: Iterable[Result], subtitle: str) -> str:
     """Return the SVG of the matrix; `subtitle` names machine and date.
 
-    Rows are vocabularies and texts, columns shapes. What does not depend on a text spans the rows
-    of its vocabulary. Each cell has the ratio and the peer, its tooltip the figures.
+    Rows are vocabularies and texts, columns are shapes. A message or a load spans the rows of its
+    vocabulary. Each cell shows the ratio and the peer; its tooltip has the figures.
     """
-    found = cells(results)
-    rows = _rows(found)
-    columns, width = _columns(found)
+    all_cells = cells(results)
+    rows = _rows(all_cells)
+    columns, width = _columns(all_cells)
     height = max((end for _, end in rows.values()), default=TOP) + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" '
@@ -61,7 +61,7 @@ def heat_map(results: Iterable[Result], subtitle: str) -> str:
         *_names(rows),
         *(
             _cell(cell, columns[cell.what], *rows[cell.subject, cell.text])
-            for cell in found
+            for cell in all_cells
             if (cell.subject, cell.text) in rows
         ),
         *_legend(height - FOOT + 22, subtitle),
@@ -75,10 +75,10 @@ def color_of(ratio: float | None) -> int:
     return MUTED if ratio is None else sum(ratio >= bound for bound in BOUNDS)
 
 
-def _rows(found: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return where each row begins and ends, by vocabulary and text; "" spans a vocabulary."""
+def _rows(all_cells: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the top and bottom of each row, by vocabulary and text; "" spans a vocabulary."""
     texts: dict[str, dict[str, None]] = {}
-    for cell in found:
+    for cell in all_cells:
         named = texts.setdefault(cell.subject, {})
         if cell.text:
             named[cell.text] = None
@@ -94,9 +94,9 @@ def _rows(found: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
     return rows
 
 
-def _columns(found: Sequence[Cell]) -> tuple[dict[str, int], int]:
-    """Return where each column begins, and the width of all."""
-    present = {cell.what for cell in found}
+def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
+    """Return the left edge of each column, and the width of the picture."""
+    present = {cell.what for cell in all_cells}
     columns: dict[str, int] = {}
     left = LEFT
     for _, whats in groupby((w for w in COLUMNS if w in present), lambda w: COLUMNS[w][0]):

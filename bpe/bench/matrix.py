@@ -25,7 +25,7 @@ STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "second pass": lambda times: times[1],
     "warm": lambda times: statistics.median(times[2:]),
 }
-"""The passes of a new tokenizer over the same texts: the first, the next, those from then on."""
+"""The passes of a new tokenizer over the same texts: first, second, median of the others."""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
 OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
     "message": bench_latency,
@@ -43,14 +43,14 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "load tiktoken": ("load", ".tiktoken"),
     "load json": ("load", ".json"),
 }
-"""What the results of the matrix are, in order, with a heading and a subheading for each."""
+"""The `what` of each result of the matrix, in order, with its heading and subheading."""
 MATRIX_PEERS = tuple(name for name, peer in PEERS.items() if not isinstance(peer, ForTraining))
 
 
 class Cell(NamedTuple):
-    """One cell: the peer that is best there, and how many times as fast ours is.
+    """One cell: its best peer, and how many times as fast as this peer pretok is.
 
-    `peer` is "" and `ratio` None if no peer takes part.
+    `peer` is "" and `ratio` is None if no peer takes part.
     """
 
     subject: str
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the best peer is faster than ours."""
+        """True if the best peer is faster than pretok."""
         return self.ratio is not None and self.ratio < 1
 
 
@@ -89,8 +89,8 @@ def bench_passes(
         )
         for state, pick in STATES.items():
             runs = {
-                peer: tuple(map(pick, found))
-                for peer, found in rounds.items()
+                peer: tuple(map(pick, times))
+                for peer, times in rounds.items()
                 if state != "cold" or peer not in warm_only
             }
             work = dict.fromkeys(runs, size)
@@ -112,15 +112,15 @@ def cell_of(result: Result) -> Cell:
 
 
 def place(cell: Cell) -> str:
-    """Return where a cell is: vocabulary, text and shape."""
+    """Return the vocabulary, the text and the shape of `cell`."""
     shape = " ".join(COLUMNS[cell.what])
     return ", ".join(filter(None, (cell.subject, cell.text, shape)))
 
 
-def means(found: Iterable[Cell]) -> dict[str, float]:
+def means(all_cells: Iterable[Cell]) -> dict[str, float]:
     """Return the geometric mean of the ratios of each kind of COLUMNS that has any."""
     ratios: dict[str, list[float]] = {}
-    for cell in found:
+    for cell in all_cells:
         if cell.ratio is not None:
             shape, state = COLUMNS[cell.what]
             kind = f"{shape} {state}" if shape in WAYS else shape
@@ -129,7 +129,10 @@ def means(found: Iterable[Cell]) -> dict[str, float]:
 
 
 class Part(NamedTuple):
-    """How a peer takes part with a vocabulary: in which texts, and why not in the others."""
+    """The part of one peer with one vocabulary.
+
+    `texts` have figures, in `other_answers` its ids differ, `reasons` say why the rest is missing.
+    """
 
     texts: tuple[str, ...]
     other_answers: tuple[str, ...]
@@ -137,7 +140,7 @@ class Part(NamedTuple):
 
 
 def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
-    """Return by vocabulary and peer where the peer takes part; the text of a message is ""."""
+    """Return the part of each peer by vocabulary; shapes without a text stand in for texts."""
     texts: dict[tuple[str, str], dict[str, None]] = {}
     differ: dict[tuple[str, str], dict[str, None]] = {}
     reasons: dict[tuple[str, str], dict[str, None]] = {}
@@ -153,14 +156,14 @@ def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
                 differ.setdefault((cell.subject, peer), {})[place] = None
             else:
                 reasons.setdefault((cell.subject, peer), {})[why] = None
-    found: dict[str, dict[str, Part]] = {}
+    by_vocabulary: dict[str, dict[str, Part]] = {}
     for key in keys:
         part = Part(*(tuple(of.get(key, ())) for of in (texts, differ, reasons)))
-        found.setdefault(key[0], {})[key[1]] = part
-    return found
+        by_vocabulary.setdefault(key[0], {})[key[1]] = part
+    return by_vocabulary
 
 
 def peers_of(results: Iterable[Result]) -> list[str]:
-    """Return all peers that results name, in the order of PEERS, others behind."""
+    """Return all peers that results name, in the order of PEERS, unknown names last."""
     named = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
     return [*(peer for peer in PEERS if peer in named), *sorted(named - set(PEERS))]

@@ -19,22 +19,22 @@ NO_PEER = "no peer"
 def line(result: Result) -> str:
     """Return the line of one cell: ours, the best peer and the ratio."""
     cell = cell_of(result)
-    found = f"{cell.text[:13]:13} {cell.subject[:12]:12} {cell.what[:28]:28} "
-    found += f"{cost(result, OURS):>11}  "
+    text = f"{cell.text[:13]:13} {cell.subject[:12]:12} {cell.what[:28]:28} "
+    text += f"{cost(result, OURS):>11}  "
     if cell.ratio is None:
-        return found + NO_PEER
+        return text + NO_PEER
     ratios = result.ratios(cell.peer)
     ratio = f"{cell.ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-    return found + f"{cell.peer[:12]:12} {cost(result, cell.peer):>11} {ratio:>22}"
+    return text + f"{cell.peer[:12]:12} {cost(result, cell.peer):>11} {ratio:>22}"
 
 
 def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[str]:
-    """Yield the means, the cells that are lost, and who and what is left out."""
-    found = cells(results)
-    for kind, mean in means(found).items():
+    """Yield the means, the lost cells, and the peers and vocabularies that are left out."""
+    all_cells = cells(results)
+    for kind, mean in means(all_cells).items():
         yield f"geometric mean against the best peer, {kind}: {mean:.2f}"
-    lost = [cell for cell in found if cell.is_lost]
-    against = sum(cell.ratio is not None for cell in found)
+    lost = [cell for cell in all_cells if cell.is_lost]
+    against = sum(cell.ratio is not None for cell in all_cells)
     yield f"{len(lost)} of {against} cells lost{':' if lost else ''}"
     for cell in sorted(lost, key=lambda cell: cell.ratio or 0):
         yield f"  {cell.ratio:.2f} {place(cell)}, against {cell.peer}"
@@ -43,10 +43,10 @@ def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[st
 
 
 def left_out(results: Sequence[Result]) -> Iterator[str]:
-    """Yield a line for each reason why peers take no part, with the vocabularies if not all."""
-    found = parts(results)
+    """Yield each reason with its peers, and with their vocabularies unless all have it."""
+    by_vocabulary = parts(results)
     where: dict[str, dict[str, list[str]]] = {}
-    for subject, row in found.items():
+    for subject, row in by_vocabulary.items():
         for peer, part in row.items():
             for why in part.reasons:
                 where.setdefault(why, {}).setdefault(peer, []).append(subject)
@@ -55,7 +55,7 @@ def left_out(results: Sequence[Result]) -> Iterator[str]:
                 where.setdefault("its ids differ", {}).setdefault(peer, []).append(texts)
     for why, peers in where.items():
         named = (
-            peer if subjects == list(found) else f"{peer} ({'; '.join(subjects)})"
+            peer if subjects == list(by_vocabulary) else f"{peer} ({'; '.join(subjects)})"
             for peer, subjects in peers.items()
         )
         yield f"left out, as {why}: {', '.join(named)}"
@@ -64,8 +64,8 @@ def left_out(results: Sequence[Result]) -> Iterator[str]:
 def markdown(
     record: Mapping[str, Any], results: Sequence[Result], absent: Mapping[str, str]
 ) -> str:
-    """Return the matrix as Markdown: means, the best peer of each cell, who takes part."""
-    found = cells(results)
+    """Return the matrix as Markdown: means, the best peer of each cell, the part of each peer."""
+    all_cells = cells(results)
     named = peers_of(results)
     versions = [f"{peer} {record['peers'].get(peer) or '?'}" for peer in named]
     settings = record["settings"]
@@ -83,8 +83,8 @@ def markdown(
             "median of the ratios of each round; below 1, bold, the peer is faster. Ids were",
             "compared before anything was timed; a peer whose ids differ is left out.",
         ],
-        table(("shape", "geometric mean"), ((k, f"{v:.2f}") for k, v in means(found).items())),
-        *_cell_tables(found),
+        table(("shape", "geometric mean"), ((k, f"{v:.2f}") for k, v in means(all_cells).items())),
+        *_cell_tables(all_cells),
         ["## Peers by vocabulary"],
         table(("vocabulary", *named), _part_rows(parts(results), named)),
         [f"- {one}" for one in left_out(results)],
@@ -93,9 +93,9 @@ def markdown(
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _cell_tables(found: Sequence[Cell]) -> Iterator[list[str]]:
+def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
     for heading, has_text in (("By text", True), ("By vocabulary", False)):
-        chosen = [cell for cell in found if bool(cell.text) is has_text]
+        chosen = [cell for cell in all_cells if bool(cell.text) is has_text]
         whats = [what for what in COLUMNS if any(cell.what == what for cell in chosen)]
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for cell in chosen:
@@ -119,9 +119,9 @@ def _shown(cell: Cell) -> str:
 
 
 def _part_rows(
-    found: Mapping[str, Mapping[str, Part]], peers: Sequence[str]
+    by_vocabulary: Mapping[str, Mapping[str, Part]], peers: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
-    for subject, row in found.items():
+    for subject, row in by_vocabulary.items():
         yield (subject, *(_part(row[peer]) if peer in row else "" for peer in peers))
 
 

@@ -23,7 +23,7 @@ from pretok.errors import PretokError
 SAID = 160
 """How much of what a peer says when it fails is shown."""
 OTHER_ANSWER = "other ids"
-"""How the reason starts why a peer whose answers differ is left out."""
+"""The start of the reason for leaving out a peer whose answer differs."""
 ALL_THREADS = 0
 """As many threads as there are cores."""
 
@@ -62,9 +62,9 @@ class Peer(ABC):
     name: ClassVar[str]
     module: ClassVar[str]
     has_cold_start: ClassVar[bool] = True
-    """Whether `calls` makes a new object, so that its first pass is a cold one."""
+    """True if `calls` makes a new object, whose first pass is cold."""
     sets_threads: ClassVar[bool] = True
-    """Whether calls heed `threads`; else they have a pool for the cores they saw first."""
+    """True if calls heed `threads`; other packages keep a pool for the cores they saw first."""
 
     def version(self) -> str | None:
         """Return the release that is installed, None if there is none."""

@@ -1,4 +1,4 @@
-"""The vocabularies of the matrix, by name, and where each is found on this machine."""
+"""The vocabularies of the matrix: LISTED has them by name, `opened_vocabulary` finds one."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pretok.errors import PretokError
 from pretok.machine.backend import BackendName
 
 TRAINED = "trained"
-"""The vocabulary that is trained on made-up texts, where it is measured."""
+"""The name of the vocabulary that the run itself trains on made-up texts."""
 SUBFOLDERS = (".", "hf", "gguf")
-"""Where in the folder of vocabularies files are looked for, "." for the folder itself."""
+"""Folders below a folder of vocabularies that may hold files; "." is the folder itself."""
 READABLE = (".json", ".tiktoken")
-"""The suffixes of files that peers read too, if the content is what the suffix says."""
+"""The suffixes of files that peers read too, if the format of the content has that suffix."""
 Files = tuple[str, ...]
 
 
 class AbsentError(PretokError):
-    """A vocabulary is not on this machine; the message says where it would be found."""
+    """A vocabulary is not on this machine; the message names its files and packages."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ LISTED: dict[str, Listed] = {
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise UnknownVocabularyError for what is no name of LISTED, no path, and no other name."""
+    """Raise UnknownVocabularyError for a name that is not in LISTED, no path, and unknown."""
     for name in names:
         if name not in LISTED and not Path(name).exists():
             locate_vocabulary(name)
@@ -97,10 +97,10 @@ def check_names(names: Iterable[str]) -> None:
 def opened_vocabulary(
     name: str, folders: Sequence[Path], preset: str | None, backend: BackendName | None
 ) -> Iterator[Subject]:
-    """Yield the vocabulary `name`: one of LISTED, else a file or a name that bpe.load knows.
+    """Yield the vocabulary `name`: one of LISTED, or a file or name that bpe.load knows.
 
-    It keeps its added tokens. Raises AbsentError if a listed one is not on this machine, what
-    bpe.load raises for another.
+    The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on this
+    machine, and the errors of bpe.load.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as work:
         place = Path(work)
@@ -112,32 +112,32 @@ def opened_vocabulary(
         if listed is None:
             tokenizer = bpe.load(name, preset=preset, backend=backend)
             path = Path(name)
-            given: tuple[Path, ...] = (path,)
+            paths: tuple[Path, ...] = (path,)
             label = tokenizer.name or path.stem
         else:
-            given = _located(name, listed, folders, place)
-            tokenizer = _loaded(given, preset or listed.preset, backend)
+            paths = _located(listed, folders, place)
+            tokenizer = _loaded(paths, preset or listed.preset, backend)
             label = name
         yield Subject(
             label,
             tokenizer,
             place,
-            given=_readable(given),
-            asked=preset or (listed.preset if listed and given[0].suffix == ".tiktoken" else None),
+            given=_readable(paths),
+            asked=preset or (listed.preset if listed and paths[0].suffix == ".tiktoken" else None),
             published=listed.published if listed else None,
             keeps_added=True,
         )
 
 
-def _loaded(given: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
-    source = given[0] if len(given) == 1 else (given[0], given[1])
+def _loaded(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+    source = paths[0] if len(paths) == 1 else (paths[0], paths[1])
     try:
         return bpe.load(source, backend=backend)
     except MissingPresetError:
         return bpe.load(source, preset=preset, backend=backend)
 
 
-def _located(name: str, listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
+def _located(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
     for folder in folders:
         for files in listed.files:
             for subfolder in SUBFOLDERS:
@@ -154,10 +154,10 @@ def _located(name: str, listed: Listed, folders: Sequence[Path], place: Path) ->
             path = Path(spec.origin).parent / file
             if path.is_file():
                 return _converted(path, listed, place)
-    raise AbsentError(_where(name, listed))
+    raise AbsentError(_where(listed))
 
 
-def _where(name: str, listed: Listed) -> str:
+def _where(listed: Listed) -> str:
     places = [" and ".join(files) for files in listed.files]
     said = f"no {' or '.join(places)} in the folder of --vocab-dir"
     if listed.published is not None:

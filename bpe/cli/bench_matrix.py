@@ -89,7 +89,7 @@ def matrix_command(
     names: tuple[str, ...],
     shapes: tuple[str, ...],
     folder: Path,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Time every vocabulary, text and shape against the best peer of that cell.
 
@@ -98,13 +98,15 @@ def matrix_command(
     characters call after call; loading until a word is encoded. All on one core, where the system
     allows it.
 
-    Vocabularies keep their added tokens. Those of the list that are not found are named. Peers
-    whose ids differ are left out of that cell and named; so are those that refuse a vocabulary.
+    Vocabularies keep their added tokens. A vocabulary of the list that is not on this machine is
+    named. A peer whose ids differ, or that refuses a vocabulary, is left out of that cell and
+    named.
 
-    The files are written anew with each vocabulary and text, and hold what was measured even if the
-    run is broken off. Without FILES, texts are made up.
+    The files are written anew after each vocabulary and text, and keep all figures if the run is
+    broken off. Without FILES, texts are made up. All of it takes hours: --size, --rounds and
+    --budget make it shorter.
     """
-    session = MatrixSession(folder, json_file=None, **given)
+    session = MatrixSession(folder, json_file=None, **options)
     session.choose_texts(names)
     chosen = tuple(dict.fromkeys(vocabs)) or tuple(LISTED)
     shapes = shapes or SHAPES
@@ -126,8 +128,8 @@ class MatrixSession(Session):
 
     _header = HEADER
 
-    def __init__(self, folder: Path, peers: tuple[str, ...], **given: Any) -> None:
-        super().__init__(peers=peers or MATRIX_PEERS, **given)
+    def __init__(self, folder: Path, peers: tuple[str, ...], **options: Any) -> None:
+        super().__init__(peers=peers or MATRIX_PEERS, **options)
         self.settings = replace(self.settings, is_strict=False)
         self.paths = {suffix: folder / f"{NAME}.{suffix}" for suffix in ("json", "md", "svg")}
         self.absent: dict[str, str] = {}
