@@ -19,7 +19,8 @@ from typing import Any
 import bpe
 from bpe.bench.inputs import documents
 from bpe.bench.peer import Calls, CannotError, Peer
-from bpe.bench.peers import PEERS, Ours
+from bpe.bench.peers import PEERS
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
 from bpe.bench.timing import OURS, seconds, steady
 from pretok.errors import PretokError

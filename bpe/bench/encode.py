@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bpe.bench.answers import Arrays, flattened, same_arrays
 from bpe.bench.inputs import documents
 from bpe.bench.peer import ALL_THREADS, Calls, CannotError, Peer, guarded
-from bpe.bench.peers import Ours, able
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
 from bpe.bench.timing import (
     OURS,
@@ -20,13 +20,14 @@ from bpe.bench.timing import (
     core_count,
     measure,
     seconds,
+    steady,
 )
 
 GROUP = "encode"
 ONE_THREAD = "one thread"
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """One of the ways to encode: its name, the call, and what answers are compared as."""
 
     what: str
@@ -34,9 +35,10 @@ class _Way(NamedTuple):
     as_arrays: Callable[[Any], Arrays]
 
 
-BYTES = _Way("bytes to array", lambda calls: calls.array, lambda ids: flattened([ids.tolist()]))
-ARRAYS = _Way("list to arrays", lambda calls: calls.arrays, lambda found: (found[0], found[1]))
-LISTS = _Way("list to lists", lambda calls: calls.lists, flattened)
+BYTES = Way("bytes to array", lambda calls: calls.array, lambda ids: flattened([ids.tolist()]))
+ARRAYS = Way("list to arrays", lambda calls: calls.arrays, lambda found: (found[0], found[1]))
+LISTS = Way("list to lists", lambda calls: calls.lists, flattened)
+COUNTS = Way("list to counts", lambda calls: calls.counts, lambda counts: flattened([counts]))
 
 
 def bench_encode(
@@ -56,13 +58,13 @@ def bench_encode(
     """
     texts = documents(text)
     size = len(text.encode())
+    warm_only = {peer.name for peer in peers if not peer.has_cold_start}
     lists: dict[str, Callable[[], Calls]] = {}
     for way in (BYTES, ARRAYS, LISTS):
         given: tuple[Any, ...] = (text.encode(),) if way is BYTES else (texts, 1)
-        makers, absent = able(subject, peers, way.call, way.what)
-        compare(f"{name}, {subject.name}", way, makers, given, absent)
+        makers, absent = contenders(f"{name}, {subject.name}", way, subject, peers, given, settings)
         rounds = alternate(
-            {peer: partial(_cold_and_warm, way, make, given) for peer, make in makers.items()},
+            {peer: partial(passes, way, make, given, 2) for peer, make in makers.items()},
             settings,
             watch,
         )
@@ -70,56 +72,66 @@ def bench_encode(
             runs = {
                 peer: tuple(times[place] for times in found)
                 for peer, found in rounds.items()
-                if state == "warm" or makers[peer]().has_cold_start
+                if state == "warm" or peer not in warm_only
             }
             work = dict.fromkeys(runs, float(size))
             what = f"{way.what}, {state}"
             yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
         lists = makers
     if core_count() > 1:
-        yield from _threads(name, texts, size, subject, lists, settings, watch)
+        yield from _threads(name, texts, size, subject, peers, lists, settings, watch)
 
 
-def compare(
+def contenders(
     where: str,
-    way: _Way,
-    makers: dict[str, Callable[[], Calls]],
+    way: Way,
+    subject: Subject,
+    peers: Sequence[Peer],
     given: tuple[Any, ...],
-    absent: dict[str, str],
-) -> None:
-    """Raise WrongAnswerError if the answer of any contender is not ours.
+    settings: Settings,
+) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
+    """Return a maker of calls for each contender with our answer, and why peers are left out.
 
-    A peer that fails is taken out of `makers`, and put into `absent`.
+    Ours comes first. A peer that fails is left out. A peer whose answer differs is left out too, or
+    raises WrongAnswerError if the settings are strict. All of this runs on one core, so that a
+    thread pool which a peer starts at its first call has one thread.
     """
-    ours = _answer(way, makers[OURS], given)
-    for peer, make in list(makers.items()):
-        if peer != OURS:
+    makers: dict[str, Callable[[], Calls]] = {}
+    absent: dict[str, str] = {}
+    ours: Arrays | None = None
+    with steady():
+        for peer in (Ours(), *peers):
             try:
-                with guarded(peer):
-                    same_arrays(where, peer, ours, _answer(way, make, given))
+                with guarded(peer.name, settings.is_strict):
+                    answer = _answer(way, peer.calls(subject), given)
+                    ours = ours or answer
+                    same_arrays(where, peer.name, ours, answer)
             except CannotError as error:
-                absent[peer] = str(error)
-                del makers[peer]
+                absent[peer.name] = str(error)
+            else:
+                makers[peer.name] = partial(peer.calls, subject)
+    return makers, absent
 
 
-def _answer(way: _Way, make: Callable[[], Calls], given: tuple[Any, ...]) -> Arrays:
-    calls = make()
+def _answer(way: Way, calls: Calls, given: tuple[Any, ...]) -> Arrays:
     found = _call(way, calls)(*given)
     if way is ARRAYS and calls.as_arrays is not None:
         return calls.as_arrays(found)
     return way.as_arrays(found)
 
 
-def _cold_and_warm(
-    way: _Way, make: Callable[[], Calls], given: tuple[Any, ...]
-) -> tuple[float, float]:
+def passes(
+    way: Way, make: Callable[[], Calls], given: tuple[Any, ...], count: int
+) -> tuple[float, ...]:
+    """Return the seconds of the first `count` passes of a new tokenizer over the same texts."""
     call = _call(way, make())
-    return seconds(call, *given), seconds(call, *given)
+    return tuple(seconds(call, *given) for _ in range(count))
 
 
-def _call(way: _Way, calls: Calls) -> Callable[..., Any]:
+def _call(way: Way, calls: Calls) -> Callable[..., Any]:
     call = way.call(calls)
-    assert call is not None  # of those that are able
+    if call is None:
+        raise CannotError(f"it has no call for {way.what}")
     return call
 
 
@@ -128,14 +140,18 @@ def _threads(
     texts: list[str],
     size: int,
     subject: Subject,
+    peers: Sequence[Peer],
     makers: dict[str, Callable[[], Calls]],
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
     ours = Ours().calls(subject)
+    fixed = {peer.name for peer in peers if not peer.sets_threads}
     arrays, lists = _call(ARRAYS, ours), _call(LISTS, ours)
     every = {
-        peer: partial(_call(LISTS, make()), texts, ALL_THREADS) for peer, make in makers.items()
+        peer: partial(_call(LISTS, make()), texts, ALL_THREADS)
+        for peer, make in makers.items()
+        if peer not in fixed
     }
     two = {OURS: partial(arrays, texts, 2), ONE_THREAD: partial(arrays, texts, 1)}
     two_lists = {OURS: partial(lists, texts, 2), ONE_THREAD: partial(lists, texts, 1)}

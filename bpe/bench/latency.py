@@ -9,9 +9,9 @@ from typing import Any
 
 from bpe.bench.answers import same_items
 from bpe.bench.peer import CannotError, Message, Peer, guarded
-from bpe.bench.peers import Ours
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
-from bpe.bench.timing import OURS, Result, Settings, Watcher, measure, seconds
+from bpe.bench.timing import Result, Settings, Watcher, measure, seconds
 
 GROUP = "latency"
 MESSAGE = "Hello, how are you doing today, my friend?"
@@ -28,11 +28,15 @@ def bench_latency(
     """
     messages: dict[str, Message] = {}
     absent: dict[str, str] = {}
+    ours: list[int] = []
     for peer in (Ours(), *peers):
         try:
-            with guarded(peer.name):
+            with guarded(peer.name, settings.is_strict):
                 message = peer.message(subject)
-                message.encode(MESSAGE)
+                ours = ours or list(message.encode(MESSAGE))
+                for call in filter(None, (message.encode, message.encode_array)):
+                    where = f"{subject.name}, {MESSAGE!a}"
+                    same_items(where, "id", peer.name, ours, list(call(MESSAGE)))
             messages[peer.name] = message
         except CannotError as error:
             absent[peer.name] = str(error)
@@ -54,10 +58,6 @@ def _measured(
     watch: Watcher,
     absent: dict[str, str],
 ) -> Result:
-    ours = list(calls[OURS](MESSAGE))
-    for name, call in calls.items():
-        where = f"{subject.name}, {MESSAGE!a}"
-        same_items(where, "id", name, ours, list(call(MESSAGE)))
     numbers = {name: max(1, int(LASTS / _cost(call))) for name, call in calls.items()}
     todo = {name: partial(_many, call, numbers[name]) for name, call in calls.items()}
     runs = measure(todo, settings, watch)

@@ -9,9 +9,9 @@ from typing import Any
 
 from bpe.bench.answers import same_items
 from bpe.bench.peer import CannotError, Peer, guarded
-from bpe.bench.peers import Ours
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
-from bpe.bench.timing import Result, Settings, Watcher, measure
+from bpe.bench.timing import Result, Settings, Watcher, measure, steady
 
 GROUP = "load"
 SAMPLE = "Loaded: it's 12,345 words,\n\n\tΩ and 漢字  too."
@@ -32,14 +32,14 @@ def bench_load(
         ours: list[int] = []
         for peer in (Ours(), *peers):
             try:
-                with guarded(peer.name):
+                with guarded(peer.name, settings.is_strict), steady():
                     load = peer.loader(str(path), subject)
                     ids = list(load()(SAMPLE))
+                    ours = ours or ids
+                    same_items(f"{path.name}, {SAMPLE!a}", "id", peer.name, ours, ids)
             except CannotError as error:
                 absent[peer.name] = str(error)
                 continue
-            ours = ours or ids
-            same_items(f"{path.name}, {SAMPLE!a}", "id", peer.name, ours, ids)
             loaders[peer.name] = load
         todo = {name: partial(_ready, load) for name, load in loaders.items()}
         runs = measure(todo, settings, watch)

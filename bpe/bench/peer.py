@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
@@ -20,6 +22,8 @@ from pretok.errors import PretokError
 
 SAID = 160
 """How much of what a peer says when it fails is shown."""
+OTHER_ANSWER = "other ids"
+"""The start of the reason for leaving out a peer whose answer differs."""
 ALL_THREADS = 0
 """As many threads as there are cores."""
 
@@ -39,10 +43,9 @@ class Calls:
     arrays: Callable[[list[str], int], Any] | None = None
     as_arrays: Callable[[Any], Arrays] | None = None
     lists: Callable[[list[str], int], list[list[int]]] | None = None
+    counts: Callable[[list[str], int], list[int]] | None = None
     text: Callable[[Any], str] | None = None
     data: Callable[[Any], bytes] | None = None
-    has_cold_start: bool = True
-    """Whether the object is new, so that its first pass is a cold one."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class Peer(ABC):
 
     name: ClassVar[str]
     module: ClassVar[str]
+    has_cold_start: ClassVar[bool] = True
+    """True if `calls` makes a new object, whose first pass is cold."""
+    sets_threads: ClassVar[bool] = True
+    """True if calls heed `threads`; other packages keep a pool for the cores they saw first."""
 
     def version(self) -> str | None:
         """Return the release that is installed, None if there is none."""
@@ -80,7 +87,7 @@ class Peer(ABC):
 
     @abstractmethod
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a new tokenizer without added tokens; raises CannotError."""
+        """Return the calls of a new tokenizer, special tokens heeded; raises CannotError."""
 
     @abstractmethod
     def message(self, subject: Subject) -> Message:
@@ -92,17 +99,49 @@ class Peer(ABC):
 
 
 @contextmanager
-def guarded(name: str) -> Iterator[None]:
-    """Turn what a peer raises, which may be anything, into CannotError; ours stays as it is."""
+def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
+    """Turn what a peer raises, which may be anything, into CannotError; ours stays as it is.
+
+    What a peer prints, such as the panic of a library in Rust, is not shown. A WrongAnswerError
+    becomes a CannotError too, unless `is_strict`.
+    """
     try:
-        yield
-    except (CannotError, WrongAnswerError):
+        with quiet() if name != OURS else nullcontext():
+            yield
+    except CannotError:
         raise
+    except WrongAnswerError as error:
+        if is_strict:
+            raise
+        raise CannotError(f"{OTHER_ANSWER}: {error}") from None
     except BaseException as error:
         # Rust's panics come as no Exception.
         if name == OURS or not (
             isinstance(error, Exception) or type(error).__name__ == "PanicException"
         ):
             raise
-        said = (str(error).splitlines() or [""])[0][:SAID]
+        said = in_one_line((str(error).splitlines() or [""])[0])
         raise CannotError(f"it fails with {type(error).__name__}: {said}") from None
+
+
+def in_one_line(said: str) -> str:
+    """Return the start of what a peer said, in one line of ASCII."""
+    return " ".join(said.split()).encode("ascii", "backslashreplace").decode()[:SAID]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep what peers print off standard output and standard error."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        yield
+    finally:
+        for number, descriptor in enumerate(saved, start=1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.close(null)

@@ -24,8 +24,10 @@ class Subject:
     """A vocabulary, with and without its added tokens, and files of it that are made if needed.
 
     Texts are measured with `bare`, which has no added tokens: what looks like one is ordinary text
-    for all. `given` is the file or name it was loaded from, if it was, and `asked` the preset that
-    had to be named for that. `published` is the name by which others know it, if they do.
+    for all. With `keeps_added` they are measured with the vocabulary as it is, and special tokens
+    in a text are heeded. `given` is the file or name it was loaded from, if it was, and `asked` the
+    preset that had to be named for that. `published` is the name by which others know it, if they
+    do. Peers may put files into `folder`.
     """
 
     def __init__(
@@ -36,18 +38,25 @@ class Subject:
         given: str | None = None,
         asked: str | None = None,
         published: str | None = None,
+        keeps_added: bool = False,
     ) -> None:
         self.name = name
         self.published = published or tokenizer.name
         self.given = given
         self.asked = asked
         self.tokenizer = tokenizer
-        self.bare = self._without_added_tokens()
-        self._folder = folder
+        self.folder = folder
+        self._keeps_added = keeps_added
+        self.bare = self._new(())
 
     def fresh(self) -> bpe.Tokenizer:
-        """Return a new tokenizer without added tokens, which has seen no text yet."""
-        return self._without_added_tokens()
+        """Return a new tokenizer to measure with, which has seen no text yet."""
+        return self._new(self.tokenizer.added_tokens if self._keeps_added else ())
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens that texts are measured with."""
+        return self.tokenizer.special_tokens if self._keeps_added else {}
 
     @property
     def preset(self) -> Preset | None:
@@ -61,27 +70,37 @@ class Subject:
 
     @cached_property
     def rank_file(self) -> Path | None:
-        """A .tiktoken file without added tokens; None if no such file can hold it."""
-        return self._saved(".tiktoken")
+        """A .tiktoken file, which has no special tokens; None if no such file can hold the rest."""
+        added = self.tokenizer.added_tokens if self._keeps_added else ()
+        if not all(token.special for token in added):
+            return None
+        if self._keeps_added and self.given is not None and self.given.endswith(".tiktoken"):
+            return Path(self.given)
+        return self._saved(".tiktoken", self.bare)
 
     @cached_property
     def json_file(self) -> Path | None:
-        """A tokenizer.json without added tokens; None if no such file can hold it."""
-        return self._saved(".json")
+        """A tokenizer.json; None if no such file can hold the vocabulary."""
+        if not self._keeps_added:
+            return self._saved(".json", self.bare)
+        if self.given is not None and self.given.endswith(".json") and Path(self.given).is_file():
+            return Path(self.given)
+        return self._saved(".json", self.tokenizer)
 
-    def _saved(self, suffix: str) -> Path | None:
-        path = self._folder / f"{self.name}{suffix}"
+    def _saved(self, suffix: str, tokenizer: bpe.Tokenizer) -> Path | None:
+        path = self.folder / f"{self.name}{suffix}"
         try:
-            self.bare.save(path)
+            tokenizer.save(path)
         except bpe.BpeError:
             return None
         return path
 
-    def _without_added_tokens(self) -> bpe.Tokenizer:
+    def _new(self, added_tokens: tuple[bpe.AddedToken, ...]) -> bpe.Tokenizer:
         whole = self.tokenizer
         return bpe.Tokenizer(
             whole.vocabulary,
             whole.pre_tokenizer,
+            added_tokens=added_tokens,
             normalizer=whole.normalizer,
             add_prefix_space=whole.add_prefix_space,
             backend=whole.backend,

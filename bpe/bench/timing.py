@@ -7,12 +7,14 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 OURS = "pretok"
+RAYON = "RAYON_NUM_THREADS"
+"""The variable that says how many threads a pool of Rust's Rayon has."""
 Run = Callable[[], Sequence[float]]
 """Does one round of a contender, and returns the time of each of its passes."""
 Watcher = Callable[[str], object]
@@ -24,13 +26,15 @@ class Settings:
 
     There are `rounds` rounds, in each of which all run once; a contender that has taken `budget`
     seconds by then stops, but not before it has run `least` times. With `cpu_time`, what keeps to
-    one core is timed by what the process itself used, for a machine that others use too.
+    one core is timed by what the process itself used, for a machine that others use too. An answer
+    other than ours ends the run if it `is_strict`, else only that peer is left out.
     """
 
     rounds: int = 5
     budget: float = 20.0
     least: int = 2
     cpu_time: bool = False
+    is_strict: bool = True
 
 
 @dataclass(frozen=True)
@@ -161,21 +165,39 @@ def steady(pinned: bool = True, cpu_time: bool = False) -> Iterator[None]:
 
     With `cpu_time`, `seconds` counts what this process used, not what went by.
     """
-    cores = allowed_cores() if pinned else set()
-    if cores:
-        os.sched_setaffinity(0, {min(cores)})
-    gc.collect()
-    was_on = gc.isenabled()
-    gc.disable()
-    _clocks.append(time.process_time if cpu_time else time.perf_counter)
+    with one_core() if pinned else nullcontext():
+        gc.collect()
+        was_on = gc.isenabled()
+        gc.disable()
+        _clocks.append(time.process_time if cpu_time else time.perf_counter)
+        try:
+            yield
+        finally:
+            _clocks.pop()
+            if was_on:
+                gc.enable()
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep to one core if the system allows it; pools of Rust's Rayon then start one thread."""
+    cores = allowed_cores()
+    if not cores:
+        before = os.environ.get(RAYON)
+        os.environ[RAYON] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[RAYON]
+            else:
+                os.environ[RAYON] = before
+        return
+    os.sched_setaffinity(0, {min(cores)})
     try:
         yield
     finally:
-        _clocks.pop()
-        if was_on:
-            gc.enable()
-        if cores:
-            os.sched_setaffinity(0, cores)
+        os.sched_setaffinity(0, cores)
 
 
 def allowed_cores() -> set[int]:

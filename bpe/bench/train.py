@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import bpe
 from bpe.bench.answers import same_items
 from bpe.bench.inputs import documents
-from bpe.bench.peer import CannotError, Peer, guarded
+from bpe.bench.peer import CannotError, Peer, guarded, quiet
 from bpe.bench.split import GIGATOKEN_PRESET
 from bpe.bench.timing import OURS, Result, Settings, Watcher, measure
 from bpe.formats.byte_level import to_bytes
@@ -64,7 +62,7 @@ def bench_train(
                 trainers[peer] = TRAINERS[peer](given, preset, vocab_size)
             except CannotError as error:
                 absent[peer] = str(error)
-        with _quiet():
+        with quiet():
             notes = _compare(f"{name}, preset {preset.name!r}", trainers, absent)
             todo = {peer: trainer.train for peer, trainer in trainers.items()}
             runs = measure(todo, settings, watch, pinned=False)
@@ -172,21 +170,3 @@ def _rustbpe(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Trainer:
 
 
 TRAINERS = {"gigatoken": _gigatoken, "tokenizers": _tokenizers, "rustbpe": _rustbpe}
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what trainers print off standard output and standard error."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [os.dup(1), os.dup(2)]
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        yield
-    finally:
-        for number, descriptor in enumerate(saved, start=1):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
-        os.close(null)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,12 +11,13 @@ from bpe.bench.decode import bench_decode
 from bpe.bench.encode import bench_encode
 from bpe.bench.latency import bench_latency
 from bpe.bench.load import bench_load
-from bpe.bench.peers import PEERS
 from bpe.bench.subject import Subject, subjects
+from bpe.cli.bench_matrix import matrix_command
+from bpe.cli.bench_options import run_options, text_options, vocabulary_options
 from bpe.cli.bench_session import MILLION, Group, Session
 from bpe.cli.vocabulary import as_cli_message
 from bpe.errors import BpeError
-from pretok.cli.options import backend_option, options
+from pretok.cli.options import options
 from pretok.registry import find, presets
 
 SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
@@ -25,33 +25,6 @@ TRAINED_PRESET = "gpt2"
 """The preset that every trainer supports."""
 
 
-run_options = options(
-    click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)),
-                 help="Measure only this peer. Repeat for more.  [default: all installed]"),
-    click.option("--rounds", "--runs", default=5, show_default=True, type=click.IntRange(1, 1000),
-                 help="The number of runs of each contender."),
-    click.option("--budget", default=20.0, show_default=True, metavar="SECONDS",
-                 type=click.FloatRange(min=0),
-                 help="The time limit of each contender; it runs at least twice."),
-    click.option("--cpu-time", is_flag=True,
-                 help="Measure CPU time instead on one core: for a busy machine."),
-    backend_option,
-    click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False),
-                 metavar="OUT", help="Write a record of all runs, machine and versions to OUT."),
-)  # fmt: skip
-text_options = options(
-    click.argument("files", nargs=-1, type=click.Path(path_type=Path)),
-    click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="M",
-                 help="Use the first M million code points of each text.  [default: all]"),
-    run_options,
-)  # fmt: skip
-vocabulary_options = options(
-    click.option("--vocab", "-v", "vocabs", multiple=True, metavar="VOCAB",
-                 help="A file, or the name of a vocabulary on this machine. Repeat for more.  "
-                 "[default: a small one, trained on generated texts]"),
-    click.option("--preset", "-p", metavar="NAME",
-                 help="The split, if VOCAB does not name one."),
-)  # fmt: skip
 worst_options = options(
     click.option("--times", default=MILLION, show_default=True, metavar="N",
                  type=click.IntRange(1), help="The number of repetitions of a character."),
@@ -242,6 +215,9 @@ def everything(
         yield from session.memory(chosen, megabytes, session.english[:1])
 
     _with_vocabularies(vocabs, preset, Session(**given), groups)
+
+
+bench_command.add_command(matrix_command)
 
 
 def _with_vocabularies(

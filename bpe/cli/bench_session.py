@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 from tqdm import tqdm
@@ -30,8 +31,15 @@ Group = Callable[[Watcher], Iterator[Result]]
 Bench = Callable[..., Iterator[Result]]
 
 
+def json_lines(found: object) -> bytes:
+    """Return the content of a record file."""
+    return f"{json.dumps(found, indent=1)}\n".encode()
+
+
 class Session:
     """One run of the command: prints each result at once, and writes the record at the end."""
+
+    _header = HEADER
 
     def __init__(
         self,
@@ -58,27 +66,44 @@ class Session:
         self._about = surroundings(self.backend)
         self.results: list[Result] = []
 
-    def run(self, groups: Iterable[Callable[[Watcher], Iterator[Result]]]) -> None:
-        """Measure each of `groups`, print its figures, and write the record, even if cut short."""
+    def run(self, groups: Iterable[Group], total: int | None = None) -> None:
+        """Measure each of `groups`, print its figures, and write the record, even if cut short.
+
+        The progress bar counts groups if their number, `total`, is given, else runs.
+        """
         write([f"{line}\n" for line in self._heading()])
         try:
-            with tqdm(unit=" runs", leave=False, delay=1, disable=None) as bar:
+            unit = " runs" if total is None else " groups"
+            with tqdm(total=total, unit=unit, leave=False, delay=1, disable=None) as bar:
 
                 def watch(what: str) -> None:
-                    bar.set_postfix_str(what, refresh=False)
-                    bar.update()
+                    bar.set_postfix_str(what, refresh=total is not None)
+                    if total is None:
+                        bar.update()
 
                 for group in groups:
                     for result in group(watch):
                         self.results.append(result)
                         bar.clear()
-                        write([f"{line}\n" for line in lines(result)])
+                        write([f"{line}\n" for line in self._lines(result)])
+                    if total is not None:
+                        bar.update()
+                    self._group_done()
         except BaseException:
             if self.results:
                 self._save(is_complete=False)
             raise
-        write([f"{one_line(line)}\n" for line in remarks(self.results)])
+        write([f"{one_line(line)}\n" for line in self._remarks()])
         self._save(is_complete=True)
+
+    def _lines(self, result: Result) -> list[str]:
+        return lines(result)
+
+    def _remarks(self) -> list[str]:
+        return remarks(self.results)
+
+    def _group_done(self) -> None:
+        """Do nothing: the record is written at the end."""
 
     def _heading(self) -> list[str]:
         machine = self._about["processor"] or self._about["machine"]
@@ -86,14 +111,16 @@ class Session:
             f"{machine}, {self.backend} backend; medians, and the least and most of the ratios"
         ]
         found += [f"{name} is left out: {why}" for name, why in self.missing.items()]
-        return [*found, HEADER]
+        return [*found, self._header]
 
     def _save(self, is_complete: bool) -> None:
         if self._json_file is None:
             return
+        write_atomically(self._json_file, json_lines(self._record(is_complete)))
+
+    def _record(self, is_complete: bool) -> dict[str, Any]:
         sizes = {name: len(text.encode()) for name, text in self.texts.items()}
-        found = record(self._about, self.settings, sizes, self.missing, self.results, is_complete)
-        write_atomically(self._json_file, f"{json.dumps(found, indent=1)}\n".encode())
+        return record(self._about, self.settings, sizes, self.missing, self.results, is_complete)
 
     @property
     def english(self) -> tuple[str, str]:

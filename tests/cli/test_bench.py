@@ -83,7 +83,9 @@ def test_a_record_says_what_figures_depend_on(call: Call, text: Path, tmp_path: 
     assert set(saved["peers"]) == set(PEERS)
     assert saved["peers"]["regex"]
     assert saved["texts"] == {"english": len(TEXT.encode())}
-    assert saved["settings"] == {"rounds": 3, "budget": 20.0, "least": 2, "cpu_time": True}
+    assert saved["settings"] == {
+        "rounds": 3, "budget": 20.0, "least": 2, "cpu_time": True, "is_strict": True,
+    }  # fmt: skip
     assert [one["what"] for one in saved["measured"]] == list(METHODS)
     assert all(len(one["runs"]["regex"]) == 3 for one in saved["measured"])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import bpe
 from bpe.bench.peer import Calls, Message, Peer
-from bpe.bench.peers import Ours
+from bpe.bench.peers.ours import Ours
 from bpe.bench.subject import Subject
 from bpe.bench.timing import Settings
 from pretok.machine.backend import BackendName
@@ -26,6 +26,12 @@ def nothing(_: str) -> None:
 def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
     tokenizer = bpe.train([TEXT], vocab_size=280, preset="cl100k", progress=False, backend=backend)
     return Subject("small", tokenizer, folder)
+
+
+class Equal(Ours):
+    """Answers as ours does."""
+
+    name = "equal"
 
 
 class Liar(Peer):

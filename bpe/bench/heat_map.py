@@ -1,0 +1,165 @@
+"""The matrix as a picture: an SVG heat map, readable on light and on dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from xml.sax.saxutils import escape
+
+from bpe.bench.matrix import COLUMNS, Cell, cells, place
+from bpe.bench.report import cost
+from bpe.bench.timing import OURS, Result
+
+WIDTH, HEIGHT = 62, 20
+"""The size of a cell."""
+LEFT, TOP, FOOT = 158, 52, 46
+"""The room for the names of rows, for headings, and for the legend."""
+GAP = 6
+"""The space between vocabularies, and between shapes."""
+BOUNDS = (0.5, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, 4.0)
+"""The ratios at which a new color begins."""
+COLORS = (
+    ("#b2182b", "#fff"),
+    ("#d6604d", "#fff"),
+    ("#f4a582", "#1f2328"),
+    ("#e6e6e6", "#1f2328"),
+    ("#d1e5f0", "#1f2328"),
+    ("#92c5de", "#1f2328"),
+    ("#4393c3", "#fff"),
+    ("#2166ac", "#fff"),
+    ("#08306b", "#fff"),
+)
+"""The fill and the text of cells: red for slower, gray for equal, blue for faster."""
+MUTED = len(COLORS)
+"""The class of a cell without peers."""
+SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
+"""Short names of peers whose first four letters would not tell them apart."""
+STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
+font-size:11px;fill:#1f2328}.s{font-size:9px;fill:#59636e}.h{font-weight:600}\
+.e{text-anchor:end}.m{text-anchor:middle}"""
+DARK = "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.c9{fill:#30363d}}"
+
+
+def heat_map(results: Iterable[Result], subtitle: str) -> str:
+    """Return the SVG of the matrix; `subtitle` names machine and date.
+
+    Rows are vocabularies and texts, columns are shapes. A message or a load spans the rows of its
+    vocabulary. Each cell shows the ratio and the peer; its tooltip has the figures.
+    """
+    all_cells = cells(results)
+    rows = _rows(all_cells)
+    columns, width = _columns(all_cells)
+    height = max((end for _, end in rows.values()), default=TOP) + FOOT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" aria-labelledby="title desc">',
+        '<title id="title">pretok against the best peer of each cell</title>',
+        f'<desc id="desc">{escape(subtitle)}. Times as fast as the best peer, for each vocabulary, '
+        "text and shape of call.</desc>",
+        f"<style>{STYLE}{_color_styles()}{DARK}</style>",
+        *_headings(columns),
+        *_names(rows),
+        *(
+            _cell(cell, columns[cell.what], *rows[cell.subject, cell.text])
+            for cell in all_cells
+            if (cell.subject, cell.text) in rows
+        ),
+        *_legend(height - FOOT + 22, subtitle),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def color_of(ratio: float | None) -> int:
+    """Return the class of a cell: how many of BOUNDS the ratio reaches; MUTED for no ratio."""
+    return MUTED if ratio is None else sum(ratio >= bound for bound in BOUNDS)
+
+
+def _rows(all_cells: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the top and bottom of each row, by vocabulary and text; "" spans a vocabulary."""
+    texts: dict[str, dict[str, None]] = {}
+    for cell in all_cells:
+        named = texts.setdefault(cell.subject, {})
+        if cell.text:
+            named[cell.text] = None
+    rows: dict[tuple[str, str], tuple[int, int]] = {}
+    top = TOP
+    for subject, named in texts.items():
+        start = top
+        for text in named or ("",):
+            rows[subject, text] = (top, top + HEIGHT)
+            top += HEIGHT
+        rows[subject, ""] = (start, top)
+        top += GAP
+    return rows
+
+
+def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
+    """Return the left edge of each column, and the width of the picture."""
+    present = {cell.what for cell in all_cells}
+    columns: dict[str, int] = {}
+    left = LEFT
+    for _, whats in groupby((w for w in COLUMNS if w in present), lambda w: COLUMNS[w][0]):
+        for what in whats:
+            columns[what] = left
+            left += WIDTH
+        left += GAP
+    return columns, max(left + GAP, LEFT + 7 * WIDTH)
+
+
+def _headings(columns: dict[str, int]) -> Iterator[str]:
+    for shape, whats in groupby(columns, lambda what: COLUMNS[what][0]):
+        places = list(whats)
+        middle = (columns[places[0]] + columns[places[-1]] + WIDTH) / 2
+        yield _text(middle, TOP - 24, shape, "h m")
+        for what in places:
+            yield _text(columns[what] + WIDTH / 2, TOP - 8, COLUMNS[what][1], "s m")
+
+
+def _names(rows: dict[tuple[str, str], tuple[int, int]]) -> Iterator[str]:
+    for (subject, text), (start, end) in rows.items():
+        if text:
+            yield _text(LEFT - 8, (start + end) / 2 + 4, text[:13], "s e")
+        else:
+            yield _text(8, start + HEIGHT / 2 + 4, subject[:14], "h")
+
+
+def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
+    color = color_of(cell.ratio)
+    middle = (top + bottom) / 2 + 4
+    said = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
+    if cell.ratio is None:
+        body = _text(left + WIDTH / 2, middle, "\u2013", "s m")
+        said += ", no peer"
+    else:
+        said += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
+        ratio = f"{cell.ratio:.2f}" if cell.ratio < 9.95 else f"{cell.ratio:.0f}"
+        body = _text(left + 31, middle, ratio, f"h e t{color}")
+        body += _text(left + 35, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
+    return (
+        f'<g><title>{escape(said)}</title><rect class="c{color}" x="{left}" y="{top}" '
+        f'width="{WIDTH - 1}" height="{bottom - top - 1}" rx="2"/>{body}</g>'
+    )
+
+
+def _legend(top: float, subtitle: str) -> Iterator[str]:
+    yield _text(8, top + 18, subtitle, "s")
+    left = LEFT
+    yield _text(left - 8, top, "times as fast as the best peer", "s e")
+    names = (f"<{BOUNDS[0]:g}", *(f"{bound:g}+" for bound in BOUNDS))
+    for color, name in enumerate(names):
+        yield f'<rect class="c{color}" x="{left}" y="{top - 11}" width="35" height="14" rx="2"/>'
+        yield _text(left + 17, top, name, f"s m t{color}")
+        left += 37
+
+
+def _color_styles() -> str:
+    styles = (
+        f".c{number}{{fill:{fill}}}text.t{number}{{fill:{text}}}"
+        for number, (fill, text) in enumerate(COLORS)
+    )
+    return "".join(styles) + f".c{MUTED}{{fill:#eaeef2}}"
+
+
+def _text(x: float, y: float, said: str, kind: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(said)}</text>'

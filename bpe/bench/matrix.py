@@ -1,0 +1,169 @@
+"""The matrix: vocabularies x texts x shapes, each cell against the best peer in it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from bpe.bench.encode import ARRAYS, COUNTS, LISTS, Way, contenders, passes
+from bpe.bench.inputs import documents
+from bpe.bench.latency import bench_latency
+from bpe.bench.load import bench_load
+from bpe.bench.peer import OTHER_ANSWER, Peer
+from bpe.bench.peers import PEERS
+from bpe.bench.peers.training import ForTraining
+from bpe.bench.subject import Subject
+from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate
+
+GROUP = "matrix"
+PASSES = 5
+STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "cold": lambda times: times[0],
+    "second pass": lambda times: times[1],
+    "warm": lambda times: statistics.median(times[2:]),
+}
+"""The passes of a new tokenizer over the same texts: first, second, median of the others."""
+WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
+OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
+    "message": bench_latency,
+    "load": bench_load,
+}
+SHAPES = (*WAYS, *OF_SUBJECT)
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    **{
+        f"{way.what}, {state}": (shape, state.removesuffix(" pass"))
+        for shape, way in WAYS.items()
+        for state in STATES
+    },
+    "one message": ("message", "best"),
+    "one message to array": ("message", "array"),
+    "load tiktoken": ("load", ".tiktoken"),
+    "load json": ("load", ".json"),
+}
+"""The `what` of each result of the matrix, in order, with its heading and subheading."""
+MATRIX_PEERS = tuple(name for name, peer in PEERS.items() if not isinstance(peer, ForTraining))
+
+
+class Cell(NamedTuple):
+    """One cell: its best peer, and how many times as fast as this peer pretok is.
+
+    `peer` is "" and `ratio` is None if no peer takes part.
+    """
+
+    subject: str
+    text: str
+    what: str
+    peer: str
+    ratio: float | None
+    result: Result
+
+    @property
+    def is_lost(self) -> bool:
+        """True if the best peer is faster than pretok."""
+        return self.ratio is not None and self.ratio < 1
+
+
+def bench_passes(
+    name: str,
+    text: str,
+    subject: Subject,
+    ways: Iterable[Way],
+    peers: Sequence[Peer],
+    settings: Settings,
+    watch: Watcher,
+) -> Iterator[Result]:
+    """Yield the figures of each of STATES for each of `ways` to encode the documents of `text`."""
+    texts = documents(text)
+    size = float(len(text.encode()))
+    warm_only = {peer.name for peer in peers if not peer.has_cold_start}
+    for way in ways:
+        where = f"{name}, {subject.name}"
+        makers, absent = contenders(where, way, subject, peers, (texts, 1), settings)
+        rounds = alternate(
+            {peer: partial(passes, way, make, (texts, 1), PASSES) for peer, make in makers.items()},
+            settings,
+            watch,
+        )
+        for state, pick in STATES.items():
+            runs = {
+                peer: tuple(map(pick, times))
+                for peer, times in rounds.items()
+                if state != "cold" or peer not in warm_only
+            }
+            work = dict.fromkeys(runs, size)
+            what = f"{way.what}, {state}"
+            yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
+
+
+def cells(results: Iterable[Result]) -> list[Cell]:
+    """Return the cell of each result of the matrix."""
+    return [cell_of(result) for result in results if result.what in COLUMNS]
+
+
+def cell_of(result: Result) -> Cell:
+    """Return the cell of one result."""
+    peer = min(result.peers(), key=result.ratio, default="")
+    text = result.text if result.group == GROUP else ""
+    ratio = result.ratio(peer) if peer else None
+    return Cell(result.subject, text, result.what, peer, ratio, result)
+
+
+def place(cell: Cell) -> str:
+    """Return the vocabulary, the text and the shape of `cell`."""
+    shape = " ".join(COLUMNS[cell.what])
+    return ", ".join(filter(None, (cell.subject, cell.text, shape)))
+
+
+def means(all_cells: Iterable[Cell]) -> dict[str, float]:
+    """Return the geometric mean of the ratios of each kind of COLUMNS that has any."""
+    ratios: dict[str, list[float]] = {}
+    for cell in all_cells:
+        if cell.ratio is not None:
+            shape, state = COLUMNS[cell.what]
+            kind = f"{shape} {state}" if shape in WAYS else shape
+            ratios.setdefault(kind, []).append(math.log(cell.ratio))
+    return {kind: math.exp(statistics.fmean(each)) for kind, each in ratios.items()}
+
+
+class Part(NamedTuple):
+    """The part of one peer with one vocabulary.
+
+    `texts` have figures, in `other_answers` its ids differ, `reasons` say why the rest is missing.
+    """
+
+    texts: tuple[str, ...]
+    other_answers: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
+    """Return the part of each peer by vocabulary; shapes without a text stand in for texts."""
+    texts: dict[tuple[str, str], dict[str, None]] = {}
+    differ: dict[tuple[str, str], dict[str, None]] = {}
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    keys: dict[tuple[str, str], None] = {}
+    for cell in cells(results):
+        place = cell.text or COLUMNS[cell.what][0]
+        for peer in cell.result.peers():
+            keys[cell.subject, peer] = None
+            texts.setdefault((cell.subject, peer), {})[place] = None
+        for peer, why in cell.result.absent.items():
+            keys[cell.subject, peer] = None
+            if why.startswith(OTHER_ANSWER):
+                differ.setdefault((cell.subject, peer), {})[place] = None
+            else:
+                reasons.setdefault((cell.subject, peer), {})[why] = None
+    by_vocabulary: dict[str, dict[str, Part]] = {}
+    for key in keys:
+        part = Part(*(tuple(of.get(key, ())) for of in (texts, differ, reasons)))
+        by_vocabulary.setdefault(key[0], {})[key[1]] = part
+    return by_vocabulary
+
+
+def peers_of(results: Iterable[Result]) -> list[str]:
+    """Return all peers that results name, in the order of PEERS, unknown names last."""
+    named = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
+    return [*(peer for peer in PEERS if peer in named), *sorted(named - set(PEERS))]

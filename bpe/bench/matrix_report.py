@@ -1,0 +1,139 @@
+"""The matrix as lines of a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bpe.bench.matrix import COLUMNS, Cell, Part, cell_of, cells, means, parts, peers_of, place
+from bpe.bench.report import cost
+from bpe.bench.timing import OURS, Result
+
+HEADER = (
+    f"{'text':13} {'vocabulary':12} {'what':28} {'pretok':>11}  "
+    f"{'best peer':12} {'':>11} {'times as good':>22}"
+)
+NO_PEER = "no peer"
+
+
+def line(result: Result) -> str:
+    """Return the line of one cell: ours, the best peer and the ratio."""
+    cell = cell_of(result)
+    text = f"{cell.text[:13]:13} {cell.subject[:12]:12} {cell.what[:28]:28} "
+    text += f"{cost(result, OURS):>11}  "
+    if cell.ratio is None:
+        return text + NO_PEER
+    ratios = result.ratios(cell.peer)
+    ratio = f"{cell.ratio:.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    return text + f"{cell.peer[:12]:12} {cost(result, cell.peer):>11} {ratio:>22}"
+
+
+def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[str]:
+    """Yield the means, the lost cells, and the peers and vocabularies that are left out."""
+    all_cells = cells(results)
+    for kind, mean in means(all_cells).items():
+        yield f"geometric mean against the best peer, {kind}: {mean:.2f}"
+    lost = [cell for cell in all_cells if cell.is_lost]
+    against = sum(cell.ratio is not None for cell in all_cells)
+    yield f"{len(lost)} of {against} cells lost{':' if lost else ''}"
+    for cell in sorted(lost, key=lambda cell: cell.ratio or 0):
+        yield f"  {cell.ratio:.2f} {place(cell)}, against {cell.peer}"
+    yield from left_out(results)
+    yield from (f"vocabulary {name} is left out: {why}" for name, why in absent.items())
+
+
+def left_out(results: Sequence[Result]) -> Iterator[str]:
+    """Yield each reason with its peers, and with their vocabularies unless all have it."""
+    by_vocabulary = parts(results)
+    where: dict[str, dict[str, list[str]]] = {}
+    for subject, row in by_vocabulary.items():
+        for peer, part in row.items():
+            for why in part.reasons:
+                where.setdefault(why, {}).setdefault(peer, []).append(subject)
+            if part.other_answers:
+                texts = f"{subject}: {', '.join(part.other_answers)}"
+                where.setdefault("its ids differ", {}).setdefault(peer, []).append(texts)
+    for why, peers in where.items():
+        named = (
+            peer if subjects == list(by_vocabulary) else f"{peer} ({'; '.join(subjects)})"
+            for peer, subjects in peers.items()
+        )
+        yield f"left out, as {why}: {', '.join(named)}"
+
+
+def markdown(
+    record: Mapping[str, Any], results: Sequence[Result], absent: Mapping[str, str]
+) -> str:
+    """Return the matrix as Markdown: means, the best peer of each cell, the part of each peer."""
+    all_cells = cells(results)
+    named = peers_of(results)
+    versions = [f"{peer} {record['peers'].get(peer) or '?'}" for peer in named]
+    settings = record["settings"]
+    blocks = [
+        ["# pretok against the best peer of each cell"],
+        [
+            f"{record['date'][:10]}, {record['processor'] or record['machine']}, one core, Python "
+            f"{record['python']}, {settings['rounds']} rounds in turn"
+            + ("" if record["complete"] else "; **not complete: the run was broken off**")
+            + "."
+        ],
+        [f"pretok {record['pretok']} ({record['backend']}) against {', '.join(versions)}."],
+        [
+            "A cell has pretok's figure, the ratio to the best peer and its name. A ratio is the",
+            "median of the ratios of each round; below 1, bold, the peer is faster. Ids were",
+            "compared before anything was timed; a peer whose ids differ is left out.",
+        ],
+        table(("shape", "geometric mean"), ((k, f"{v:.2f}") for k, v in means(all_cells).items())),
+        *_cell_tables(all_cells),
+        ["## Peers by vocabulary"],
+        table(("vocabulary", *named), _part_rows(parts(results), named)),
+        [f"- {one}" for one in left_out(results)],
+        [f"- vocabulary {name} is left out: {why}" for name, why in absent.items()],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
+    for heading, has_text in (("By text", True), ("By vocabulary", False)):
+        chosen = [cell for cell in all_cells if bool(cell.text) is has_text]
+        whats = [what for what in COLUMNS if any(cell.what == what for cell in chosen)]
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for cell in chosen:
+            key = (cell.subject, cell.text) if has_text else (cell.subject,)
+            rows.setdefault(key, {})[cell.what] = _shown(cell)
+        if rows:
+            heads = ("vocabulary", "text") if has_text else ("vocabulary",)
+            yield [f"## {heading}"]
+            yield table(
+                (*heads, *(" ".join(COLUMNS[what]) for what in whats)),
+                ((*key, *(row.get(what, "") for what in whats)) for key, row in rows.items()),
+            )
+
+
+def _shown(cell: Cell) -> str:
+    ours = cost(cell.result, OURS)
+    if cell.ratio is None:
+        return f"{ours}, {NO_PEER}"
+    ratio = f"**{cell.ratio:.2f}**" if cell.is_lost else f"{cell.ratio:.2f}"
+    return f"{ours}, {ratio} {cell.peer}"
+
+
+def _part_rows(
+    by_vocabulary: Mapping[str, Mapping[str, Part]], peers: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    for subject, row in by_vocabulary.items():
+        yield (subject, *(_part(row[peer]) if peer in row else "" for peer in peers))
+
+
+def _part(part: Part) -> str:
+    if part.other_answers:
+        said = f"other ids: {', '.join(part.other_answers)}"
+        return said if part.texts else "other ids"
+    return "yes" if part.texts else "refuses"
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    heads = tuple(heads)
+    body = ["| " + " | ".join(one.replace("|", "\\|") for one in row) + " |" for row in rows]
+    return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *body] if body else []

@@ -1,0 +1,76 @@
+"""Ours and the peers, a module for each, asked in the way that suits it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from bpe.bench.peer import Calls, CannotError, Peer, guarded
+from bpe.bench.peers.bpe_openai import BpeOpenai
+from bpe.bench.peers.fastokens import Fastokens, Snaptokens
+from bpe.bench.peers.gigatoken import Gigatoken
+from bpe.bench.peers.ours import Ours
+from bpe.bench.peers.quicktok import Quicktok
+from bpe.bench.peers.splintr import Splintr
+from bpe.bench.peers.tiktoken import Tiktoken
+from bpe.bench.peers.tokenizers import Tokenizers
+from bpe.bench.peers.toktok import Toktok
+from bpe.bench.peers.training import Regex, Rustbpe, Sentencepiece
+from bpe.bench.peers.tuetoken import Tuetoken
+from bpe.bench.subject import Subject
+
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
+        Gigatoken(),
+        Fastokens(),
+        Snaptokens(),
+        Splintr(),
+        Tuetoken(),
+        Quicktok(),
+        Toktok(),
+        Tiktoken(),
+        Tokenizers(),
+        BpeOpenai(),
+        Rustbpe(),
+        Regex(),
+        Sentencepiece(),
+    )
+}
+
+
+def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
+    """Return those of the peers chosen (by default all) that are here, and which are missing."""
+    peers = [PEERS[name] for name in list(chosen) or PEERS]
+    missing = {peer.name: peer.missing() for peer in peers}
+    present = [peer for peer in peers if not missing[peer.name]]
+    return present, {name: why for name, why in missing.items() if why}
+
+
+def able(
+    subject: Subject,
+    peers: Iterable[Peer],
+    call: Callable[[Calls], object],
+    what: str,
+) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
+    """Return what makes a new tokenizer of each contender, ours first, that has the `call`.
+
+    Of the others returns why they cannot.
+    """
+    found: dict[str, Callable[[], Calls]] = {}
+    absent: dict[str, str] = {}
+    for peer in (Ours(), *peers):
+        try:
+            with guarded(peer.name):
+                if call(peer.calls(subject)) is None:
+                    raise CannotError(f"it has no call for {what}")
+        except CannotError as error:
+            absent[peer.name] = str(error)
+        else:
+            found[peer.name] = partial(peer.calls, subject)
+    return found, absent
+
+
+def versions() -> dict[str, str | None]:
+    """Return the release of each peer, None for one that is not installed."""
+    return {name: peer.version() for name, peer in PEERS.items()}

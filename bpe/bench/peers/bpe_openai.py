@@ -1,0 +1,42 @@
+"""bpe-openai."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpe.bench.peer import Calls, CannotError, Message, Peer
+from bpe.bench.subject import Subject
+from bpe.bench.timing import core_count
+
+BUNDLED = {"cl100k_base", "o200k_base"}
+"""The vocabularies in the package; it downloads others, which it takes from tiktoken."""
+
+
+class BpeOpenai(Peer):
+    """bpe-openai, which has the vocabularies of OpenAI built in, and each object only once."""
+
+    name = "bpe-openai"
+    module = "bpe_openai"
+    has_cold_start = False
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of the vocabulary of this name."""
+        encoding = self._encoding(subject)
+        return Calls(
+            lists=lambda texts, threads: encoding.encode_ordinary_batch(
+                texts, num_threads=threads or core_count()
+            ),
+            text=encoding.decode,
+            data=encoding.decode_bytes,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, which refuses special tokens as ours does."""
+        return Message(self._encoding(subject).encode)
+
+    def _encoding(self, subject: Subject) -> Any:
+        import bpe_openai
+
+        if subject.published not in BUNDLED:
+            raise CannotError("it has only vocabularies of OpenAI")
+        return bpe_openai.get_encoding(subject.published)

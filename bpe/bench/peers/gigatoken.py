@@ -1,0 +1,90 @@
+"""gigatoken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bpe.bench.answers import Arrays, flattened
+from bpe.bench.peer import Calls, CannotError, Message, Peer
+from bpe.bench.peers.files import json_file
+from bpe.bench.subject import Subject
+
+GIGATOKEN_SCHEMES = {
+    "gpt2": "gpt2",
+    "r50k": "r50k",
+    "cl100k": "cl100k",
+    "llama3": "cl100k",
+    "qwen2": "qwen2",
+    "o200k": "o200k",
+}
+"""What gigatoken calls the split of each preset."""
+
+
+class Gigatoken(Peer):
+    """gigatoken."""
+
+    name = module = "gigatoken"
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of a Tokenizer read from a .tiktoken file, or a tokenizer.json."""
+        tokenizer = self._tokenizer(subject, subject.special_tokens)
+        return Calls(
+            array=tokenizer.encode,
+            arrays=lambda texts, threads: tokenizer.encode_batch(texts, parallel=threads != 1),
+            as_arrays=_of_awkward,
+            lists=lambda texts, threads: tokenizer.encode_batch_list(texts, parallel=threads != 1),
+            data=tokenizer.decode,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, which makes an array."""
+        tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)
+        return Message(tokenizer.encode, tokenizer.encode)
+
+    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
+        """Return what reads a .tiktoken file or a tokenizer.json."""
+        import gigatoken
+
+        if path.endswith(".json"):
+
+            def load() -> Callable[[str], Any]:
+                tokenizer = gigatoken.Tokenizer(path)
+                return lambda text: tokenizer.encode(text).tolist()
+
+            return load
+        scheme = self._scheme(subject)
+
+        def load_ranks() -> Callable[[str], Any]:
+            tokenizer = gigatoken.Tokenizer.from_tiktoken(path, scheme, {})
+            return lambda text: tokenizer.encode(text).tolist()
+
+        return load_ranks
+
+    def _tokenizer(self, subject: Subject, special_tokens: dict[str, int]) -> Any:
+        import gigatoken
+
+        name = "" if subject.preset is None else subject.preset.name
+        scheme = GIGATOKEN_SCHEMES.get(name)
+        if scheme and subject.rank_file is not None and not subject.tokenizer.normalizer:
+            return gigatoken.Tokenizer.from_tiktoken(subject.rank_file, scheme, special_tokens)
+        return gigatoken.Tokenizer(json_file(subject))
+
+    def _scheme(self, subject: Subject) -> str:
+        name = "" if subject.preset is None else subject.preset.name
+        if name not in GIGATOKEN_SCHEMES:
+            raise CannotError(f"it has no preset {name!r}")
+        return GIGATOKEN_SCHEMES[name]
+
+
+def _of_awkward(found: Any) -> Arrays:
+    import awkward
+
+    if not len(found):
+        return flattened([])
+    counts: Sequence[int] = awkward.num(found).to_list()
+    flat = awkward.to_numpy(awkward.flatten(found))
+    ids, offsets = flattened([[]] * len(counts))
+    offsets[1:] = counts
+    offsets = offsets.cumsum()
+    return flat.astype(ids.dtype), offsets

@@ -1,0 +1,55 @@
+"""pretok itself, asked like a peer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import bpe
+from bpe.bench.peer import Calls, Message, Peer
+from bpe.bench.subject import Subject
+from bpe.bench.timing import OURS
+from pretok.preset import Preset
+
+
+class Ours(Peer):
+    """pretok itself."""
+
+    name = OURS
+    module = "pretok"
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of a new tokenizer."""
+        tokenizer = subject.fresh()
+        return Calls(
+            array=partial(tokenizer.encode_array, special="allow"),
+            arrays=lambda texts, threads: tokenizer.encode_batch_array(
+                texts, "allow", threads=threads or None
+            ),
+            lists=lambda texts, threads: tokenizer.encode_batch(
+                texts, "allow", threads=threads or None
+            ),
+            counts=lambda texts, threads: [tokenizer.count(text, "allow") for text in texts],
+            text=tokenizer.decode,
+            data=tokenizer.decode_bytes,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode and encode_array as they are."""
+        return Message(subject.tokenizer.encode, subject.tokenizer.encode_array)
+
+    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
+        """Return what loads with bpe.load, and encodes with special tokens as text."""
+        backend = subject.tokenizer.backend
+        preset: Preset | str | None = None
+        if path == subject.given:
+            preset = subject.asked
+        elif path.endswith(".tiktoken"):
+            preset = subject.preset
+
+        def load() -> Callable[[str], Any]:
+            loaded = bpe.load(path, preset=preset, backend=backend)
+            return lambda text: loaded.encode(text, "text")
+
+        return load

@@ -1,0 +1,68 @@
+"""quicktok."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+from bpe.bench.answers import Arrays
+from bpe.bench.peer import Calls, CannotError, Message, Peer, in_one_line
+from bpe.bench.peers.files import json_file
+from bpe.bench.subject import Subject
+
+BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
+"""The published vocabularies that quicktok brings along under the same name."""
+IMPORTED = "imported"
+
+
+class Quicktok(Peer):
+    """quicktok, from quicktok-v1. Vocabularies that it lacks are imported once, to a folder."""
+
+    name = "quicktok-v1"
+    module = "quicktok"
+    sets_threads = False
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of a new Tokenizer, bundled or imported from a tokenizer.json."""
+        tokenizer = self._load(subject)
+        # Its batch call makes arrays; lists come text by text.
+        heeds_special = bool(subject.special_tokens)
+        encode = tokenizer.encode_with_special if heeds_special else tokenizer.encode_ordinary
+
+        def arrays(texts: list[str], threads: int) -> Arrays:
+            ids, offsets = tokenizer.encode_batch(texts, threads, heeds_special)
+            return ids, offsets
+
+        return Calls(
+            arrays=arrays,
+            lists=lambda texts, threads: [encode(text) for text in texts],
+            counts=lambda texts, threads: [tokenizer.count(text) for text in texts],
+            text=tokenizer.decode,
+            data=tokenizer.decode_bytes,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, which refuses special tokens as ours does."""
+        return Message(self._load(subject).encode)
+
+    def _load(self, subject: Subject) -> Any:
+        import quicktok
+
+        if subject.published in BUNDLED:
+            return quicktok.Tokenizer(subject.published, str(quicktok.__path__[0]) + "/data")
+        folder = subject.folder / "quicktok"
+        refusal = folder / "refusal"
+        if not folder.is_dir():
+            folder.mkdir()
+            try:
+                with redirect_stdout(StringIO()), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # it leaves files open
+                    quicktok.import_tokenizer(str(json_file(subject)), IMPORTED, str(folder))
+            except Exception as error:
+                refusal.write_text(str(error), encoding="utf-8")
+        if refusal.exists():
+            why = in_one_line(refusal.read_text(encoding="utf-8"))
+            raise CannotError(f"it does not import this: {why}")
+        return quicktok.Tokenizer(IMPORTED, str(folder))

@@ -1,0 +1,52 @@
+"""splintr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bpe.bench.peer import Calls, Message, Peer
+from bpe.bench.peers.files import arrays_of_buffers, json_file, pattern_of
+from bpe.bench.subject import Subject
+
+
+class Splintr(Peer):
+    """splintr, from splintr-rs."""
+
+    name = "splintr-rs"
+    module = "splintr"
+    sets_threads = False
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of a tokenizer read from a tokenizer.json."""
+        tokenizer = self._load(subject)
+        return Calls(
+            arrays=lambda texts, threads: arrays_of_buffers(tokenizer.encode_batch_flat(texts)),
+            lists=lambda texts, threads: list(tokenizer.encode_batch(texts)),
+            text=tokenizer.decode_with_special,
+            data=tokenizer.decode_bytes,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, which heeds special tokens."""
+        tokenizer = self._load(subject)
+        return Message(
+            tokenizer.encode,
+            lambda text: np.frombuffer(tokenizer.encode_flat(text), np.uint32),
+        )
+
+    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
+        """Return what reads a tokenizer.json or a .tiktoken file."""
+        import splintr
+
+        if path.endswith(".json"):
+            return lambda: splintr.from_json(path).encode
+        pattern = pattern_of(subject)
+        return lambda: splintr.Tokenizer(path, pattern).encode
+
+    def _load(self, subject: Subject) -> Any:
+        import splintr
+
+        return splintr.from_json(str(json_file(subject)))

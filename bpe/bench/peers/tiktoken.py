@@ -1,0 +1,75 @@
+"""OpenAI's tiktoken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from bpe.bench.peer import Calls, CannotError, Message, Peer
+from bpe.bench.peers.files import pattern_of
+from bpe.bench.subject import Subject
+from bpe.bench.timing import core_count
+
+
+class Tiktoken(Peer):
+    """OpenAI's tiktoken."""
+
+    name = module = "tiktoken"
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls for special tokens if there are any, else the ordinary ones."""
+        encoding = _encoding(subject, subject.special_tokens)
+
+        def lists(texts: list[str], threads: int) -> list[list[int]]:
+            count = threads or core_count()
+            found: list[list[int]] = (
+                encoding.encode_batch(texts, num_threads=count, allowed_special="all")
+                if subject.special_tokens
+                else encoding.encode_ordinary_batch(texts, num_threads=count)
+            )
+            return found
+
+        return Calls(
+            lists=lists,
+            text=encoding.decode,
+            data=encoding.decode_bytes,
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, which refuses special tokens as ours does."""
+        encoding = _encoding(subject, subject.tokenizer.special_tokens)
+        return Message(encoding.encode)
+
+    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
+        """Return what reads a .tiktoken file as tiktoken's own constructors do."""
+        _encoding(subject, {})
+        if not path.endswith(".tiktoken"):
+            raise CannotError("it reads only .tiktoken files")
+        import tiktoken
+        from tiktoken.load import load_tiktoken_bpe
+
+        pattern = pattern_of(subject)
+
+        def load() -> Callable[[str], Any]:
+            os.environ["TIKTOKEN_CACHE_DIR"] = ""  # from the file itself, and no copy of it
+            ranks = load_tiktoken_bpe(path)
+            encoding = tiktoken.Encoding(
+                "pretok-bench", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+            )
+            return lambda text: encoding.encode_ordinary(text)
+
+        return load
+
+
+def _encoding(subject: Subject, special_tokens: dict[str, int]) -> Any:
+    import tiktoken
+
+    if subject.rank_file is None:
+        raise CannotError("no .tiktoken file can hold this vocabulary")
+    return tiktoken.Encoding(
+        "pretok-bench",
+        pat_str=pattern_of(subject),
+        mergeable_ranks=subject.ranks,
+        special_tokens=special_tokens,
+    )

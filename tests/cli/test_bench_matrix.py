@@ -1,0 +1,121 @@
+"""`pretok bench matrix`: three files, whoever differs or is missing named, kept when broken off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from bench_peers import TEXT, Equal, Liar, small_subject
+from bpe.bench.matrix import COLUMNS, GROUP, OF_SUBJECT
+from bpe.bench.peers import PEERS
+from bpe.bench.timing import OURS, allowed_cores
+from command_line import Call, error_of
+
+FILES = ("matrix.json", "matrix.md", "matrix.svg")
+
+
+@pytest.fixture(autouse=True)
+def peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two peers that are always here: one that agrees and one that does not."""
+    for name, peer in (("gigatoken", Equal()), ("fastokens", Liar())):
+        monkeypatch.setitem(PEERS, name, peer)
+        monkeypatch.setattr(type(peer), "missing", lambda self: "")
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> list[str]:
+    """Arguments for one tiny vocabulary and text, and one round."""
+    path = tmp_path / "tiny.tiktoken"
+    small_subject(tmp_path).bare.save(path)
+    text = tmp_path / "english.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    return ["bench", "matrix", str(text), "-v", str(path), "-p", "cl100k", "--rounds", "1",
+            "--peer", "gigatoken", "-o", str(tmp_path / "out")]  # fmt: skip
+
+
+def record_in(folder: Path) -> Any:
+    return json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
+
+
+def test_it_prints_records_and_draws_every_shape(
+    call: Call, given: list[str], tmp_path: Path
+) -> None:
+    cores = allowed_cores()
+    status, output, errors = call(*given)
+    assert (status, errors) == (0, "")
+    assert output.isascii()
+    assert allowed_cores() == cores
+    folder = tmp_path / "out"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+    assert all(f"wrote {folder / name}\n" in output for name in FILES)
+    record = record_in(folder)
+    assert record["complete"] is True
+    assert record["settings"]["is_strict"] is False
+    assert {one["what"] for one in record["measured"]} == set(COLUMNS)
+    assert all(list(one["runs"]) == [OURS, "equal"] for one in record["measured"])
+    assert {one["group"] for one in record["measured"]} == {GROUP, "latency", "load"}
+    assert output.count(" equal ") == len(COLUMNS)
+    assert "geometric mean against the best peer, arrays cold: " in output
+    markdown = (folder / "matrix.md").read_text(encoding="utf-8")
+    assert "| tiny | english | " in markdown
+    root = ElementTree.parse(folder / "matrix.svg").getroot()
+    assert len(root.findall("{*}g")) == len(COLUMNS)
+
+
+def test_a_peer_whose_ids_differ_is_named_and_the_run_goes_on(
+    call: Call, given: list[str], tmp_path: Path
+) -> None:
+    status, output, _ = call(*given, "--peer", "fastokens", "-s", "arrays", "-s", "message")
+    assert status == 0
+    assert "left out, as its ids differ: liar (tiny: english, message)" in output
+    assert "list to lists" not in output
+    markdown = (tmp_path / "out" / "matrix.md").read_text(encoding="utf-8")
+    assert "| tiny | yes | other ids |" in markdown
+
+
+def test_vocabularies_of_the_list_that_are_not_here_are_named(
+    call: Call, given: list[str], tmp_path: Path
+) -> None:
+    status, output, _ = call(*given, "-v", "llama3", "-s", "message", "--vocab-dir", str(tmp_path))
+    assert status == 0
+    assert "\nvocabulary llama3 is left out: no llama3.json or llama3.tiktoken" in output
+    assert "llama3" in record_in(tmp_path / "out")["absent"]
+
+
+def test_a_run_that_is_broken_off_keeps_what_it_measured(
+    call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> Iterator[Any]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setitem(OF_SUBJECT, "message", broken)
+    assert call(*given, "-s", "arrays", "-s", "message")[0] == 130
+    record = record_in(tmp_path / "out")
+    assert record["complete"] is False
+    assert len(record["measured"]) == 3
+    assert "the run was broken off" in (tmp_path / "out" / "matrix.md").read_text(encoding="utf-8")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+
+
+def test_texts_can_be_chosen_and_made_up(call: Call, given: list[str], tmp_path: Path) -> None:
+    del given[2]
+    status, output, _ = call(*given, "--size", "0.001", "-s", "lists", "-t", "cjk")
+    assert status == 0
+    assert list(record_in(tmp_path / "out")["texts"]) == ["cjk"]
+    assert "english" not in output
+
+
+def test_what_is_unknown_is_refused_before_the_work(
+    call: Call, given: list[str], tmp_path: Path
+) -> None:
+    assert "no text is called 'klingon'; expected one of english" in error_of(
+        call, *given, "-t", "klingon"
+    )
+    assert "no_such" in error_of(call, *given, "-v", "no_such")
+    assert not (tmp_path / "out").exists()
