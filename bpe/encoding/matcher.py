@@ -36,7 +36,7 @@ class TokenMatcher:
         self._depth = array("I", [0])
         self._link = array("I", [_ROOT])
         self._last_match = array("I", [_NONE])
-        # The matches within the nodes: (pattern, its offset in the node, index of the previous match).
+        # The matches within the nodes: (pattern, its offset in the node, previous match or _NONE).
         self._matches: list[tuple[int, int, int]] = []
         self._build(patterns)
         firsts = {pattern[0] for pattern in patterns}
@@ -86,9 +86,8 @@ class TokenMatcher:
 
     def _build(self, patterns: Sequence[bytes]) -> None:
         """Add all nodes in order of depth."""
-        level = [
-            (0, len(patterns))
-        ]  # for each node, the range of patterns that begin with its bytes
+        # For each node of one depth, the range of patterns that begin with its bytes.
+        level = [(0, len(patterns))]
         node = _ROOT
         depth = 0
         while level:

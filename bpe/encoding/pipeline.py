@@ -97,8 +97,8 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing. If several texts have errors, raise
-        # the error of the first one.
+        # The backend encodes the texts that need no normalizing. If several texts have errors,
+        # raise the error of the first one.
         refusal = None
         try:
             rows = self.backend.encode_batch(
@@ -191,7 +191,7 @@ class Pipeline:
     def _normalized_segments(
         self, data: StrOrBytes, special: Special, threads: int
     ) -> Iterator[NormalizedSegment]:
-        """Yield the segments of a text between and at added tokens, each to normalize on its own."""
+        """Yield each added token of a text, and each text between them, to normalize alone."""
         utf8 = encode_utf8(data)
         added = self._policies.added_for(special, "normalized")
         segments, refusal = self._policies.added_for(special, "exact").segments(utf8)

@@ -111,7 +111,7 @@ _ROOM = b"\0" * 200
         (_head() + _key(kind=9) + struct.pack("<IQ", 13, 1) + _ROOM, "a, at offset 37, is of unk"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 4, _MANY) + _ROOM, "a needs .* bytes at off"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 8, _MANY) + _ROOM, "array of 4,611,.* more"),
-        (_head() + _key(kind=9) + struct.pack("<IQ", 8, 99) + _ROOM, r"a\[25\] of 99 needs 8 bytes"),
+        (_head() + _key(kind=9) + struct.pack("<IQ", 8, 99) + _ROOM, r"a\[25\] of 99 needs 8"),
         (_head(keys=2) + (_key() + b"\0\0\0\0") * 2, "key 1 of 2, at offset 41, is 'a', which is"),
         (_head() + _key(b"\xff") + _ROOM, "key 0 of 1, at offset 24, is not UTF-8"),
     ],

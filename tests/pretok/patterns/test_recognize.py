@@ -148,10 +148,7 @@ def test_the_long_s_is_shown() -> None:
         ("(?x)" + LLAMA3.pattern, ", which pretok cannot read (unsupported group at 0)"),
         (r"\p{Nothing}", ", and no preset has a similar pattern"),
         ("x", ", and no preset has a similar pattern"),
-        (
-            "",
-            ", which pretok cannot read (empty alternative at 0), and no preset has a similar pattern",
-        ),
+        ("", ", which pretok cannot read (empty alternative at 0), and no preset has a similar"),
     ],
 )
 @pytest.mark.parametrize("engine", ENGINES)
