@@ -5,8 +5,9 @@ cpp/core/encode/token_matcher.hpp is the twin.
 TokenMatcher keeps the patterns in a trie with failure links. A search at a node has read the bytes
 of the node and reported no match in them. If the next byte continues no pattern, the search reports
 the leftmost-longest matches within the node and follows its link, to the node of the bytes after
-those matches. The matches and the link depend only on the node, so building the trie computes them.
-A link leads to a node of less depth, so a search follows at most one link for each byte.
+those matches. The matches and the link depend only on the node, so the constructor computes them
+for each node. Each link leads to a node of smaller depth, and only reading a byte increases the
+depth, so a search follows at most one link per byte.
 (Song et al., Fast WordPiece Tokenization, 2021: "failure pops" and "failure links".)
 """
 
@@ -35,7 +36,7 @@ class TokenMatcher:
         self._depth = array("I", [0])
         self._link = array("I", [_ROOT])
         self._last_match = array("I", [_NONE])
-        # The matches within the nodes: (pattern, its offset in the node, the match before).
+        # The matches within the nodes: (pattern, its offset in the node, previous match or _NONE).
         self._matches: list[tuple[int, int, int]] = []
         self._build(patterns)
         firsts = {pattern[0] for pattern in patterns}
@@ -43,7 +44,7 @@ class TokenMatcher:
         self._is_first = bytes(byte in firsts for byte in range(256))
 
     def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (pattern, first, last) of each match; they do not overlap."""
+        """Yield (pattern, start, end) of each match; `end` is exclusive. Matches do not overlap."""
         starts = data[start:end].translate(self._is_first)
         node = _ROOT
         at = start
@@ -85,7 +86,8 @@ class TokenMatcher:
 
     def _build(self, patterns: Sequence[bytes]) -> None:
         """Add all nodes in order of depth."""
-        level = [(0, len(patterns))]  # for each node, the patterns that begin with its bytes
+        # For each node of one depth, the range of patterns that begin with its bytes.
+        level = [(0, len(patterns))]
         node = _ROOT
         depth = 0
         while level:
@@ -97,7 +99,7 @@ class TokenMatcher:
                     byte = patterns[first][depth]
                     while low < high and patterns[low][depth] == byte:
                         low += 1
-                    # Only the first, which is the shortest, can end here.
+                    # Only the first pattern of the group, which is the shortest, can end at this node.
                     ends = len(patterns[first]) == depth + 1
                     self._add_child(node, byte, first if ends else None)
                     below.append((first + ends, low))

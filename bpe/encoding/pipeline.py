@@ -1,7 +1,7 @@
-"""Pipeline: from the arguments of a call to the backend, and from its results to the caller.
+"""Define Pipeline, the steps of one call of a Tokenizer.
 
-Check the text → find the added tokens of the call → normalize if necessary → encode in the
-backend → report offsets in the caller's unit.
+A call checks the text, finds its added tokens, normalizes it if necessary, encodes it in the
+backend, and converts byte offsets to code points if the text is a str.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ class Pipeline:
         return self._run(text, special, errors, threads, self.backend.count, _sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
-        """Return the ids, and the start and end of each in the unit of `text`."""
+        """Return the ids and the half-open span of each id.
+
+        Spans count code points if `text` is a str, else bytes.
+        """
         ids, starts, ends = self._run(
             text, special, errors, threads, self.backend.spans, _join_spans
         )
@@ -93,6 +96,8 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
+        # The backend encodes the texts that need no normalizing. If several texts have errors,
+        # raise the error of the first one.
         rows: list[list[int]] = []
         refusal = None
         try:
@@ -158,7 +163,10 @@ class Pipeline:
         work: Work[Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
     ) -> Result:
-        """Return the result of `work`; for text to normalize, `join` it segment by segment."""
+        """Return the result of `work` for `text`.
+
+        If `text` needs normalizing, run `work` on each segment, and `join` the results.
+        """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
@@ -204,7 +212,7 @@ class Pipeline:
     def _normalized_segments(
         self, data: StrOrBytes, special: Special, threads: int
     ) -> Iterator[NormalizedSegment]:
-        """Yield the segments of a text to normalize; each is normalized on its own."""
+        """Yield each added token of a text, and each text between them, to normalize alone."""
         utf8 = encode_utf8(data)
         added = self._policies.added_for(special, "normalized")
         segments, refusal = self._policies.added_for(special, "exact").segments(utf8)
@@ -214,7 +222,7 @@ class Pipeline:
             raise SpecialTokenError(*refusal)
 
     def _located(self, error: SpecialTokenError, text: Text, errors: Errors) -> SpecialTokenError:
-        """Return `error` with its offset in the unit of `text`."""
+        """Return `error` with its byte offset converted to code points if `text` is a str."""
         position = error.position
         if isinstance(text, str):
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])

@@ -14,13 +14,13 @@
 namespace pretok {
 namespace {
 
-// How many ids are made before they become lists: little memory, and the interpreter's lock is
-// not asked for too often.
+// The number of ids to collect before they become lists: they need little memory, and the call
+// does not take the GIL too often.
 constexpr std::size_t ENOUGH_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
 
-// Calls take(found) now and then, with the interpreter's lock, to make lists of what there is
-// so far, and once all is there. It drops the ids that it takes.
+// Calls take(found) with the GIL from time to time, and at the end. `take` makes lists of the
+// ids so far and removes these ids.
 template <typename Take>
 void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
                      std::size_t size, const AddedTokens &added, unsigned threads,
@@ -33,7 +33,7 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
       return true;
     const auto asked = std::chrono::steady_clock::now();
     const py::gil_scoped_acquire acquired;
-    // Where others hold the lock for long, it is asked for less often.
+    // If other threads hold the GIL for long, take it less often.
     if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
       enough = std::min(enough * 4, MOST_FOR_LISTS);
     take(found);
@@ -46,21 +46,21 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
     take(found);
 }
 
-// The list of the lists of a batch, as it is made.
+// Builds the list of the id lists of a batch.
 class Lists {
 public:
   Lists(IdObjects &objects, std::size_t count) : objects_(objects), result_(count) {
-    // It is not for others to see before it is full.
+    // Other code must not see the list before it is full.
     PyObject_GC_UnTrack(result_.ptr());
   }
 
-  // Adds the lists of the texts that have ended, and drops what they became.
+  // Adds the lists of the texts that are complete, and removes their ids.
   void add(EncodeResult &found) {
     std::int64_t start = 0;
     for (const std::int64_t end : found.text_ends) {
       py::list ids =
           objects_.as_list(found.ids.data() + start, static_cast<std::size_t>(end - start));
-      // The collector of cycles would go through them again and again while there come more.
+      // The garbage collector would traverse the lists repeatedly while more lists are added.
       PyObject_GC_UnTrack(ids.ptr());
       PyList_SET_ITEM(result_.ptr(), made_++, ids.release().ptr());
       start = end;
@@ -68,7 +68,7 @@ public:
     found.drop_ended_texts();
   }
 
-  // To be called once all are there.
+  // Call after the last text.
   py::list take() {
     for (const py::handle ids : result_)
       PyObject_GC_Track(ids.ptr());
@@ -115,8 +115,8 @@ py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
   const Texts batch(texts);
   EncodeResult found;
   unlocked(batch.size, [&] {
-    // Room that is not used is not there; growing might leave holes where it was.
-    found.ids.reserve(batch.size / 2); // what is too much is not touched
+    // Unused memory has no pages; growing could leave holes in the heap.
+    found.ids.reserve(batch.size / 2); // pages beyond the ids are never written
     found.text_ends.reserve(batch.views.size() + 1);
     encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, found, is_not_refused,
                  Pulse());

@@ -1,4 +1,4 @@
-// Many texts to ids, or a long one.
+// Encodes many texts, or one long text, on several threads.
 #pragma once
 
 #include "bindings/convert.hpp"
@@ -10,15 +10,16 @@
 
 namespace pretok {
 
-// Makes the list while other threads make more ids, for a long text. `threads`, here and below:
-// 0 is as many as the work is worth.
+// Encodes a long text. Builds the list while other threads compute more ids. `threads`, here
+// and below: 0 chooses the number by the size of the work.
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads);
 
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads);
 
-// Returns the ids of all texts, and n + 1 offsets: where those of each start and end.
+// Returns the ids of all n texts, and n + 1 offsets: text i has the ids from offsets[i] to
+// offsets[i + 1] (exclusive).
 py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
                            const AddedTokens &added, unsigned threads);
 

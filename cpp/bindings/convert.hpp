@@ -1,4 +1,4 @@
-// Between Python's objects and the core's: texts in, arrays out.
+// Converts Python texts to views for the core, and results of the core to NumPy arrays.
 #pragma once
 
 #include "bindings/transcode.hpp"
@@ -21,11 +21,11 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Below this, giving up the interpreter's lock costs more than the work is worth to others.
+// For smaller texts, releasing the GIL costs more time than other threads gain by it.
 inline constexpr std::size_t WORTH_RELEASING = 4096;
 
-// The text of a str, in the width that Python keeps it in, or of bytes. The object must stay
-// alive; the interpreter's lock is needed to make one, but not to use it.
+// A view of a str, in the width in which Python stores it, or of bytes. The Python object must
+// stay alive. Constructing a view needs the GIL; using it does not.
 class TextView {
 public:
   explicit TextView(py::handle text) {
@@ -51,7 +51,7 @@ public:
       utf8_size_ = size_;
     }
 #ifndef Py_GIL_DISABLED
-    // Made already because someone else has asked for it.
+    // Python has cached the UTF-8 of this str.
     else if (PyUnicode_IS_COMPACT(object)) {
       const auto *compact = reinterpret_cast<const PyCompactUnicodeObject *>(object);
       utf8_ = reinterpret_cast<const std::uint8_t *>(compact->utf8);
@@ -62,13 +62,13 @@ public:
 
   bool is_ascii() const { return width_ == 1 && is_utf8(); }
 
-  // Whether each code point is known to be below U+0100.
+  // Returns whether Python stores the str with 1 byte per code point: all are below U+0100.
   bool is_below_100() const { return width_ == 1; }
 
-  // In code points of a str, in bytes of bytes.
+  // Returns the size: code points of a str, or bytes.
   std::size_t size() const { return size_; }
 
-  // Calls use(source) with the text as the machine takes it.
+  // Calls use(source) with the text as a source for the machine.
   template <typename Use> auto with_source(const ClassTable &classes, Use use) const {
     switch (width_) {
     case 0:
@@ -82,7 +82,7 @@ public:
     }
   }
 
-  // Calls use(data, size) with the text as UTF-8, in `scratch` if it has to be made.
+  // Calls use(data, size) with the text as UTF-8. Converts it to `scratch` if necessary.
   template <typename Use> auto with_utf8(Scratch &scratch, Use use) const {
     if (utf8_ != nullptr)
       return use(utf8_, utf8_size_);
@@ -96,7 +96,7 @@ public:
     }
   }
 
-  // What TextTasks asks of a text.
+  // The functions that TextTasks calls (text_tasks.hpp).
   TextView part(std::size_t start, std::size_t end) const {
     TextView result = *this;
     result.data_ = as<char>() + start * static_cast<std::size_t>(width_ == 0 ? 1 : width_);
@@ -115,7 +115,7 @@ public:
   }
 
 private:
-  // Whether its units are bytes of UTF-8.
+  // Returns whether the code units are bytes of UTF-8.
   bool is_utf8() const { return utf8_ == data_; }
 
   template <typename Unit, typename Use> auto made(Scratch &scratch, Use use) const {
@@ -136,12 +136,12 @@ private:
 
   const void *data_;
   std::size_t size_;
-  const std::uint8_t *utf8_ = nullptr; // nullptr: it has to be made
+  const std::uint8_t *utf8_ = nullptr; // nullptr: the UTF-8 does not exist yet
   std::size_t utf8_size_ = 0;
   int width_ = 0; // of a code point of a str in bytes; 0: bytes
 };
 
-// Runs work(), without the interpreter's lock if the text is long.
+// Runs work(); releases the GIL meanwhile if the text is long.
 template <typename Work> void unlocked(std::size_t size, Work work) {
   std::optional<py::gil_scoped_release> released;
   if (size >= WORTH_RELEASING)
@@ -157,7 +157,7 @@ py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
   return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
 }
 
-// Merges, one a row.
+// An array of merges, one merge per row.
 inline py::array_t<std::uint32_t> as_rows(const std::vector<Merge> &merges) {
   py::array_t<std::uint32_t> result({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}});
   std::uint32_t *to = result.mutable_data();

@@ -26,14 +26,13 @@ namespace {
 
 constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
-// Where the bytes of tokens are.
+// The positions of the bytes of tokens.
 struct TokenStore {
-  const std::uint32_t
-      *starts;       // in `bytes`, by id; that of a token is the end of the one before
-  std::size_t limit; // of ids
+  const std::uint32_t *starts; // by id: the start in `bytes`, and the end of the previous token
+  std::size_t limit;           // of ids
   const std::uint8_t *bytes;
 
-  // What no token has is empty.
+  // An id without a token has no bytes.
   TokenView token(std::int64_t id) const {
     if (static_cast<std::uint64_t>(id) >= limit)
       return {};
@@ -41,7 +40,7 @@ struct TokenStore {
   }
 };
 
-// The bytes of tokens by id, close together.
+// The bytes of all tokens in the order of their ids.
 class TokenBytes {
 public:
   TokenBytes(const Vocabulary &vocabulary, std::size_t limit) {
@@ -62,7 +61,7 @@ public:
     bytes_.resize(size + PADDING);
   }
 
-  // So many bytes behind a token may be read.
+  // The number of bytes after a token that may be read.
   static constexpr std::size_t PADDING = 16;
 
   TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
@@ -75,14 +74,14 @@ private:
 struct DecodeCalls {
   const Vocabulary *vocabulary;
   std::size_t limit; // of ids
-  // Made when something is decoded: many only encode.
+  // Built by the first call that decodes, because many programs only encode.
   std::once_flag once;
   std::optional<TokenBytes> tokens;
   std::vector<bool> special; // by id
-  py::object replace;        // interned, as in Python's code
+  py::object replace;        // interned, like strings in Python code
 };
 
-// The value of an int that is not negative and small; anything else is -1.
+// Returns the value of a small non-negative int, or -1 for any other object.
 std::int64_t small_value(PyObject *object) {
   if (!PyLong_CheckExact(object))
     return -1;
@@ -97,7 +96,7 @@ std::int64_t small_value(PyObject *object) {
 #endif
 }
 
-// Bytes of tokens, one behind the other.
+// A buffer for the concatenated bytes of tokens.
 class Joined {
 public:
   Joined(TokenStore tokens, const std::vector<bool> *skipped)
@@ -109,11 +108,11 @@ public:
       std::free(bytes_);
   }
 
-  // Adds the tokens of `count` ids; returns false if one is no token's. Throws std::bad_alloc.
+  // Adds the tokens of `count` ids. Returns false if an id has no token. Throws std::bad_alloc.
   template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
     if (count * LIKELY > capacity_ - size_)
       grow(size_ + count * LIKELY);
-    // Here and not in members, which could be among the bytes that are written.
+    // Local copies: the compiler must assume that writing bytes changes members.
     const TokenStore tokens = tokens_;
     const std::vector<bool> *const skipped = skipped_;
     std::uint8_t *to = bytes_ + size_;
@@ -132,7 +131,7 @@ public:
         to = bytes_ + size_;
         end = bytes_ + capacity_;
       }
-      // Nearly all tokens are short, and a copy of known size is fast.
+      // Nearly all tokens are short, and a copy of constant size is fast.
       std::memcpy(to, token.bytes, TokenBytes::PADDING);
       if (token.size > TokenBytes::PADDING)
         std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
@@ -169,7 +168,7 @@ private:
   std::size_t capacity_ = few_.size();
 };
 
-// Ints lie anywhere in memory.
+// Prefetches, because the ints are scattered in memory.
 constexpr std::size_t AHEAD = 24;
 
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
@@ -191,10 +190,10 @@ template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
   return known;
 }
 
-// Returns false if the ids are not what is usual.
+// Returns false if the slow function must handle the ids.
 bool add_all(PyObject *ids, Joined &joined) {
 #ifndef Py_GIL_DISABLED
-  // No code of Python's runs meanwhile that could change the list.
+  // No Python code runs meanwhile, so nothing changes the list.
   if (PyList_CheckExact(ids))
     return add_items(PySequence_Fast_ITEMS(ids), static_cast<std::size_t>(PyList_GET_SIZE(ids)),
                      joined);
@@ -227,7 +226,7 @@ DecodeCalls &decode_calls_of(PyObject *self) {
   return *static_cast<DecodeCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
-// Calls finish(joined) if there is no more to it, else the other function.
+// Calls finish(joined) if the fast path applies, else the slow function.
 template <typename Finish>
 PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
                        Finish finish) {
@@ -252,7 +251,7 @@ PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, 
                              nullptr);
 }
 
-// The name of an error handler, or nullptr if it is none.
+// Returns the name of an error handler, or nullptr for any other object.
 const char *handler(PyObject *self, PyObject *errors) {
   if (errors == decode_calls_of(self).replace.ptr())
     return "replace";

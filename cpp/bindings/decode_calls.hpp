@@ -1,4 +1,4 @@
-// Calls of Tokenizer that decode.
+// The fast path of Tokenizer calls that decode.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -11,13 +11,11 @@
 
 namespace pretok {
 
-// Returns the functions decode of (ids, errors, skip) and decode_bytes of (ids, skip) in a
-// tuple.
-//
-// They do themselves what is usual: a list or tuple of ints, or an array of one dimension, in
-// which each is a token's id. Everything else they hand to the functions of the same arguments
-// in `others`. With `skip` they leave out the ids in `special`. They keep `owner` alive, whose
-// `vocabulary`, with ids below `limit`, is.
+// Returns a tuple of the functions decode(ids, errors, skip) and decode_bytes(ids, skip).
+// The fast path handles a list or tuple of ints, or an array of one dimension, if each int is
+// the id of a token. All other calls go to the function at the same index of `others`. With
+// `skip`, calls omit the ids in `special`. The functions keep `owner` alive, which owns
+// `vocabulary`; its ids are below `limit`.
 pybind11::tuple make_decode_calls(const pybind11::object &owner, const Vocabulary &vocabulary,
                                   std::size_t limit, const std::vector<std::uint32_t> &special,
                                   const pybind11::tuple &others);

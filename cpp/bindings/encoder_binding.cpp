@@ -53,8 +53,8 @@ AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
                                               : Treatment::ALLOW);
 }
 
-// Returns (start, end, id or None) of each segment, and (content, position) of the token that
-// is refused after them, or None.
+// Returns (start, end, id or None) for each segment, and (content, position) of the refused
+// token, or None.
 py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
@@ -106,7 +106,7 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  // `threads`, here and below: 0 is as many as the work is worth.
+  // `threads`, here and below: 0 chooses the number by the size of the work.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
     if (plan_tasks(view.size(), threads).threads > 1)
@@ -152,7 +152,7 @@ public:
     return id_objects_->as_list(ids.data(), ids.size());
   }
 
-  // The bytes of `ids`, or None if one of them is not an int or no token's.
+  // Returns the bytes of `ids`, or None if one is not an int or has no token.
   py::object decode(const py::object &ids) const {
     std::string bytes;
     if (py::isinstance<py::array>(ids)) {
@@ -160,7 +160,7 @@ public:
         return py::none();
       return py::bytes(bytes);
     }
-    // A copy: what an item's __index__ does to the list does not matter.
+    // Copy the list, because __index__ of an item may change it.
     const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
     if (!items)
       throw py::error_already_set();
@@ -208,7 +208,7 @@ public:
     if (encoder_)
       encoder_->caches().trim();
 #if defined(__GLIBC__)
-    // What is freed stays with malloc else, and with 64 threads that can be much.
+    // Otherwise malloc keeps the freed memory, which is a lot with 64 threads.
     malloc_trim(0);
 #endif
   }
@@ -231,7 +231,7 @@ private:
     EncodeResult found;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        found.ids.reserve(text.size() / 2); // what is too much is not touched
+        found.ids.reserve(text.size() / 2); // pages beyond the ids are never written
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;

@@ -15,7 +15,7 @@
 namespace pretok {
 namespace {
 
-// Longer texts may release the interpreter's lock and use threads.
+// Longer texts may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = WORTH_RELEASING;
 constexpr std::size_t STACK_IDS = 256;
 constexpr std::size_t POLICIES = 3;
@@ -52,7 +52,7 @@ const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
   const py::object tokens = make(calls.names[policy]);
   auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
   const AddedTokenPhases *current = nullptr;
-  // Another thread may have stored its own meanwhile, which calls already use.
+  // Another thread may have stored an object meanwhile, which calls already use.
   if (calls.added[policy].compare_exchange_strong(current, phases.get()))
     return phases.release();
   return current;
@@ -71,7 +71,7 @@ const AddedTokenPhases *find_added(PyObject *self, PyObject *special) {
 }
 
 bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t count) {
-  // (text, special, errors), or the same with None for the number of threads.
+  // The arguments are (text, special, errors), or (text, special, errors, None): no threads.
   if (count != 3 && (count != 4 || args[3] != Py_None))
     return false;
   if (args[2] != calls.replace.ptr())
@@ -103,7 +103,7 @@ struct Utf8View {
   bool is_below_100; // each code point is below U+0100, so the text is in NFC
 };
 
-// Returns nullptr without an exception if the slow function has to take the call.
+// Returns nullptr without an exception if the slow function must handle the call.
 template <typename Work> PyObject *try_call(PyObject *self, PyObject *const *args, Work work) {
   try {
     FastCalls &calls = fast_calls_of(self);

@@ -1,4 +1,4 @@
-// Calls of Python's Tokenizer for one short text, without the work that only other texts need.
+// The fast path of Tokenizer calls for one short text.
 #pragma once
 
 #include "bindings/id_objects.hpp"
@@ -13,8 +13,8 @@ namespace pretok {
 //
 // A call takes the fast path if `text` is a short str, or short bytes unless `only_str`; if it
 // is ASCII or `only_ascii` is false; if `special` is "raise", "text" or "allow", and no special
-// token is refused; and if `errors` is "replace". All other calls go to the function in the
-// same place of `slow_calls`. `make_added(special)` returns the AddedTokens of a policy. The
+// token is refused; and if `errors` is "replace". All other calls go to the function at the
+// same index of `slow_calls`. `make_added(special)` returns the AddedTokens of a policy. The
 // functions keep `owner` alive, which owns `encoder` and `objects`.
 pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &encoder,
                                 IdObjects &objects, const pybind11::object &make_added,

@@ -1,4 +1,4 @@
-// Functions that Python calls with as little as possible in between.
+// Creates functions that Python calls with little overhead.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,12 +7,12 @@ namespace pretok {
 
 template <PyObject *(*FUNCTION)(PyObject *, PyObject *const *, Py_ssize_t)>
 PyMethodDef fast_method(const char *name) {
-  // The cast to another type of function is how CPython has it.
+  // CPython itself casts functions to PyCFunction.
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(FUNCTION)),
           METH_FASTCALL, nullptr};
 }
 
-// Returns a function that gets `self` first. `method` must stay where it is.
+// Returns a function whose first argument is `self`. `method` must outlive it.
 inline pybind11::object new_function(PyMethodDef &method, const pybind11::object &self) {
   PyObject *function = PyCFunction_NewEx(&method, self.ptr(), nullptr);
   if (function == nullptr)
@@ -20,7 +20,7 @@ inline pybind11::object new_function(PyMethodDef &method, const pybind11::object
   return pybind11::reinterpret_steal<pybind11::object>(function);
 }
 
-// The same object that Python's code has for a name.
+// Returns the interned str of a name, the object that Python code uses.
 inline pybind11::object interned(const char *name) {
   PyObject *found = PyUnicode_InternFromString(name);
   if (found == nullptr)

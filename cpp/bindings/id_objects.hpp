@@ -1,4 +1,4 @@
-// Lists of ids.
+// Makes Python lists of ids.
 #pragma once
 
 #include "core/base/prefetch.hpp"
@@ -15,17 +15,17 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Python's ints for ids, each made once: lists of ids are made of the same ones again and
-// again, and those made early, which are the frequent ones, lie close together.
+// Caches one Python int per id, so lists of ids share their ints. The ints of frequent ids are
+// created first, so they are close together in memory.
 class IdObjects {
 public:
-  // For ids below `limit`; others are made each time.
+  // Caches ids below `limit`. Larger ids get a new int each time.
   explicit IdObjects(std::size_t limit) {
 #ifdef Py_GIL_DISABLED
-    // Threads that share objects would wait for each other to count their references.
+    // In free-threaded Python, threads that share ints would contend for the reference counts.
     limit = 0;
 #endif
-    // What the system clears costs nothing until it is used.
+    // Zeroed pages from the system cost nothing until they are written.
     made_ =
         static_cast<PyObject **>(std::calloc(std::max<std::size_t>(limit, 1), sizeof *made_));
     if (made_ == nullptr)
@@ -40,13 +40,13 @@ public:
     std::free(made_);
   }
 
-  // Drops the ints. Needs the interpreter's lock.
+  // Frees the ints. Needs the GIL.
   void trim() {
     for (std::size_t id = 0; id < limit_; ++id)
       Py_CLEAR(made_[id]);
   }
 
-  // Returns a new list, or nullptr with an exception set. Needs the interpreter's lock.
+  // Returns a new list, or nullptr with an exception set. Needs the GIL.
   PyObject *new_list(const std::uint32_t *ids, std::size_t size) {
     PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
     if (list == nullptr)
@@ -56,7 +56,7 @@ public:
       PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
     };
     while (i < size) {
-      // Where the ints are is not known to the processor long enough before they are counted.
+      // Prefetch: the processor learns the address of an int too late to count its reference.
       for (; i + AHEAD < size; ++i) {
         if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
           break;

@@ -1,4 +1,4 @@
-// Vocabulary files that are read natively.
+// The Python bindings of the readers of vocabulary files.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -38,7 +38,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   using pretok::NativeMachine;
   module.doc() = "The native backend of pretok.";
   module.def("built_in_program", &pretok::built_in_program, py::arg("name"));
-  // For tests: the sets of kernels that this processor can run, and which to use from here on.
+  // For tests: list the sets of kernels that this processor can run, and select one.
   module.def("kernels", [] {
     std::vector<std::string> names;
     for (const pretok::Kernels *each : pretok::all_kernels())

@@ -25,7 +25,8 @@ namespace pretok {
 // Below this many pre-tokens, setting up a cache of slices takes longer than it saves.
 inline constexpr std::size_t WORTH_CACHING = 2000;
 
-// Leaves what a vector grows by as it is, for someone else to write to.
+// An allocator that leaves new elements of a vector uninitialized, because other code writes
+// them.
 template <typename T> struct Unwritten : std::allocator<T> {
   template <typename U> struct rebind {
     using other = Unwritten<U>;
@@ -40,7 +41,7 @@ template <typename T> struct Unwritten : std::allocator<T> {
 
 using Offsets = std::vector<std::int64_t, Unwritten<std::int64_t>>;
 
-// Splitting puts the positions of ends straight into `offsets`.
+// Splitting writes the ends of pre-tokens directly into `offsets`.
 class OffsetsOutput {
 public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
@@ -149,7 +150,7 @@ public:
                           as_array(std::move(rules)));
   }
 
-  // What follows is for one stage only.
+  // The following functions support only one stage.
 
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
@@ -184,7 +185,7 @@ public:
         result.append(split(py::reinterpret_borrow<py::str>(text)));
       return result;
     }
-    // The tuple keeps the texts alive, whatever becomes of the list meanwhile.
+    // The tuple keeps each text alive even if the caller changes the list.
     const py::tuple kept(texts);
     std::vector<Offsets> bounds(kept.size());
     std::vector<std::function<void()>> work;
@@ -210,7 +211,7 @@ private:
     return *pre_tokenizer_.only();
   }
 
-  // Returns make(start, end) for each pre-token, where some text is removed.
+  // Returns make(start, end) for each pre-token, for pre-tokenizers that remove text.
   template <typename Make> py::list kept(py::handle text, Make make) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;
     TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {

@@ -1,4 +1,4 @@
-// UTF-8 to a str of Python's.
+// Decodes UTF-8 to a Python str.
 #pragma once
 
 #include "bindings/widen.hpp"
@@ -15,14 +15,14 @@
 namespace pretok {
 
 struct Utf8Shape {
-  std::size_t code_points = 0; // if it is UTF-8
-  std::uint8_t largest = 0;    // byte
+  std::size_t code_points = 0; // valid only if the bytes are UTF-8
+  std::uint8_t largest = 0;    // the largest byte
 };
 
 inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   Utf8Shape shape;
   std::size_t at = 0;
-  // In blocks, whose counts fit into a byte: so the compiler can make it of vectors.
+  // Count in blocks so small that counts fit into bytes: compilers can vectorize such a loop.
   for (; size - at >= 128; at += 128) {
     std::uint8_t starts = 0;
     std::uint8_t largest = 0;
@@ -41,9 +41,8 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   return shape;
 }
 
-// Writes the code points of UTF-8, which ends at `end`, to `to`, where there is room for as
-// many as there are in a Unit each, and moves both until `stop` is reached; returns false if it
-// is not UTF-8.
+// Decodes UTF-8 from `at` until `stop`, and writes each code point to `to` as one Unit. Moves
+// `at` and `to`. The text ends at `end`. Returns false if the bytes are not UTF-8.
 template <typename Unit>
 bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
                Unit *&to) {
@@ -53,7 +52,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
       *to++ = *at++;
-      // Between words of other scripts there is but a space.
+      // Non-Latin words are usually separated by a single space.
       if (at == end || *at >= 0x80)
         continue;
       std::uint64_t some;
@@ -80,7 +79,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
       *to++ = static_cast<Unit>(code_point);
       at += 3;
     } else if (lead < 0xE0) {
-      // Its like come in rows.
+      // Sequences of this length usually follow each other.
       std::uint32_t next = lead;
       do {
         if (next < 0xC2 || end - at < 2 || !follows(1))
@@ -103,7 +102,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
   return true;
 }
 
-// As Widen says, for all that follows.
+// Calls Widen until it stops at the end of the text or at bytes that it does not decode.
 inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint16_t *&to) {
   widen(at, end, end, to);
@@ -120,7 +119,7 @@ inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t 
   } while (filled != some.data());
 }
 
-// The same as read_utf8 for all of it, 64 bytes at a time where that goes.
+// Like read_utf8 for the whole text, but decodes 64 bytes at a time where possible.
 template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size, Unit *to) {
   const std::uint8_t *const end = at + size;
   if constexpr (sizeof(Unit) != 1) {
@@ -134,18 +133,18 @@ template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size,
   return read_utf8(at, end, end, to);
 }
 
-// Returns what PyUnicode_DecodeUTF8 does, but sooner where it is UTF-8.
+// Like PyUnicode_DecodeUTF8, but faster for valid UTF-8.
 inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char *errors) {
   const auto slowly = [&] {
     return PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(data),
                                 static_cast<Py_ssize_t>(size), errors);
   };
-  // Python keeps short ones of one character, and the empty one.
+  // Python caches the empty str and strs of one Latin-1 character, so let Python return these.
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // A code point has a lead byte of its own, so there is room for all that read_all takes to
-  // be one before it finds a fault.
+  // Each code point begins with its own lead byte, so the memory suffices for all code points
+  // that read_all writes before it finds an invalid byte.
   const Py_UCS4 most = shape.largest < 0x80   ? 0x7F
                        : shape.largest < 0xC4 ? 0xFF
                        : shape.largest < 0xF0 ? 0xFFFF

@@ -1,4 +1,4 @@
-// NFC of Python's texts.
+// Checks whether Python texts are in NFC.
 #pragma once
 
 #include "bindings/convert.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Whether NFC would not change it; the interpreter's lock is not needed.
+// Returns whether a text is in NFC. Does not need the GIL.
 inline bool is_normal(const TextView &text) {
   Scratch scratch;
   return text.is_below_100() || text.with_utf8(scratch, is_nfc);

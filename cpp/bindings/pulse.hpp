@@ -1,4 +1,4 @@
-// Long work stops when the user says so.
+// Lets the user interrupt long work.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,7 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Lets Python see that it was interrupted, now and then; to be called without its lock.
+// Lets Python handle signals (such as Ctrl-C) from time to time. Call it without the GIL.
 class Pulse {
 public:
   void operator()() {

@@ -1,4 +1,4 @@
-// What encoding gives Python.
+// The results of encoding that Python gets.
 #pragma once
 
 #include "bindings/convert.hpp"

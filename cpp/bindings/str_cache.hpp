@@ -1,4 +1,4 @@
-// Slices of a str, made once where they recur: most pre-tokens of a text do.
+// Caches slices of a str, because most pre-tokens of a text occur several times.
 #pragma once
 
 #include <Python.h>
@@ -10,8 +10,7 @@
 
 namespace pretok {
 
-// Not to be shared between threads; lives as long as one call, with the interpreter's lock
-// held.
+// Use one cache per call, on one thread that holds the GIL.
 class StrCache {
 public:
   explicit StrCache(PyObject *text)
@@ -32,7 +31,7 @@ public:
       PyObject *made = PyUnicode_Substring(text_, start, end);
       if (made == nullptr)
         return nullptr;
-      // The list that is being made owns what it was given, so nothing here needs to.
+      // The result list owns the slices, so the cache needs no references of its own.
       entry = {key, size, made};
       return made;
     }

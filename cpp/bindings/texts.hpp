@@ -1,4 +1,4 @@
-// The texts of a batch.
+// Collects the texts of a batch, and checks whether the core can encode them directly.
 #pragma once
 
 #include "bindings/convert.hpp"
@@ -10,25 +10,25 @@
 
 namespace pretok {
 
-// The tuple keeps the texts alive, whatever becomes of the list meanwhile.
+// The texts of a batch. `owners` keeps each text alive even if the caller changes the list.
 struct Texts {
-  // Throws if one is neither str nor bytes.
-  explicit Texts(const py::list &texts) : kept(texts) {
-    views.reserve(kept.size());
-    for (const py::handle text : kept) {
+  // Throws if a text is neither str nor bytes.
+  explicit Texts(const py::list &texts) : owners(texts) {
+    views.reserve(owners.size());
+    for (const py::handle text : owners) {
       views.emplace_back(text);
       size += views.back().size();
     }
   }
 
-  py::tuple kept;
+  py::tuple owners;
   std::vector<TextView> views;
-  std::size_t size = 0; // in units
+  std::size_t size = 0; // in code units
 };
 
 // Returns whether the core can encode all of these texts without work in Python first.
-// `only_str` and `only_ascii` exclude bytes, `only_ascii` also other str, `only_normal` text
-// not in NFC.
+// `only_str` rejects bytes. `only_ascii` rejects bytes and non-ASCII str. `only_normal` rejects
+// text that is not in NFC.
 inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii,
                                bool only_normal) {
   const auto takes_fast_path = [&](const py::handle text) {
@@ -41,11 +41,12 @@ inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_a
     return false;
   if (!only_normal)
     return true;
-  const Texts kept(texts);
-  bool all = true;
-  unlocked(kept.size,
-           [&] { all = std::all_of(kept.views.begin(), kept.views.end(), is_normal); });
-  return all;
+  const Texts batch(texts);
+  bool are_all_normal = true;
+  unlocked(batch.size, [&] {
+    are_all_normal = std::all_of(batch.views.begin(), batch.views.end(), is_normal);
+  });
+  return are_all_normal;
 }
 
 } // namespace pretok

@@ -32,7 +32,7 @@ ByteView view(py::handle bytes) {
 
 class NativeWordCounts {
 public:
-  // The tuple keeps the texts alive, whatever becomes of a list meanwhile.
+  // The tuple keeps each text alive even if the caller changes the list.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
     std::vector<TextView> views;
     views.reserve(texts.size());
@@ -63,7 +63,7 @@ public:
 
 private:
   WordCounts counts_;
-  unsigned threads_ = 1; // the most that were asked for
+  unsigned threads_ = 1; // the largest number requested
 };
 
 class NativeTrainer {

@@ -1,4 +1,4 @@
-// What training takes from C++: counting pre-tokens, finding merges, cutting long texts.
+// The Python bindings for training: count pre-tokens, learn merges, and split long texts.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// Text as Python keeps it, to UTF-8.
+// Converts a str to UTF-8 from the width in which Python stores it.
 #pragma once
 
 #include "core/unicode/utf8.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// How many bytes of UTF-8 a unit of a text can become.
+// The maximum number of UTF-8 bytes for one unit of a text.
 template <typename Unit>
 inline constexpr std::size_t MOST_UTF8 = sizeof(Unit) == 1   ? 2
                                          : sizeof(Unit) == 2 ? 3
@@ -53,14 +53,14 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
   return to;
 }
 
-// Whether units[at] is the second half of a pair of surrogates.
+// Returns whether units[at] is the second half of a surrogate pair.
 template <typename Unit>
 bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
   return at != 0 && at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == 0xDC00 &&
          (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
 }
 
-// So many code points, and how many bytes write_utf8 makes of them.
+// A number of code points, and the number of bytes that write_utf8 writes for them.
 struct Measured {
   std::size_t units;
   std::size_t bytes;

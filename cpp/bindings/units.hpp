@@ -1,4 +1,4 @@
-// Offsets of a text in code points, bytes or UTF-16 code units.
+// Converts offsets in a text to code points, bytes or UTF-16 code units.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -11,7 +11,7 @@ namespace pretok {
 
 enum class OffsetUnit { CHAR, BYTE, UTF16 };
 
-// The width of a code point of a str in `unit`; a lone surrogate is 3 bytes and 1 code unit.
+// Returns the width of a code point in `unit`. A lone surrogate has 3 bytes and 1 code unit.
 inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   switch (unit) {
   case OffsetUnit::CHAR:
@@ -24,7 +24,7 @@ inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   return 1 + (code_point >= 0x10000);
 }
 
-// Rewrites `bounds`, ascending positions in `source`, as offsets in `unit`. Linear time.
+// Converts `bounds`, ascending positions in `source`, to offsets in `unit`. Takes linear time.
 template <typename Source, typename Offsets>
 void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
   constexpr bool bytes = std::is_same_v<Source, Utf8>;

@@ -1,4 +1,4 @@
-// Many short texts as UTF-8, side by side.
+// Stores the UTF-8 of many short texts, one after the other.
 #pragma once
 
 #include "bindings/transcode.hpp"
@@ -15,11 +15,12 @@
 
 namespace pretok {
 
-// Python keeps the UTF-8 that it makes of a str as long as that; this does not, and what is
-// read one after the other is not all over the memory.
+// Python would cache the UTF-8 of a str for the life of the str. This class frees it earlier,
+// and stores texts that are read in order next to each other.
 class Utf8Texts {
 public:
-  // Returns the text, which stays as long as this; nothing if it is no str, or has a surrogate.
+  // Returns the UTF-8, valid during the life of this object. Returns nothing if the object is
+  // not a str, or has a surrogate.
   std::optional<std::string_view> add(PyObject *text) {
     if (!PyUnicode_Check(text))
       return std::nullopt;

@@ -1,4 +1,4 @@
-// UTF-8 to units of 16 bits, many bytes at a time.
+// Decodes UTF-8 to 16-bit units, many bytes at a time.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
@@ -7,9 +7,9 @@
 
 namespace pretok {
 
-// Converts UTF-8 from `at` to 16-bit units at `to`, 64 bytes at a time, and moves both. Stops at
-// `stop` or up to one step after it, at a byte that is not well-formed, and at a code point above
-// U+FFFF. The text ends at `end`.
+// Converts UTF-8 from `at` to 16-bit units at `to`, 64 bytes at a time, and moves both. Stops
+// at or up to 64 bytes after `stop`, at a byte that is not well-formed, or at a code point
+// above U+FFFF. The text ends at `end`.
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 

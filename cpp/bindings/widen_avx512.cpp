@@ -1,4 +1,4 @@
-// UTF-8 to units of 16 bits with AVX-512: what str objects are made of.
+// Decodes UTF-8 to 16-bit units, the storage of most str objects, with AVX-512.
 #include "bindings/widen.hpp"
 
 #include "core/base/avx512.hpp"
@@ -8,8 +8,8 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// The code points that start in 32 of the bytes, each of which has two behind it in `second`
-// and `third`; returns how many.
+// Writes the code points that start in 32 bytes; `second` and `third` have the two bytes after
+// each of these bytes. Returns the number of code points.
 PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m256i third,
                                             __mmask32 two, __mmask32 three, __mmask32 starts,
                                             std::uint16_t *to) {
@@ -19,7 +19,7 @@ PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m25
   const __m512i c = _mm512_and_si512(_mm512_cvtepu8_epi16(third), low);
   const __m512i of_two =
       _mm512_or_si512(_mm512_slli_epi16(_mm512_and_si512(a, _mm512_set1_epi16(0x1F)), 6), b);
-  // The high half of the lead is beyond 16 bits.
+  // The shift moves the high half of the lead byte out of 16 bits.
   const __m512i of_three =
       _mm512_or_si512(_mm512_or_si512(_mm512_slli_epi16(a, 12), _mm512_slli_epi16(b, 6)), c);
   const __m512i all =

@@ -1,9 +1,9 @@
-// A chat in the shape of an inference loop: a message to ids, ids to the model, and the ids
-// that it makes to text as they come. Each line of standard input is a message:
+// Shows an inference loop for a chat. It encodes a message, passes the ids to a model, and
+// decodes the ids of the model as they arrive. Each line of standard input is a message:
 //
 //     chat cl100k_base.tiktoken cl100k
 //
-// The model is one that only repeats what it was told.
+// The model of this example only repeats the message.
 #include "pretok.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ using Ids = std::vector<std::uint32_t>;
 
 // Stands for a model: given all ids so far, it returns the next one.
 struct Echo {
-  std::size_t distance; // from what it repeats to what comes next
+  std::size_t distance; // from an id in the context to the position where the model repeats it
 
   std::uint32_t next(const Ids &context) const { return context[context.size() - distance]; }
 };
@@ -28,7 +28,7 @@ int complain(const pretok::Error &error) {
   return 1;
 }
 
-// Appends the ids of a text; only those of the template may have special tokens.
+// Appends the ids of a text. Only texts of the chat template may contain special tokens.
 pretok_status append(const pretok::Tokenizer &tokenizer, std::string_view text,
                      pretok_special special, Ids &context) {
   pretok::EncodeOptions options;
@@ -42,7 +42,7 @@ pretok_status append(const pretok::Tokenizer &tokenizer, std::string_view text,
   return PRETOK_OK;
 }
 
-// Generates until the model ends its turn, and prints text as soon as it is whole UTF-8.
+// Generates ids until the model ends its turn. Prints text as soon as it is complete UTF-8.
 pretok_status answer(const pretok::Tokenizer &tokenizer, const Echo &model,
                      std::uint32_t end_of_turn, Ids &context) {
   auto stream = pretok::DecodeStream::of(tokenizer);
@@ -72,7 +72,8 @@ int chat(const pretok::Tokenizer &tokenizer, std::uint32_t end_of_turn) {
     if (append(tokenizer, "<|im_start|>user\n", PRETOK_SPECIAL_ALLOW, turn))
       return 1;
     const std::size_t start = turn.size();
-    // What a user writes cannot end the turn, or begin one of the system.
+    // Special tokens in a user's message are plain text, so a user cannot end the turn or start
+    // a system message.
     if (const auto status = append(tokenizer, message, PRETOK_SPECIAL_RAISE, turn)) {
       if (status != PRETOK_SPECIAL_TOKEN)
         return 1;
@@ -99,7 +100,7 @@ int main(int argc, char **argv) {
   }
   pretok::LoadOptions options;
   options.preset = argv[2];
-  // Beyond the ids of any vocabulary; a model's own file says what its special tokens are.
+  // Use ids above those of any vocabulary. The files of a real model define its special tokens.
   options.special_tokens = {{"<|im_start|>", 1'000'000}, {"<|im_end|>", 1'000'001}};
   const auto tokenizer = pretok::Tokenizer::from_file(argv[1], options);
   if (!tokenizer)

@@ -297,10 +297,10 @@ private:
 
   bool cut_off(const std::string &length) {
     const char *const limit =
-        size_ == MAX_METADATA ? "the limit of metadata" : "the end of the file";
-    error_ = malformed(name_ + " has " + length + " bytes from offset " + std::to_string(at_) +
-                       ", but " + limit + " is at " + std::to_string(size_) +
-                       "; the file is truncated or damaged");
+        size_ == MAX_METADATA ? "metadata is limited to " : "the file has only ";
+    error_ = malformed(name_ + " needs " + length + " bytes at offset " + std::to_string(at_) +
+                       ", but " + limit + std::to_string(size_) +
+                       " bytes; the file is truncated or damaged");
     return false;
   }
 

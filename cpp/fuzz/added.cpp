@@ -1,5 +1,7 @@
-// Added tokens that overlap, repeat and are long, in texts that nearly have them: by
-// definition, in a bounded number of steps, and for any cut and any chunks.
+// Fuzzes the search for added tokens that overlap, repeat or are long. Checks four things:
+// splitting a text matches the slow definition; it takes a linear number of steps; splitting
+// the two sides of a cut gives the result for the whole text; and a stream that gets the text
+// in chunks gives the ids of one call.
 #include "capi/encode_call.hpp"
 #include "capi/special_policy.hpp"
 #include "core/encode/safe_cut_between.hpp"
@@ -14,15 +16,17 @@ namespace {
 
 using namespace pretok;
 
-// So many steps a byte, and so many besides, are linear. Each of two phases takes two steps a
-// byte at most, and looks at white space once from each side.
-constexpr std::size_t STEPS_A_BYTE = 8;
-constexpr std::size_t STEPS_BESIDES = 64;
-// A stream looks for cuts in windows, each with the bytes before it that tokens may have.
-constexpr std::size_t STREAM_STEPS_A_BYTE = 40;
-constexpr std::size_t STREAM_STEPS_BESIDES = 4096;
+// A search of n bytes may take STEPS_PER_BYTE * n + EXTRA_STEPS steps, which is linear. Each of
+// the two phases (raw text, normalized text) takes at most two steps per byte, and reads a run
+// of white space at most once from each side.
+constexpr std::size_t STEPS_PER_BYTE = 8;
+constexpr std::size_t EXTRA_STEPS = 64;
+// The same limit for a stream is higher: it searches windows of the text for cuts, and each
+// search also reads the bytes before its window that could belong to a token.
+constexpr std::size_t STREAM_STEPS_PER_BYTE = 40;
+constexpr std::size_t STREAM_EXTRA_STEPS = 4096;
 
-constexpr std::size_t MAX_TEXT = 400;
+constexpr std::size_t MAX_BYTES = 400; // of a text, and of the content of a token
 
 void reset_steps() {
 #ifdef PRETOK_COUNT_STEPS
@@ -30,6 +34,7 @@ void reset_steps() {
 #endif
 }
 
+// Returns the steps since the last reset, or 0 if the build does not count steps.
 std::size_t steps() {
 #ifdef PRETOK_COUNT_STEPS
   return counted_steps;
@@ -38,7 +43,7 @@ std::size_t steps() {
 #endif
 }
 
-// A part of an alphabet so small that tokens overlap.
+// Returns one of a few short strings. There are so few that tokens often overlap.
 const std::string &some_unit(Input &input) {
   static const std::string UNITS[] = {"a",           "b",   "ab", "aab",          " ",
                                       "  ",          "\n",  "<",  "\xE3\x80\x80", "\xC3\xA9",
@@ -47,7 +52,7 @@ const std::string &some_unit(Input &input) {
   return UNITS[input.byte() % (sizeof UNITS / sizeof *UNITS)];
 }
 
-// A unit so many times: mostly few, sometimes up to 64.
+// Returns a unit repeated 0 to 7 times, or sometimes 2 to 64 times.
 std::string some_run(Input &input) {
   const std::string &unit = some_unit(input);
   const std::size_t choice = input.byte();
@@ -68,18 +73,18 @@ std::vector<AddedToken> some_tokens(Input &input) {
     token.rstrip = (flags & 4) != 0;
     token.single_word = (flags & 8) != 0;
     token.special = (flags & 16) != 0;
-    // Often another token and more, so that tokens have parts in common.
+    // Many tokens start with the content of an earlier token, so tokens share prefixes.
     if ((flags & 32) != 0 && !tokens.empty())
       token.content = tokens[input.byte() % tokens.size()].content;
     token.content += some_run(input);
     if ((flags & 64) != 0)
       token.content += some_run(input);
     token.id = static_cast<std::uint32_t>(1000 + tokens.size());
-    const auto is_known = [&](const AddedToken &other) {
+    const auto has_same_content = [&](const AddedToken &other) {
       return other.content == token.content;
     };
-    if (!token.content.empty() && token.content.size() <= MAX_TEXT &&
-        std::none_of(tokens.begin(), tokens.end(), is_known))
+    if (!token.content.empty() && token.content.size() <= MAX_BYTES &&
+        std::none_of(tokens.begin(), tokens.end(), has_same_content))
       tokens.push_back(std::move(token));
   }
   return tokens;
@@ -87,19 +92,19 @@ std::vector<AddedToken> some_tokens(Input &input) {
 
 std::string some_text(Input &input, const std::vector<AddedToken> &tokens) {
   std::string text;
-  while (input.left() != 0 && text.size() < MAX_TEXT) {
+  while (input.left() != 0 && text.size() < MAX_BYTES) {
     const std::uint8_t choice = input.byte();
     if (choice < 128 || tokens.empty()) {
       text += some_run(input);
     } else if (choice < 250) {
-      // A token, or its start.
+      // Add a token or a prefix of a token.
       const std::string &content = tokens[choice % tokens.size()].content;
       text += content.substr(0, content.size() - input.byte() % (content.size() + 1) / 2);
     } else {
       text += static_cast<char>(input.byte());
     }
   }
-  text.resize(std::min(text.size(), MAX_TEXT));
+  text.resize(std::min(text.size(), MAX_BYTES));
   return text;
 }
 
@@ -107,38 +112,42 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
+// The result of a split: its segments, and the token that stopped it, if any.
 struct Split {
-  struct Part {
+  struct Span {
     std::size_t start;
     std::size_t end;
-    std::uint32_t id;
-    bool operator==(const Part &other) const {
+    std::uint32_t id; // 0 for plain text
+    bool operator==(const Span &other) const {
       return start == other.start && end == other.end && id == other.id;
     }
   };
-  std::vector<Part> parts;
-  std::string refused;
-  std::size_t position = 0;
+  std::vector<Span> segments;
+  std::string refused_content; // empty if no token was refused
+  std::size_t position = 0;    // of the refused token
 
   void add(std::size_t start, std::size_t end, const AddedToken *token) {
-    parts.push_back({start, end, token == nullptr ? 0 : token->id});
+    segments.push_back({start, end, token == nullptr ? 0 : token->id});
   }
-  void end_with(const Refusal &refusal) {
-    refused = refusal.token == nullptr ? "" : refusal.token->content;
+  void set_refusal(const Refusal &refusal) {
+    refused_content = refusal.token == nullptr ? "" : refusal.token->content;
     position = refusal.position;
   }
   bool operator==(const Split &other) const {
-    return parts == other.parts && refused == other.refused && position == other.position;
+    return segments == other.segments && refused_content == other.refused_content &&
+           position == other.position;
   }
 };
 
 Split split(const AddedTokens &added, const std::string &text) {
   Split result;
   reset_steps();
-  result.end_with(added.split(bytes_of(text), text.size(), [&result](const Segment &segment) {
-    result.add(segment.start, segment.end, segment.token);
-  }));
-  check(steps() <= STEPS_A_BYTE * text.size() + STEPS_BESIDES, "steps are linear in the text");
+  result.set_refusal(
+      added.split(bytes_of(text), text.size(), [&result](const Segment &segment) {
+        result.add(segment.start, segment.end, segment.token);
+      }));
+  check(steps() <= STEPS_PER_BYTE * text.size() + EXTRA_STEPS,
+        "splitting takes a linear number of steps");
   return result;
 }
 
@@ -147,89 +156,98 @@ Split slow_split(const SlowAdded &added, const std::string &text) {
   const auto emit = [&result](std::size_t start, std::size_t end, const AddedToken *token) {
     result.add(start, end, token);
   };
-  result.end_with(added.split(text, 0, text.size(), false, emit));
+  result.set_refusal(added.split(text, 0, text.size(), false, emit));
   return result;
 }
 
-// The places are those of the definition, whatever comes after `to`, and both sides of each
-// have the tokens of the whole.
+// Checks `clear_places` for the bytes [from, to) of `text`. It returns a range of positions
+// that no token can include or touch, whatever follows `to`. This function finds the range
+// again in the slow way, then cuts `text` at the end of the range and splits both sides.
+// Together they must give `whole`, the split of `text`.
 void check_clear(const AddedTokens &added, const std::vector<AddedToken> &tokens,
                  const std::string &text, const Split &whole, std::size_t from,
                  std::size_t to) {
   const std::size_t first = from - std::min(from, added.longest());
-  // Memory of this very size.
+  // An exact-size allocation lets a sanitizer catch every read outside these bytes.
   const std::vector<std::uint8_t> around(text.begin() + static_cast<std::ptrdiff_t>(first),
                                          text.begin() + static_cast<std::ptrdiff_t>(to));
   reset_steps();
   const ClearPlaces clear = added.clear_places(around.data(), from - first, to - first);
-  check(steps() <= STEPS_A_BYTE * around.size() + STEPS_BESIDES,
-        "steps are linear in the text");
-  std::size_t start = from;
-  std::size_t begun = 0;
+  check(steps() <= STEPS_PER_BYTE * around.size() + EXTRA_STEPS,
+        "finding clear places takes a linear number of steps");
+  std::size_t last_token_end = from;
+  std::size_t open_size = 0; // of the longest prefix of a token that ends at `to`
   for (const AddedToken &token : tokens) {
     const std::string &content = token.content;
     for (std::size_t end = first + content.size(); end <= to; ++end)
       if (text.compare(end - content.size(), content.size(), content) == 0)
-        start = std::max(start, end);
-    for (std::size_t size = begun + 1; size <= content.size() && size <= to - first; ++size)
+        last_token_end = std::max(last_token_end, end);
+    for (std::size_t size = open_size + 1; size <= content.size() && size <= to - first; ++size)
       if (text.compare(to - size, size, content, 0, size) == 0)
-        begun = size;
+        open_size = size;
   }
   if (added.longest() == 0) {
     check(clear.start + first == from && clear.end + first == to,
-          "all is clear without tokens");
+          "without tokens, every position is clear");
     return;
   }
-  check(added.strips() ? clear.start + first >= start : clear.start + first == start,
-        "the last token that ends is known");
-  check(clear.end == (to - first > begun ? to - first - begun - 1 : 0),
-        "a token that has begun is known");
-  if (!whole.refused.empty())
+  check(added.strips() ? clear.start + first >= last_token_end
+                       : clear.start + first == last_token_end,
+        "the clear range starts after the last token");
+  check(clear.end == (to - first > open_size ? to - first - open_size - 1 : 0),
+        "the clear range ends before the longest token prefix at `to`");
+  if (!whole.refused_content.empty())
     return;
   const std::size_t cut = first + clear.end;
-  const auto is_tail = [&](std::size_t at) {
+  const auto is_continuation_byte = [&](std::size_t at) {
     return at < text.size() && (static_cast<std::uint8_t>(text[at]) & 0xC0) == 0x80;
   };
-  std::size_t after = first + clear.start + 1;
-  while (is_tail(after))
-    ++after;
-  if (cut < after || is_tail(cut) ||
+  std::size_t first_cut = first + clear.start + 1;
+  while (is_continuation_byte(first_cut))
+    ++first_cut;
+  if (cut < first_cut || is_continuation_byte(cut) ||
       (added.strips() && AddedTokens::is_white_space_before(bytes_of(text), 0, cut)))
     return;
-  Split both = split(added, text.substr(0, cut));
-  const Split rest = split(added, text.substr(cut));
-  check(!both.parts.empty() && both.parts.back().id == 0, "text is before a cut");
-  // A token that begins later may take white space along, up to the cut.
-  for (const Split::Part &part : rest.parts) {
+  Split joined = split(added, text.substr(0, cut));
+  const Split right = split(added, text.substr(cut));
+  check(!joined.segments.empty() && joined.segments.back().id == 0,
+        "plain text comes before a cut");
+  // Join the plain text on both sides of the cut into one segment. The right side may instead
+  // begin with a token: a token with `lstrip` takes the white space before it, back to the cut.
+  for (const Split::Span &part : right.segments) {
     if (part.start == 0 && part.id == 0)
-      both.parts.back().end = cut + part.end;
+      joined.segments.back().end = cut + part.end;
     else
-      both.parts.push_back({part.start + cut, part.end + cut, part.id});
+      joined.segments.push_back({part.start + cut, part.end + cut, part.id});
   }
-  check(both == whole, "both sides of a cut have the tokens of the whole");
+  check(joined == whole, "both sides of a cut together have the tokens of the whole text");
 }
 
-// One with a token for each byte, and added tokens that each input sets.
-pretok_tokenizer &tokenizer_of(std::size_t number) {
+// Returns a tokenizer with one token per byte, cached by `index`: 4 presets, with and without
+// NFC. The caller replaces its added tokens.
+pretok_tokenizer &cached_tokenizer(std::size_t index) {
   static const char *const PRESETS[] = {"gpt2", "cl100k", "o200k", "falcon"};
-  constexpr std::size_t KINDS = sizeof PRESETS / sizeof *PRESETS;
-  static std::array<pretok_tokenizer *, 2 * KINDS> known{};
-  pretok_tokenizer *&found = known[number % known.size()];
-  if (found == nullptr) {
+  constexpr std::size_t PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS;
+  static std::array<pretok_tokenizer *, 2 * PRESET_COUNT> cache{};
+  index %= cache.size();
+  pretok_tokenizer *&tokenizer = cache[index];
+  if (tokenizer == nullptr) {
     std::string file;
     for (std::uint32_t byte = 0; byte < 256; ++byte)
       file += rank_line(std::string(1, static_cast<char>(byte)), byte);
     pretok_load_options options{};
     options.struct_size = sizeof options;
-    options.preset = PRESETS[number % KINDS];
-    options.normalizer = number % known.size() >= KINDS ? "NFC" : nullptr;
-    check(pretok_tokenizer_from_memory(file.data(), file.size(), &options, &found, nullptr) ==
-              PRETOK_OK,
-          "a right file is read");
+    options.preset = PRESETS[index % PRESET_COUNT];
+    options.normalizer = index >= PRESET_COUNT ? "NFC" : nullptr;
+    check(pretok_tokenizer_from_memory(file.data(), file.size(), &options, &tokenizer,
+                                       nullptr) == PRETOK_OK,
+          "a valid file loads");
   }
-  return *found;
+  return *tokenizer;
 }
 
+// Checks that a stream that gets `text` in chunks of `chunk` bytes gives the ids and the error
+// of one call.
 void check_stream(pretok_tokenizer &tokenizer, Treatment treatment, const std::string &text,
                   std::size_t chunk) {
   pretok_encode_options options{};
@@ -245,34 +263,34 @@ void check_stream(pretok_tokenizer &tokenizer, Treatment treatment, const std::s
                                              ids.data(), ids.size(), &count, &error);
   pretok_encode_stream *stream = nullptr;
   check(pretok_encode_stream_new(&tokenizer, &options, &stream, nullptr) == PRETOK_OK,
-        "a stream can be made");
+        "creating a stream succeeds");
   std::vector<std::uint32_t> streamed;
-  const std::uint32_t *some = nullptr;
-  std::size_t some_count = 0;
+  const std::uint32_t *new_ids = nullptr; // the ids that the last call completed
+  std::size_t new_count = 0;
   pretok_status streamed_status = PRETOK_OK;
   reset_steps();
   for (std::size_t at = 0; at < text.size() && streamed_status == PRETOK_OK; at += chunk) {
     streamed_status =
         pretok_encode_stream_feed(stream, text.data() + at, std::min(chunk, text.size() - at),
-                                  &some, &some_count, &stream_error);
+                                  &new_ids, &new_count, &stream_error);
     if (streamed_status == PRETOK_OK)
-      streamed.insert(streamed.end(), some, some + some_count);
+      streamed.insert(streamed.end(), new_ids, new_ids + new_count);
   }
   if (streamed_status == PRETOK_OK)
-    streamed_status = pretok_encode_stream_finish(stream, &some, &some_count, &stream_error);
+    streamed_status = pretok_encode_stream_finish(stream, &new_ids, &new_count, &stream_error);
   if (streamed_status == PRETOK_OK)
-    streamed.insert(streamed.end(), some, some + some_count);
+    streamed.insert(streamed.end(), new_ids, new_ids + new_count);
   pretok_encode_stream_free(stream);
-  check(steps() <= STREAM_STEPS_A_BYTE * text.size() + STREAM_STEPS_BESIDES,
-        "steps of a stream are linear in the text");
-  check(status == streamed_status, "a stream says what one call says");
+  check(steps() <= STREAM_STEPS_PER_BYTE * text.size() + STREAM_EXTRA_STEPS,
+        "a stream takes a linear number of steps");
+  check(status == streamed_status, "a stream and one call return the same status");
   if (status != PRETOK_OK) {
     check(status == PRETOK_SPECIAL_TOKEN && error.position == stream_error.position,
-          "both say where");
+          "a stream and one call report the same position");
     return;
   }
   ids.resize(count);
-  check(ids == streamed, "a stream gives what one call gives");
+  check(ids == streamed, "a stream and one call give the same ids");
 }
 
 } // namespace
@@ -282,23 +300,23 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
                                         {0xE9, 0xE9}, {0x301, 0x301}, {0x4E00, 0x9FFF}};
   Input input(data, size);
   const auto treatment = static_cast<Treatment>(input.below(3));
-  const std::size_t number = input.byte();
+  const std::size_t tokenizer_index = input.byte();
   const std::size_t chunk = 1 + input.byte();
-  const std::size_t place = input.byte();
-  const std::size_t window = input.byte() * std::size_t{4};
+  const std::size_t window_end = input.byte(); // in 255ths of the text
+  const std::size_t window_size = input.byte() * std::size_t{4};
   const std::vector<AddedToken> tokens = some_tokens(input);
   const std::string text = some_text(input, tokens);
 
   const AddedTokens added = AddedTokens(tokens, WORDS).treating(treatment);
   const Split whole = split(added, text);
   check(whole == slow_split(SlowAdded(tokens, WORDS, treatment), text),
-        "tokens are found as it is defined");
-  const std::size_t to = text.size() * place / 255;
-  check_clear(added, tokens, text, whole, to - std::min(to, window), to);
+        "the fast search finds the tokens of the definition");
+  const std::size_t to = text.size() * window_end / 255;
+  check_clear(added, tokens, text, whole, to - std::min(to, window_size), to);
 
-  if (number >= 128)
-    return 0; // What follows takes as long as the rest.
-  pretok_tokenizer &tokenizer = tokenizer_of(number);
+  if (tokenizer_index >= 128)
+    return 0; // The stream takes as long as all of the above, so half of the inputs skip it.
+  pretok_tokenizer &tokenizer = cached_tokenizer(tokenizer_index);
   tokenizer.added = tokens;
   tokenizer.policies.clear();
   make_policies(tokenizer);

@@ -1,6 +1,8 @@
-// Tables of keys that collide: what they give, and how much memory they take, against maps.
+// Fuzzes the hash tables with keys that collide. Compares their contents with std::map, and
+// limits their memory.
 //
-// The hash key is known here, or so bad that everything collides, which no attacker can have.
+// The hash key is fixed here, and often so weak that all keys collide. Programs use random
+// keys, so no attacker can reach that many collisions.
 #include "core/base/ids.hpp"
 #include "core/base/short_key.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -33,27 +35,27 @@ HashKey some_key(Input &input) {
   return KEYS[input.below(5)];
 }
 
-// Bytes of at most `most`, in memory of their own. Often the first eight make a factor of the
-// hash 0.
-Bytes some_bytes(Input &input, const HashKey &key, std::size_t most) {
-  const std::uint8_t how = input.byte();
+// Returns at most `max_size` bytes in an exact-size allocation. In half of the cases the
+// first eight bytes equal the hash key, so one factor of the hash is 0.
+Bytes some_bytes(Input &input, const HashKey &key, std::size_t max_size) {
+  const std::uint8_t choices = input.byte();
   Bytes bytes;
-  if ((how & 1) != 0) {
+  if ((choices & 1) != 0) {
     bytes.resize(sizeof key.one);
     std::memcpy(bytes.data(), &key.one, sizeof key.one);
   }
-  for (std::size_t left = how / 2 % 32; left != 0; --left)
+  for (std::size_t left = choices / 2 % 32; left != 0; --left)
     bytes.push_back(static_cast<std::uint8_t>(input.below(3)));
-  bytes.push_back(how >> 6);
-  bytes.resize(std::min(bytes.size(), most));
+  bytes.push_back(choices >> 6);
+  bytes.resize(std::min(bytes.size(), max_size));
   bytes.shrink_to_fit();
   return bytes;
 }
 
-std::vector<Bytes> some_strings(Input &input, const HashKey &key, std::size_t most) {
+std::vector<Bytes> some_strings(Input &input, const HashKey &key, std::size_t max_size) {
   std::vector<Bytes> strings;
   while (input.left() != 0 && strings.size() < 64)
-    strings.push_back(some_bytes(input, key, most));
+    strings.push_back(some_bytes(input, key, max_size));
   return strings;
 }
 
@@ -77,36 +79,37 @@ void check_tokens(Input &input, const HashKey &key) {
   std::map<Bytes, std::uint32_t> expected;
   for (std::uint32_t id = 0; id < strings.size(); ++id) {
     const Bytes &bytes = strings[id];
-    const auto found = expected.find(bytes);
+    const auto entry = expected.find(bytes);
     check(table.find(bytes.data(), bytes.size(), end_of(bytes)) ==
-              (found == expected.end() ? NO_ID : found->second),
-          "a token is in the table if it was inserted");
+              (entry == expected.end() ? NO_ID : entry->second),
+          "the table contains exactly the inserted tokens");
     table.insert(bytes.data(), bytes.size(), end_of(bytes), id);
     expected.emplace(bytes, id);
   }
   for (const auto &[bytes, id] : expected)
-    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) == id, "the first token stays");
+    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) == id,
+          "the first id of a token stays");
 }
 
 void check_pairs(Input &input) {
   PairTable table;
   table.reset(input.below(8));
   PairCounts counts;
-  std::map<Pair, std::uint32_t> last;
-  std::map<Pair, std::int64_t> counted;
+  std::map<Pair, std::uint32_t> last_rank;
+  std::map<Pair, std::int64_t> expected_count;
   std::uint32_t rank = 0;
   for (const Pair &pair : some_pairs(input, 0xFFFFFFFF)) {
-    check((last.count(pair) == 0) == (table.find(pair.first, pair.second).rank == NO_RANK),
-          "a pair is in the table if it was inserted");
+    check((last_rank.count(pair) == 0) == (table.find(pair.first, pair.second).rank == NO_RANK),
+          "the table contains exactly the inserted pairs");
     table.insert(pair.first, pair.second, {rank, rank});
-    last[pair] = rank++;
+    last_rank[pair] = rank++;
     counts.find_or_add(pair_key(pair.first, pair.second)).count += 1;
-    ++counted[pair];
+    ++expected_count[pair];
   }
-  for (const auto &[pair, found] : last) {
-    check(table.find(pair.first, pair.second).id == found, "the last merge counts");
-    check(counts.find(pair_key(pair.first, pair.second))->count == counted[pair],
-          "each pair is counted");
+  for (const auto &[pair, id] : last_rank) {
+    check(table.find(pair.first, pair.second).id == id, "the last insertion of a pair wins");
+    check(counts.find(pair_key(pair.first, pair.second))->count == expected_count[pair],
+          "the count of a pair is the number of its insertions");
   }
 }
 
@@ -117,21 +120,21 @@ void check_merges(Input &input) {
   merges.reset(byte_ids, input.coin() ? pairs.size() : 0);
   std::map<Pair, std::uint32_t> expected;
   for (const auto &[left, right] : pairs) {
-    const auto known = expected.find({left, right});
+    const auto entry = expected.find({left, right});
     check(merges.find(left, right) ==
-              (known == expected.end() ? OrderedMerges::NO_MERGE : known->second),
-          "two symbols merge if that was added");
-    if (known != expected.end())
+              (entry == expected.end() ? OrderedMerges::NO_MERGE : entry->second),
+          "two symbols merge exactly if their merge was added");
+    if (entry != expected.end())
       continue;
     const std::uint32_t symbol = merges.add(left, right, 0);
-    const std::size_t needed = std::max<std::size_t>(32, 4 * (expected.size() + 1));
-    check(merges.slots() <= 4 * needed, "a table has room for what it needs, not for more");
+    const std::size_t needed_slots = std::max<std::size_t>(32, 4 * (expected.size() + 1));
+    check(merges.slots() <= 4 * needed_slots, "a table has at most 4 times the needed slots");
     if (symbol == OrderedMerges::NO_MERGE)
-      return; // no key helps: the caller takes another kind of table
+      return; // The keys collide with every seed: the caller takes another type of table.
     expected[{left, right}] = symbol;
   }
   for (const auto &[pair, symbol] : expected)
-    check(merges.find(pair.first, pair.second) == symbol, "every merge is found");
+    check(merges.find(pair.first, pair.second) == symbol, "the table finds every merge");
 }
 
 void check_words(Input &input, const HashKey &key) {
@@ -144,11 +147,11 @@ void check_words(Input &input, const HashKey &key) {
     table.add({word.data(), word.size()}, 1, order.size());
   }
   const auto &words = table.finish();
-  check(words.size() == order.size(), "as many words as there are distinct ones");
+  check(words.size() == order.size(), "each distinct word has one entry");
   for (std::size_t i = 0; i < order.size(); ++i)
     check(Bytes(words[i].data, words[i].data + words[i].size) == order[i] &&
               words[i].count == expected[order[i]],
-          "words are counted in the order in which they come");
+          "words have their counts, in the order of their first occurrences");
 }
 
 void check_caches(Input &input, const HashKey &key) {
@@ -164,21 +167,21 @@ void check_caches(Input &input, const HashKey &key) {
     if (bytes.size() <= ShortKey::MAX_BYTES) {
       const ShortKey short_key(bytes.data(), bytes.size(), end_of(bytes));
       const std::uint64_t hash = short_key.hash(shorts.key());
-      if (const ShortCache::Entry *found = shorts.find(short_key, hash)) {
-        Ids kept(ShortCache::MAX_IDS + ShortCache::PADDING);
-        kept.resize(ShortCache::copy(*found, kept.data()));
-        check(kept == expected[bytes], "the cache gives what was kept");
+      if (const ShortCache::Entry *entry = shorts.find(short_key, hash)) {
+        Ids cached_ids(ShortCache::MAX_IDS + ShortCache::PADDING);
+        cached_ids.resize(ShortCache::copy(*entry, cached_ids.data()));
+        check(cached_ids == expected[bytes], "the short cache returns the inserted ids");
       } else {
         shorts.insert(short_key, hash, expected[bytes].data(), expected[bytes].size());
       }
       continue;
     }
     const std::uint64_t hash = hash_long(bytes.data(), bytes.size(), longs.key());
-    Ids kept(bytes.size());
-    kept.resize(longs.copy(bytes.data(), bytes.size(), hash, kept.data()));
-    check(kept.empty() || (!is_new && kept == expected[bytes]),
-          "the cache gives what was kept");
-    if (kept.empty())
+    Ids cached_ids(bytes.size());
+    cached_ids.resize(longs.copy(bytes.data(), bytes.size(), hash, cached_ids.data()));
+    check(cached_ids.empty() || (!is_new && cached_ids == expected[bytes]),
+          "the long cache returns the inserted ids");
+    if (cached_ids.empty())
       longs.insert(bytes.data(), bytes.size(), hash, expected[bytes].data(),
                    expected[bytes].size());
   }

@@ -1,4 +1,5 @@
-// Encoding as it is defined, slowly: what the fast way has to give. And small vocabularies.
+// A slow, simple definition of encoding, with which fuzz targets compare the fast
+// implementation. Also generates small random vocabularies.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -19,14 +20,17 @@ namespace pretok {
 
 using Ids = std::vector<std::uint32_t>;
 
+// A random vocabulary, and the maps that the slow definition uses.
 struct Example {
   VocabularyData data;
-  std::map<std::string, std::uint32_t> ids; // of what can be merged: the lowest
+  std::map<std::string, std::uint32_t>
+      ids; // of tokens that merging can produce; the first id of each
   std::map<std::uint32_t, std::string> tokens;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges; // if not from ranks
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>
+      merges; // used unless data.from_ranks
   std::array<std::uint32_t, 256> byte_ids;
-  // What was asked before: a fuzzer asks the same again and again.
-  mutable std::unordered_map<std::uint64_t, Merged> known;
+  // Caches the results of look_up, because inputs repeat the same pairs.
+  mutable std::unordered_map<std::uint64_t, Merged> look_ups;
 
   std::uint32_t id_of(const std::string &token) const {
     const auto found = ids.find(token);
@@ -34,7 +38,7 @@ struct Example {
   }
   Merged merged(std::uint32_t left, std::uint32_t right) const {
     const auto [entry, is_new] =
-        known.try_emplace(std::uint64_t{left} << 32 | right, Merged{NO_RANK, NO_ID});
+        look_ups.try_emplace(std::uint64_t{left} << 32 | right, Merged{NO_RANK, NO_ID});
     if (is_new)
       entry->second = look_up(left, right);
     return entry->second;
@@ -51,53 +55,55 @@ struct Example {
   }
 };
 
-// The bytes, in some order, and up to 40 tokens of any parts, trained or not.
+// Returns an example with the byte tokens in a random order, and up to 39 longer tokens, each
+// of two parts.
 inline Example make_example(Input &input) {
   Example example;
   VocabularyData &data = example.data;
-  const std::uint8_t how = input.byte();
-  data.from_ranks = (how & 1) != 0;
-  data.ignore_merges = data.from_ranks || (how & 2) != 0;
-  const bool lists_all_cuts = (how & 4) != 0;
-  const bool leaves_bytes_out = !data.from_ranks && (how & 8) != 0;
-  const std::uint32_t gap = (how & 16) != 0 ? 3 : 1;
-  const std::uint32_t turn = input.byte();
-  std::vector<std::pair<std::uint32_t, std::string>> made; // in order of making
+  const std::uint8_t choices = input.byte();
+  data.from_ranks = (choices & 1) != 0;
+  data.ignore_merges = data.from_ranks || (choices & 2) != 0;
+  const bool lists_all_splits = (choices & 4) != 0;
+  const bool omits_bytes = !data.from_ranks && (choices & 8) != 0;
+  const std::uint32_t id_step = (choices & 16) != 0 ? 3 : 1;
+  const std::uint32_t order = input.byte();
+  std::vector<std::pair<std::uint32_t, std::string>> added; // id and bytes, in order
   const auto add = [&](const std::string &token, std::uint32_t id) {
     data.bytes.insert(data.bytes.end(), token.begin(), token.end());
     data.lengths.push_back(static_cast<std::uint32_t>(token.size()));
     data.ids.push_back(id);
-    made.emplace_back(id, token);
+    added.emplace_back(id, token);
     example.tokens[id] = token;
     example.ids.emplace(token, id);
   };
   for (std::uint32_t i = 0; i < 256; ++i) {
-    const std::uint32_t byte = (i * (turn | 1) + turn) & 0xFF;
-    if (!leaves_bytes_out || byte < 0xF8)
+    const std::uint32_t byte = (i * (order | 1) + order) & 0xFF;
+    if (!omits_bytes || byte < 0xF8)
       add(std::string(1, static_cast<char>(byte)), i);
   }
   std::uint32_t id = 256;
-  for (std::size_t left = input.below(40); left != 0 && input.left() != 0; --left, id += gap) {
+  for (std::size_t left = input.below(40); left != 0 && input.left() != 0;
+       --left, id += id_step) {
     std::string token;
     std::uint32_t parts[2] = {0, 0};
     for (std::uint32_t &part : parts) {
       const std::uint8_t choice = input.byte();
-      // A byte of a text, mostly, or one of the last tokens.
+      // Each part is a byte that is common in the texts, or an earlier longer token.
       static const std::string BYTES = " abs1\n't\xE4\xB8\xAD\xD0\xBE\x80\xF0\x9F\x98";
-      if ((choice & 1) == 0 && made.size() > 256)
-        part = static_cast<std::uint32_t>(made.size() - 1 - choice / 2 % (made.size() - 256));
+      if ((choice & 1) == 0 && added.size() > 256)
+        part = static_cast<std::uint32_t>(added.size() - 1 - choice / 2 % (added.size() - 256));
       else
-        while (made[part].second[0] != BYTES[choice / 2 % BYTES.size()])
+        while (added[part].second[0] != BYTES[choice / 2 % BYTES.size()])
           ++part;
-      token += made[part].second;
+      token += added[part].second;
     }
     if (token.size() > 100 || (data.from_ranks && example.ids.count(token) != 0))
-      continue; // a rank file has no token twice
+      continue; // a token occurs only once in a rank file
     add(token, id);
     if (data.from_ranks)
       continue;
-    if (!lists_all_cuts) {
-      data.merges.push_back({made[parts[0]].first, made[parts[1]].first, id});
+    if (!lists_all_splits) {
+      data.merges.push_back({added[parts[0]].first, added[parts[1]].first, id});
       continue;
     }
     for (std::size_t cut = 1; cut < token.size(); ++cut) {
@@ -107,12 +113,12 @@ inline Example make_example(Input &input) {
         data.merges.push_back({a, b, id});
     }
   }
-  // In any order, or with one more that is not at its place.
-  if ((how & 96) == 32 && !data.merges.empty())
+  // Sometimes swap two merges, so that they are not in the order of their tokens.
+  if ((choices & 96) == 32 && !data.merges.empty())
     std::swap(data.merges[input.below(data.merges.size())], data.merges.back());
   data.mergeable = data.ids.size();
-  if (how >> 7 != 0 && !leaves_bytes_out)
-    add("only decoded", id);
+  if (choices >> 7 != 0 && !omits_bytes)
+    add("only decoded", id); // a token that no merge produces
   example.ids.erase("only decoded");
   std::uint32_t rank = 0;
   for (const Merge &merge : data.merges)
@@ -122,6 +128,8 @@ inline Example make_example(Input &input) {
   return example;
 }
 
+// Returns the ids of a pre-token by BPE: merges the pair with the lowest rank until no pair has
+// a merge.
 inline Ids merged(const Example &example, const std::string &pre_token) {
   const std::uint32_t whole = example.id_of(pre_token);
   if (example.data.ignore_merges && whole != NO_ID)
@@ -131,18 +139,18 @@ inline Ids merged(const Example &example, const std::string &pre_token) {
     ids.push_back(example.byte_ids[static_cast<std::uint8_t>(byte)]);
   for (;;) {
     Merged best{NO_RANK, NO_ID};
-    std::size_t place = 0;
-    for (std::size_t at = 0; at + 1 < ids.size(); ++at) {
-      const Merged found = example.merged(ids[at], ids[at + 1]);
-      if (found.rank < best.rank) {
-        best = found;
-        place = at;
+    std::size_t best_index = 0;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      const Merged candidate = example.merged(ids[i], ids[i + 1]);
+      if (candidate.rank < best.rank) {
+        best = candidate;
+        best_index = i;
       }
     }
     if (best.rank == NO_RANK)
       return ids;
-    ids[place] = best.id;
-    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    ids[best_index] = best.id;
+    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best_index) + 1);
   }
 }
 
@@ -151,8 +159,9 @@ struct Encoding {
   Refusal refusal;
 };
 
-// Added tokens as bpe/encoding/added_tokens.py says, one after the other. As in tokenizers, one
-// that is white space is found again in white space that the one before has taken along.
+// Searches added tokens by the definition in bpe/encoding/added_tokens.py. As in Hugging Face
+// tokenizers, a white-space token may match within the white space that an earlier token with
+// `rstrip` has included.
 class SlowAdded {
 public:
   SlowAdded(const std::vector<AddedToken> &tokens, const CodePointRanges &words,
@@ -186,19 +195,19 @@ public:
       std::size_t first = at;
       std::size_t last = at += found->content.size();
       if ((found->special && treatment_ == Treatment::TEXT) ||
-          (found->single_word &&
-           (is_word(before(text, start, first)) || is_word(behind(text, last, end)))))
+          (found->single_word && (is_word(code_point_before(text, start, first)) ||
+                                  is_word(code_point_at(text, last, end)))))
         continue;
       if (found->special && treatment_ == Treatment::RAISE) {
         const Refusal earlier = leave(first);
         return earlier.token != nullptr ? earlier : Refusal{found, first};
       }
-      while (found->lstrip && first > done && is_space(before(text, start, first)))
-        first -= width(before(text, start, first));
+      while (found->lstrip && first > done && is_space(code_point_before(text, start, first)))
+        first -= width(code_point_before(text, start, first));
       if (found->lstrip && first < done)
         first = done;
-      while (found->rstrip && is_space(behind(text, last, end)))
-        last += width(behind(text, last, end));
+      while (found->rstrip && is_space(code_point_at(text, last, end)))
+        last += width(code_point_at(text, last, end));
       if (first >= last)
         continue;
       const Refusal refusal = leave(first);
@@ -216,7 +225,8 @@ private:
   static Decoded decode(const std::string &text, std::size_t at, std::size_t size) {
     return decode_utf8(reinterpret_cast<const std::uint8_t *>(text.data()) + at, size);
   }
-  static std::uint32_t before(const std::string &text, std::size_t start, std::size_t at) {
+  static std::uint32_t code_point_before(const std::string &text, std::size_t start,
+                                         std::size_t at) {
     for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
       const Decoded found = decode(text, at - size, size);
       if (found.width == size && found.code_point - 0xDC00 >= 0x400)
@@ -224,7 +234,7 @@ private:
     }
     return NOTHING;
   }
-  static std::uint32_t behind(const std::string &text, std::size_t at, std::size_t end) {
+  static std::uint32_t code_point_at(const std::string &text, std::size_t at, std::size_t end) {
     if (at == end)
       return NOTHING;
     const Decoded found = decode(text, at, end - at);

@@ -1,4 +1,5 @@
-// What has to hold of encoding, with any vocabulary, added tokens, and text.
+// Checks properties of encoding that hold for every vocabulary, all added tokens and every
+// text.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -12,40 +13,41 @@
 
 namespace pretok {
 
-// A preset that keeps all of its text.
+// Returns a built-in pre-tokenizer that removes no text. `number` chooses it.
 inline const PreTokenizer &some_tokenizer(std::size_t number) {
-  static std::vector<std::unique_ptr<PreTokenizer>> known = [] {
-    std::vector<std::unique_ptr<PreTokenizer>> made;
+  static std::vector<std::unique_ptr<PreTokenizer>> pre_tokenizers = [] {
+    std::vector<std::unique_ptr<PreTokenizer>> result;
     for (std::size_t i = 0; i < preset_count(); ++i) {
       std::vector<StageProgram> stages;
       read_stages(preset_at(i).words, preset_at(i).word_count, stages);
-      auto one = std::make_unique<PreTokenizer>(stages, unicode_table(preset_at(i).unicode));
-      if (!one->removes())
-        made.push_back(std::move(one));
+      auto pre_tokenizer =
+          std::make_unique<PreTokenizer>(stages, unicode_table(preset_at(i).unicode));
+      if (!pre_tokenizer->removes())
+        result.push_back(std::move(pre_tokenizer));
     }
-    return made;
+    return result;
   }();
-  return *known[number % known.size()];
+  return *pre_tokenizers[number % pre_tokenizers.size()];
 }
 
 inline std::vector<AddedToken> some_added(Input &input, Treatment &treatment) {
   static const std::string CONTENTS[] = {"<x>", "<",      "<x",       "x>", " ",
                                          "a",   "ab",     "word",     "\n", "\xE4\xB8\xAD",
                                          "1",   "<x><x>", "\xC3\xA9", "'s"};
-  constexpr std::size_t KINDS = sizeof CONTENTS / sizeof *CONTENTS;
+  constexpr std::size_t CONTENT_COUNT = sizeof CONTENTS / sizeof *CONTENTS;
   std::vector<AddedToken> tokens;
-  std::vector<bool> seen(KINDS);
+  std::vector<bool> seen(CONTENT_COUNT);
   treatment = Treatment::ALLOW;
   for (std::size_t left = input.below(5); left != 0; --left) {
-    const std::size_t which = input.below(KINDS);
+    const std::size_t index = input.below(CONTENT_COUNT);
     const std::uint8_t flags = input.byte();
-    const auto id = static_cast<std::uint32_t>(1000 + which);
-    if (!seen[which])
-      tokens.push_back({CONTENTS[which], id, (flags & 1) != 0, (flags & 2) != 0,
+    const auto id = static_cast<std::uint32_t>(1000 + index);
+    if (!seen[index])
+      tokens.push_back({CONTENTS[index], id, (flags & 1) != 0, (flags & 2) != 0,
                         (flags & 4) != 0, (flags & 8) != 0, (flags & 0x30) == 0x30});
     if ((flags & 0xC0) != 0)
       treatment = (flags & 0x80) != 0 ? Treatment::TEXT : Treatment::RAISE;
-    seen[which] = true;
+    seen[index] = true;
   }
   return tokens;
 }
@@ -57,8 +59,9 @@ inline Ids ids_of(const Encoder &encoder, const AddedTokens &added, PreTokenCach
   return {ids.data(), ids.data() + ids.size()};
 }
 
-// `text` is encoded as it is defined; the spans of ids follow each other; both sides of a cut
-// within are encoded as the whole is; and ids decode to the text.
+// Checks that encoding a text gives the ids of the slow definition, that the spans of the ids
+// are in order, that both sides of a cut together have the ids of the whole text, and that the
+// ids decode to the text.
 inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                            const Encoder &encoder, PreTokenCache &cache, Input &input) {
   static const CodePointRanges WORDS = {
@@ -66,8 +69,8 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
   Treatment treatment;
   const std::vector<AddedToken> tokens = some_added(input, treatment);
   const AddedTokens added = AddedTokens(tokens, WORDS).treating(treatment);
-  const std::size_t place = input.byte();
-  const std::size_t window = input.byte();
+  const std::size_t window_end = input.byte(); // in 255ths of the text
+  const std::size_t window_size = input.byte();
   const std::vector<std::uint8_t> text = input.text();
   const std::string string(text.begin(), text.end());
   const Encoding expected =
@@ -76,52 +79,57 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
 
   Refusal refusal;
   const Ids ids = ids_of(encoder, added, cache, text.data(), text.size(), refusal);
-  const auto same = [](const Refusal &a, const Refusal &b) {
+  const auto are_equal = [](const Refusal &a, const Refusal &b) {
     return (a.token == nullptr) == (b.token == nullptr) &&
            (a.token == nullptr ||
             (a.token->content == b.token->content && a.position == b.position));
   };
-  check(same(refusal, expected.refusal), "the same token is refused at the same place");
+  check(are_equal(refusal, expected.refusal),
+        "the fast and the slow search refuse the same token at the same position");
   if (refusal.token != nullptr)
     return;
-  check(ids == expected.ids, "ids are as they are defined");
+  check(ids == expected.ids, "the ids equal those of the slow definition");
   std::size_t count = 0;
   encoder.count(text.data(), text.size(), added, cache, count);
-  check(count == ids.size(), "as many ids are counted");
+  check(count == ids.size(), "count returns the number of ids");
   Refusal ignored;
   check(ids_of(encoder, added, cache, text.data(), text.size(), ignored) == ids,
-        "ids are the same when all is known");
+        "encoding again with filled caches gives the same ids");
 
-  bool all_known = true;
+  bool all_ids_valid = true;
   std::string decoded;
   for (const std::uint32_t id : ids) {
     const TokenView token = vocabulary.token(id);
-    all_known = all_known && id != NO_ID;
+    all_ids_valid = all_ids_valid && id != NO_ID;
     decoded.append(reinterpret_cast<const char *>(token.bytes), token.size);
   }
-  if (tokens.empty() && all_known && !text.empty()) {
-    const bool prefixed = encoder.add_prefix_space() && text[0] != ' ';
-    check(decoded == (prefixed ? ' ' + string : string), "ids decode to the text");
+  if (tokens.empty() && all_ids_valid && !text.empty()) {
+    const bool adds_space = encoder.add_prefix_space() && text[0] != ' ';
+    check(decoded == (adds_space ? ' ' + string : string), "ids decode to the text");
   }
-  if (all_known) {
-    IdBuffer again;
+  if (all_ids_valid) {
+    IdBuffer span_ids;
     std::vector<std::int64_t> starts;
     std::vector<std::int64_t> ends;
-    encoder.encode_spans(text.data(), text.size(), added, cache, again, starts, ends);
+    encoder.encode_spans(text.data(), text.size(), added, cache, span_ids, starts, ends);
     check(starts.size() == ids.size() && ends.size() == ids.size(), "each id has a span");
     std::int64_t at = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      // White space that a token took along may be a token itself.
-      check(added.strips() ? starts[i] <= at : starts[i] == at, "spans follow each other");
-      check(ends[i] >= (added.strips() ? starts[i] : at), "spans follow each other");
+      // With `lstrip` or `rstrip`, spans may overlap: white space that one token includes may
+      // be a token too.
+      check(added.strips() ? starts[i] <= at : starts[i] == at,
+            "spans are in order and leave no gap");
+      check(ends[i] >= (added.strips() ? starts[i] : at),
+            "spans are in order and leave no gap");
       at = std::max(at, ends[i]);
     }
     check(static_cast<std::size_t>(at) == text.size(), "spans cover the text");
   }
 
-  // The cut is looked for as a task does that sees only what is around.
-  const std::size_t to = text.size() * place / 255;
-  const std::size_t from = to - std::min(to, window);
+  // Search a cut in the window [from, to), as a task does: it reads only a margin around the
+  // window.
+  const std::size_t to = text.size() * window_end / 255;
+  const std::size_t from = to - std::min(to, window_size);
   const std::size_t margin = added.longest() + 4;
   std::size_t first = from - std::min(from, margin);
   while (first != 0 && (text[first] & 0xC0) == 0x80)
@@ -134,12 +142,12 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                        around.data(), around.size(), from - first, to - first);
   if (cut == 0)
     return;
-  check(first + cut > from && first + cut <= to, "a cut is where it was asked for");
-  Ids both = ids_of(encoder, added, cache, text.data(), first + cut, ignored);
-  const Ids behind = ids_of(encoder, added, cache, text.data() + first + cut,
-                            text.size() - first - cut, ignored);
-  both.insert(both.end(), behind.begin(), behind.end());
-  check(both == ids, "both sides of a cut are encoded as the whole is");
+  check(first + cut > from && first + cut <= to, "a cut is within the window");
+  Ids joined = ids_of(encoder, added, cache, text.data(), first + cut, ignored);
+  const Ids right = ids_of(encoder, added, cache, text.data() + first + cut,
+                           text.size() - first - cut, ignored);
+  joined.insert(joined.end(), right.begin(), right.end());
+  check(joined == ids, "both sides of a cut together have the ids of the whole text");
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// Files of tokenizers, right ones, and what damages them.
+// Damages tokenizer files, and checks the result of reading any file.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -23,7 +23,7 @@ inline std::string little_endian(std::uint64_t value, std::size_t width) {
   return bytes;
 }
 
-// Changes some bytes of a file, from byte `from` on.
+// Changes, inserts or erases up to 5 random parts of a file, at or after byte `from`.
 inline void damage(Input &input, std::string &file, std::size_t from) {
   for (std::size_t left = input.below(6); left != 0 && file.size() > from; --left) {
     const std::size_t at =
@@ -48,7 +48,7 @@ inline void damage(Input &input, std::string &file, std::size_t from) {
   }
 }
 
-// A file that may have got shorter after it was opened.
+// A file that has lost its last `lost` bytes since it was opened.
 class ShrinkingSource final : public ByteSource {
 public:
   ShrinkingSource(const std::vector<std::uint8_t> &bytes, std::size_t lost)
@@ -56,7 +56,7 @@ public:
 
   std::uint64_t size() const override { return bytes_.size() + lost_; }
   std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override {
-    check(at >= end_, "a file is read from front to back");
+    check(at >= end_, "the reader reads a file from front to back");
     const std::size_t got = MemorySource(bytes_.data(), bytes_.size()).read(at, to, count);
     end_ = at + got;
     return got;
@@ -68,7 +68,7 @@ private:
   std::uint64_t end_ = 0;
 };
 
-// What the readers promise of a file that is not in memory.
+// Checks that reading a file gives the result of reading the same bytes in memory.
 inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t lost) {
   ShrinkingSource file(bytes, lost);
   TokenizerSpec spec;
@@ -77,15 +77,15 @@ inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t los
   if (lost != 0)
     return;
   TokenizerSpec whole;
-  const LoadError same = read_spec(bytes.data(), bytes.size(), whole);
-  check(error.kind == same.kind && error.message == same.message,
+  const LoadError whole_error = read_spec(bytes.data(), bytes.size(), whole);
+  check(error.kind == whole_error.kind && error.message == whole_error.message,
         "reading a file and reading memory give the same error");
   check(error || (spec.vocabulary.bytes == whole.vocabulary.bytes &&
                   spec.vocabulary.ids == whole.vocabulary.ids),
-        "a file has the tokens that it has in memory");
+        "reading a file and reading memory give the same tokens");
 }
 
-// What the readers of formats promise of any file.
+// Checks that reading any file gives an error with a message, or a valid tokenizer.
 inline void check_file(const std::string &file, const Input &input) {
   const std::vector<std::uint8_t> bytes(file.begin(), file.end());
   check_source(bytes, 0);
@@ -103,22 +103,24 @@ inline void check_file(const std::string &file, const Input &input) {
     size += length;
   check(size <= data.bytes.size(), "tokens are within the bytes");
   check(size <= (std::size_t{1} << 24) + 32 * data.ids.size() + file.size(),
-        "tokens have no more bytes than the file is worth");
-  const std::set<std::uint32_t> different(data.ids.begin(), data.ids.end());
-  check(different.size() == data.ids.size() && *different.rbegin() < ID_LIMIT,
-        "ids differ, and are not too large");
-  check(spec.added.size() == spec.added_special.size(), "added tokens have flags");
+        "the size of the tokens is bounded by the size of the file");
+  const std::set<std::uint32_t> distinct(data.ids.begin(), data.ids.end());
+  check(distinct.size() == data.ids.size() && *distinct.rbegin() < ID_LIMIT,
+        "ids are distinct and less than ID_LIMIT");
+  check(spec.added.size() == spec.added_special.size(), "each added token has a special flag");
   for (const AddedToken &token : spec.added)
-    check(token.id < ID_LIMIT && !token.content.empty(), "added tokens are some text");
-  // Building takes room for all ids.
-  if (*different.rbegin() >= 1 << 12 || !input.is_one_in(256))
+    check(token.id < ID_LIMIT && !token.content.empty(),
+          "added tokens have valid ids and are not empty");
+  // Build few vocabularies, with small ids only: memory is proportional to the largest id.
+  if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
   Vocabulary vocabulary;
-  check(vocabulary.build(std::move(spec.vocabulary)) == nullptr, "what is read can be built");
+  check(vocabulary.build(std::move(spec.vocabulary)) == nullptr,
+        "building the vocabulary of a valid file succeeds");
   static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
   std::uint32_t ids[sizeof TEXT];
   check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,
-        "and encodes");
+        "the vocabulary encodes a text");
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// GGUF files that nobody has checked: a fault, or a tokenizer that works.
+// Fuzzes the reader of GGUF files. Each file must give an error or a tokenizer that works.
 #include "formats/byte_level.hpp"
 #include "fuzz/files.hpp"
 
@@ -6,43 +6,47 @@ namespace {
 
 using namespace pretok;
 
+// Returns a GGUF string: its size as 8 bytes, then its bytes.
 std::string text(const std::string &value) { return little_endian(value.size(), 8) + value; }
 
+// Returns a file with the 256 byte tokens, "ab", "abc" and up to 5 tokens from the input. The
+// numbers of GGUF value types: 4 uint32, 5 int32, 7 bool, 8 string, 9 array.
 std::string some_file(Input &input) {
-  static const char *const PRES[] = {"llama-bpe", "qwen2", "gpt-2", "", "nobody's", "gemma4"};
+  static const char *const PRE_NAMES[] = {"llama-bpe", "qwen2",   "gpt-2",
+                                          "",          "unknown", "gemma4"};
   std::string entries;
   std::uint64_t count = 0;
-  const auto add = [&](const std::string &key, std::uint32_t kind, const std::string &value) {
-    entries += text("tokenizer.ggml." + key) + little_endian(kind, 4) + value;
+  const auto add = [&](const std::string &key, std::uint32_t type, const std::string &value) {
+    entries += text("tokenizer.ggml." + key) + little_endian(type, 4) + value;
     ++count;
   };
-  const auto array = [](std::uint32_t kind, std::uint64_t size) {
-    return little_endian(kind, 4) + little_endian(size, 8);
+  const auto array = [](std::uint32_t type, std::uint64_t size) {
+    return little_endian(type, 4) + little_endian(size, 8);
   };
   add("model", 8, text(input.below(16) == 15 ? "llama" : "gpt2"));
-  add("pre", 8, text(PRES[input.below(6)]));
-  const std::size_t extra = input.below(6);
-  static const std::string BYTES = [] {
-    std::string made;
+  add("pre", 8, text(PRE_NAMES[input.below(6)]));
+  const std::size_t extra_count = input.below(6);
+  static const std::string BYTE_TOKENS = [] {
+    std::string tokens;
     for (int byte = 0; byte < 256; ++byte)
-      made += text(byte_characters(std::string(1, static_cast<char>(byte))));
-    return made;
+      tokens += text(byte_characters(std::string(1, static_cast<char>(byte))));
+    return tokens;
   }();
-  std::string tokens = array(8, 258 + extra) + BYTES + text("ab") + text("abc");
-  for (std::size_t i = 0; i < extra; ++i) {
+  std::string tokens = array(8, 258 + extra_count) + BYTE_TOKENS + text("ab") + text("abc");
+  for (std::size_t i = 0; i < extra_count; ++i) {
     const std::vector<std::uint8_t> token = input.take(input.below(8));
     tokens += text(std::string(token.begin(), token.end()));
   }
   add("tokens", 9, tokens);
   if (input.below(8) != 0) {
-    static const std::string NORMAL = [] {
-      std::string made;
+    static const std::string NORMAL_TYPES = [] {
+      std::string types;
       for (std::size_t i = 0; i < 258; ++i)
-        made += little_endian(1, 4);
-      return made;
+        types += little_endian(1, 4);
+      return types;
     }();
-    std::string types = array(5, 258 + extra) + NORMAL;
-    for (std::size_t i = 0; i < extra; ++i)
+    std::string types = array(5, 258 + extra_count) + NORMAL_TYPES;
+    for (std::size_t i = 0; i < extra_count; ++i)
       types += little_endian(input.below(8), 4);
     add("token_type", 9, types);
   }
@@ -61,7 +65,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
   std::string file;
   if (input.below(4) == 3) {
-    // Metadata of any kind.
+    // Arbitrary bytes as metadata.
     const std::uint8_t count = input.byte();
     const std::vector<std::uint8_t> rest = input.rest();
     file = "GGUF" + little_endian(3, 4) + little_endian(0, 8) + little_endian(count, 8) +

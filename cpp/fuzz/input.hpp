@@ -1,4 +1,4 @@
-// What every fuzz target needs: bytes as choices, and a loud end where something does not hold.
+// Turns the bytes of a fuzz input into choices, and stops the program if a check fails.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace pretok {
 
-// Ends the program, as a fuzzer wants it.
-inline void check(bool holds, const char *what) {
+// Aborts with a message if `property` does not hold; a fuzzer records the abort.
+inline void check(bool holds, const char *property) {
   if (holds)
     return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::fprintf(stderr, "does not hold: %s\n", property);
   std::abort();
 }
 
-// Hands out the bytes of an input, the first first; behind the last there are zeros.
+// Returns the bytes of an input one after the other, and zeros after its end.
 class Input {
 public:
   Input(const std::uint8_t *data, std::size_t size) : data_(data), size_(size) {}
 
   std::uint8_t byte() { return at_ < size_ ? data_[at_++] : std::uint8_t{0}; }
   bool coin() { return (byte() & 1) != 0; }
-  // Less than `limit`, which is 256 at most.
+  // Returns a number less than `limit`, which is at most 256.
   std::size_t below(std::size_t limit) { return byte() % limit; }
   std::uint32_t word() {
     std::uint32_t word = 0;
@@ -33,17 +33,19 @@ public:
       word = word << 8 | byte();
     return word;
   }
+  // Returns the number of bytes that are left.
   std::size_t left() const { return size_ - at_; }
-  // One input in `many`, by all of its bytes, so that a fuzzer cannot come to prefer it: for
-  // what takes a thousand times as long as the rest.
-  bool is_one_in(std::uint32_t many) const {
+  // Returns true for one in `interval` inputs: use it to skip slow checks. It hashes all bytes
+  // of the input, so a fuzzer cannot learn to produce slow inputs.
+  bool is_one_in(std::uint32_t interval) const {
     std::uint32_t hash = 0;
     for (std::size_t i = 0; i < size_; ++i)
       hash = (hash ^ data_[i]) * 0x01000193;
-    return (hash >> 8) % many == 0;
+    return (hash >> 8) % interval == 0;
   }
 
-  // A vector of the very size, for a sanitizer to see what is read beyond.
+  // Returns the next `size` bytes, or all bytes that are left. The exact-size allocation lets a
+  // sanitizer catch reads after its end.
   std::vector<std::uint8_t> take(std::size_t size) {
     size = size < left() ? size : left();
     const std::vector<std::uint8_t> taken(data_ + at_, data_ + at_ + size);
@@ -52,8 +54,8 @@ public:
   }
   std::vector<std::uint8_t> rest() { return take(left()); }
 
-  // All that is left as a text. A fuzzer seldom writes UTF-8: most bytes stand for parts of
-  // text that matter to some rule; 0 comes before a byte that stands for itself.
+  // Returns a text made from all bytes that are left. Random bytes are seldom UTF-8, so most
+  // bytes choose a part that matters to some rule. After a byte 0, the next byte is copied.
   std::vector<std::uint8_t> text() {
     static const std::string PARTS[] = {"a",
                                         "b",
@@ -111,7 +113,7 @@ public:
                                         "\xB8",
                                         "\xFF",
                                         "\xF0\x9F"};
-    constexpr std::size_t KINDS = sizeof PARTS / sizeof *PARTS;
+    constexpr std::size_t PART_COUNT = sizeof PARTS / sizeof *PARTS;
     std::vector<std::uint8_t> text;
     while (left() != 0) {
       const std::uint8_t choice = byte();
@@ -119,9 +121,10 @@ public:
         text.push_back(byte());
         continue;
       }
-      // What is beyond the parts repeats one: runs are what most rules are about.
-      const std::string &part = PARTS[choice % KINDS];
-      for (std::size_t times = choice < 4 * KINDS ? 1 : 2 + byte() % 40U; times != 0; --times)
+      // Large bytes repeat a part, because most rules match runs.
+      const std::string &part = PARTS[choice % PART_COUNT];
+      for (std::size_t times = choice < 4 * PART_COUNT ? 1 : 2 + byte() % 40U; times != 0;
+           --times)
         text.insert(text.end(), part.begin(), part.end());
     }
     text.shrink_to_fit();

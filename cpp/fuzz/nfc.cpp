@@ -1,4 +1,5 @@
-// NFC: normal text stays, normalizing again changes nothing, and cuts change nothing.
+// Fuzzes NFC normalization. Text in NFC stays unchanged, normalizing twice equals normalizing
+// once, and normalizing both sides of a cut equals normalizing the whole text.
 #include "core/unicode/nfc.hpp"
 #include "fuzz/input.hpp"
 
@@ -10,11 +11,12 @@ using namespace pretok;
 using Bytes = std::vector<std::uint8_t>;
 
 Bytes normalized(const std::uint8_t *data, std::size_t size) {
-  Bytes to;
-  to_nfc(data, size, to);
-  return to;
+  Bytes result;
+  to_nfc(data, size, result);
+  return result;
 }
 
+// Appends the UTF-8 bytes of a code point.
 void put(std::uint32_t code_point, Bytes &to) {
   const auto byte = [&to](std::uint32_t value) {
     to.push_back(static_cast<std::uint8_t>(value));
@@ -36,7 +38,8 @@ void put(std::uint32_t code_point, Bytes &to) {
   }
 }
 
-// Of what composes, mostly, so that it comes together: from the blocks that have it.
+// Returns text from Unicode blocks that have composed or combining characters, so that many
+// neighbours compose. One choice in 256 adds an arbitrary byte.
 Bytes text_of(Input &input) {
   static constexpr std::uint32_t BLOCKS[] = {0x41,   0xC0,   0x100,  0x300,   0x320,   0x1100,
                                              0x1160, 0x11A8, 0xAC00, 0x1E00,  0x1F00,  0x900,
@@ -58,20 +61,22 @@ Bytes text_of(Input &input) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
-  const std::size_t place = input.byte();
+  const std::size_t known_part = input.byte(); // in 255ths of the text
   const Bytes text = input.coin() ? text_of(input) : input.rest();
   const Bytes normal = normalized(text.data(), text.size());
-  check(is_nfc(text.data(), text.size()) == (normal == text), "is_nfc says what to_nfc does");
-  check(normal.size() <= 3 * text.size(), "a text becomes three times as long at most");
-  check(is_nfc(normal.data(), normal.size()), "what is normalized is normal");
-  check(normalized(normal.data(), normal.size()) == normal, "and stays so");
-  // A cut of what is there so far, in a text that goes on.
-  const std::size_t known = text.size() * place / 255;
+  check(is_nfc(text.data(), text.size()) == (normal == text),
+        "is_nfc holds exactly if to_nfc changes nothing");
+  check(normal.size() <= 3 * text.size(), "normalized text is at most 3 times as long");
+  check(is_nfc(normal.data(), normal.size()), "the output of to_nfc is in NFC");
+  check(normalized(normal.data(), normal.size()) == normal,
+        "normalizing twice equals normalizing once");
+  // Find a cut in a prefix of the text. It must also hold for the whole text.
+  const std::size_t known = text.size() * known_part / 255;
   const Bytes start(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(known));
   const std::size_t cut = last_nfc_cut(start.data(), start.size(), 0);
   check(cut <= known, "a cut is within the text");
-  Bytes both = normalized(text.data(), cut);
-  to_nfc(text.data() + cut, text.size() - cut, both);
-  check(both == normal, "both sides of a cut are normalized as the whole is");
+  Bytes joined = normalized(text.data(), cut);
+  to_nfc(text.data() + cut, text.size() - cut, joined);
+  check(joined == normal, "normalizing both sides of a cut equals normalizing the whole");
   return 0;
 }

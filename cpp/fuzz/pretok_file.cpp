@@ -1,5 +1,5 @@
-// .pretok files that nobody has checked, with the right checksum: a fault, or a tokenizer that
-// works.
+// Fuzzes the reader of .pretok files, with valid checksums. Each file must give an error or a
+// tokenizer that works.
 #include "core/split/presets.hpp"
 #include "formats/crc32.hpp"
 #include "fuzz/files.hpp"
@@ -8,7 +8,8 @@ namespace {
 
 using namespace pretok;
 
-// Seven bits in each byte, the lowest first.
+// Encodes a number with seven bits per byte, the lowest bits first. The top bit of each byte
+// but the last is set.
 std::string varint(std::uint32_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7)
@@ -20,24 +21,25 @@ std::string text(const std::string &value) {
   return varint(static_cast<std::uint32_t>(value.size())) + value;
 }
 
-// The 256 bytes, "ab" and "abc", and an added token.
+// Returns the contents of a file with the 256 byte tokens, "ab", "abc" and the added token
+// "<end>".
 std::string some_body(Input &input) {
   const std::uint32_t flags = input.byte() & 31U;
   std::string body = varint(flags) + text("gpt2") + text("16.0");
-  if ((flags & 16) != 0) { // a preset of one's own
+  if ((flags & 16) != 0) { // a custom preset: its words are in the file
     const Preset &preset = preset_at(input.below(preset_count()));
     body += varint(static_cast<std::uint32_t>(preset.word_count));
     for (std::size_t i = 0; i < preset.word_count; ++i)
       body += varint(preset.words[i]);
   }
-  body += varint(1) + varint(258) + varint(0); // before a text, and behind it
+  body += varint(1) + varint(258) + varint(0); // 1 id before each text: 258; 0 ids after it
   body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);
   body += varint(256) + std::string(256, '\1');
   for (int byte = 0; byte < 256; ++byte)
     body += static_cast<char>(byte);
   body += varint(2) + varint(0);
-  for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
-    body += little_endian(place, 2);
+  for (const unsigned token_index : {0x61U, 0x62U, 0x100U, 0x63U})
+    body += little_endian(token_index, 2);
   return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
 }
 

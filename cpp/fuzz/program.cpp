@@ -1,6 +1,6 @@
-// Programs of presets that nobody has checked: what the reader accepts can be run, ends, and
-// covers the text, in linear time; the fast path is that of its rules, and streams and safe
-// cuts change nothing.
+// Fuzzes the reader of preset programs (the words that encode the rules of a preset). Each
+// program that the reader accepts must split any text completely and in linear time. The fast
+// path must give the spans of the rules, and so must splitting at safe cuts or in two steps.
 #include "core/split/program.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/splitting.hpp"
@@ -14,10 +14,12 @@ using namespace pretok;
 
 using Record = std::vector<std::uint32_t>;
 
-// One input in so many has a text of several buffers, which takes a hundred times as long.
-constexpr std::uint32_t LONG = 64;
+// One in LONG_TEXT_INTERVAL inputs has a text of several ClassBuffers, because such a text
+// takes a hundred times as long.
+constexpr std::uint32_t LONG_TEXT_INTERVAL = 64;
 
-// Few runs, so that making the classes takes no time.
+// The character classes: each entry is the first code point of a run << 8 | its class. There
+// are so few runs that building the class table takes little time.
 constexpr std::uint32_t RUNS[] = {
     0x00 << 8 | 0,     '\t' << 8 | 1,   '\n' << 8 | 2,   0x0B << 8 | 1,    ' ' << 8 | 3,
     '!' << 8 | 4,      '\'' << 8 | 5,   '(' << 8 | 6,    '0' << 8 | 7,     ':' << 8 | 4,
@@ -25,6 +27,7 @@ constexpr std::uint32_t RUNS[] = {
     0x17F << 8 | 10,   0x300 << 8 | 13, 0x3000 << 8 | 3, 0x4E00 << 8 | 14, 0xD800u << 8 | 15,
     0x10000u << 8 | 16};
 
+// Returns up to 255 arbitrary words after a valid first word.
 Record raw_words(Input &input) {
   Record words{0x70740002};
   for (std::size_t count = input.byte(); count != 0 && input.left() != 0; --count)
@@ -32,7 +35,7 @@ Record raw_words(Input &input) {
   return words;
 }
 
-// Those of a preset, with some changed.
+// Returns the words of a preset with up to 7 changes.
 Record patched_words(Input &input) {
   const Preset &preset = preset_at(input.below(preset_count()));
   Record words(preset.words, preset.words + preset.word_count);
@@ -74,8 +77,8 @@ void add_texts(Input &input, Record &words) {
     add_text(input, words);
 }
 
-// Records of rules with any masks and counts, over an alphabet of the atoms themselves.
-Record made_words(Input &input) {
+// Returns 1 to 4 stages of rules with arbitrary masks and counts.
+Record random_rules(Input &input) {
   const auto kind = static_cast<std::uint32_t>(input.below(16));
   Record words{0x70740002, kind % 4 < 3 ? 1 : 2 + kind / 4 % 3};
   for (std::uint32_t stage = 0; stage < words[1]; ++stage) {
@@ -95,7 +98,8 @@ Record made_words(Input &input) {
       const std::uint32_t number = input.byte();
       return number < 252 ? number % 6 : number == 252 ? input.word() : input.byte();
     };
-    // Rules with white space of their own are refused.
+    // All rules of type 3 (spaces) of a stage must have the same masks: the reader refuses
+    // others.
     std::uint32_t space = 0;
     std::uint32_t newline = 0;
     for (std::size_t rule = 0; rule < rules; ++rule) {
@@ -143,8 +147,8 @@ Record made_words(Input &input) {
   return words;
 }
 
-// Most often `text`; now and then its start, the middle repeated over several buffers, and
-// its end.
+// Returns `text` with its middle repeated, so that it fills about four ClassBuffers. `first`
+// and `last` choose the middle, in 256ths of the text.
 std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std::size_t first,
                                      std::size_t last) {
   const std::size_t size = text.size();
@@ -153,48 +157,49 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   std::size_t code_points = 0;
   for (std::size_t i = from; i < to; ++i)
     code_points += (text[i] & 0xC0) != 0x80 ? 1U : 0U;
-  // Of bytes that are not UTF-8 there are more.
+  // If all bytes are continuation bytes, count at least one code point for four bytes.
   code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
-  std::vector<std::uint8_t> found(text.begin(), at(to));
+  std::vector<std::uint8_t> result(text.begin(), at(to));
   for (std::size_t left = 4 * ClassBuffer::MAX_CODE_POINTS / code_points; left != 0; --left)
-    found.insert(found.end(), at(from), at(to));
-  found.insert(found.end(), at(to), text.end());
-  found.shrink_to_fit();
-  return found;
+    result.insert(result.end(), at(from), at(to));
+  result.insert(result.end(), at(to), text.end());
+  result.shrink_to_fit();
+  return result;
 }
 
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
-  const std::size_t kind = input.below(8); // programs of presets take the longest to set up
-  Record words = kind == 0   ? raw_words(input)
-                 : kind == 1 ? patched_words(input)
-                             : made_words(input);
+  // Few inputs change a preset, because presets take the longest to set up.
+  const std::size_t choice = input.below(8);
+  Record words = choice == 0   ? raw_words(input)
+                 : choice == 1 ? patched_words(input)
+                               : random_rules(input);
   words.shrink_to_fit();
   std::vector<StageProgram> stages;
   if (read_stages(words.data(), words.size(), stages) != nullptr)
     return 0;
   const PreTokenizer tokenizer(stages, {RUNS, sizeof RUNS / sizeof *RUNS});
-  const Kernels &use = kernels_at(input.byte());
-  const std::size_t known = input.byte();
+  const Kernels &kernels = kernels_at(input.byte());
+  const std::size_t known_part = input.byte();
   const std::size_t first = input.byte();
   const std::size_t last = input.byte();
   std::vector<std::uint8_t> text = input.text();
   if (text.empty())
     return 0;
-  const bool is_long = input.is_one_in(LONG);
+  const bool is_long = input.is_one_in(LONG_TEXT_INTERVAL);
   if (is_long)
     text = lengthened(text, first, last);
   const Utf8 source(text.data(), text.size(), tokenizer.classes());
-  const Places whole = check_split(tokenizer, source, use);
+  const Positions whole = check_split(tokenizer, source, kernels);
   if (is_long)
-    check(reads_of(tokenizer, source, use) <= most_reads(stages) * text.size(),
-          "the work at a code point is bounded");
+    check(reads_of(tokenizer, source, kernels) <= most_reads(stages) * text.size(),
+          "the reads per byte are bounded");
   if (tokenizer.only() != nullptr)
-    check_parts(*tokenizer.only(), text, text.size() * known / 255, whole);
+    check_parts(*tokenizer.only(), text, text.size() * known_part / 255, whole);
   if (!tokenizer.removes())
-    check_safe_cut(tokenizer, text, text.size() * known / 255, use, whole);
+    check_safe_cut(tokenizer, text, text.size() * known_part / 255, kernels, whole);
   return 0;
 }

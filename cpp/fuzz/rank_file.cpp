@@ -1,4 +1,5 @@
-// Rank files that nobody has checked: what the reader takes is as it says, and can be used.
+// Fuzzes the reader of rank files. If the reader accepts a file, its result must contain
+// exactly the tokens and ranks of the file, and a vocabulary can be built from it.
 #include "formats/rank_file.hpp"
 #include "fuzz/files.hpp"
 #include "fuzz/rank_lines.hpp"
@@ -10,18 +11,18 @@ namespace {
 
 using namespace pretok;
 
-// A line for some tokens, and often for each byte, damaged.
+// Returns lines for up to 15 tokens, sometimes after lines for all bytes, with random damage.
 std::string some_file(Input &input) {
   std::string file;
-  const std::size_t kind = input.below(8);
-  const bool has_carriage_returns = kind == 0;
+  const std::size_t choice = input.below(8);
+  const bool has_carriage_returns = choice == 0;
   std::uint32_t rank = input.byte();
   const auto add = [&](const std::string &token) {
     file += rank_line(token, rank++);
     if (has_carriage_returns)
       file.insert(file.size() - 1, 1, '\r');
   };
-  for (int byte = 0; byte < 256 && kind < 2; ++byte)
+  for (int byte = 0; byte < 256 && choice < 2; ++byte)
     add(std::string(1, static_cast<char>(byte)));
   for (std::size_t left = input.below(16); left != 0; --left) {
     const std::vector<std::uint8_t> token = input.take(1 + input.below(12));
@@ -40,13 +41,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if (input.below(4) == 0) {
     bytes = input.rest();
   } else {
-    const std::string made = some_file(input);
-    bytes.assign(made.begin(), made.end());
+    const std::string contents = some_file(input);
+    bytes.assign(contents.begin(), contents.end());
   }
   RankFile file;
   if (!read_rank_file(bytes.data(), bytes.size(), file))
     return 0;
-  // What was read is what is there, line by line.
+  // The result is consistent: each token has a rank, and no token occurs twice.
   check(file.ids.size() == file.lengths.size(), "each token has a rank");
   std::set<std::string> tokens;
   std::size_t start = 0;
@@ -57,8 +58,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
     tokens.emplace(token, file.lengths[i]);
   }
   check(start == file.bytes.size() && tokens.size() == file.ids.size(),
-        "no token is there twice");
-  // So are lines that are written anew.
+        "no token occurs twice");
+  // Each line of the file equals the token and rank that were read from it.
   const std::string text(bytes.begin(), bytes.end());
   std::size_t at = 0;
   start = 0;
@@ -67,20 +68,22 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
         reinterpret_cast<const char *>(file.bytes.data()) + start, file.lengths[i]));
     start += file.lengths[i];
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    check(text.compare(at, token.size() + 1, token + ' ') == 0, "each line has its token");
+    check(text.compare(at, token.size() + 1, token + ' ') == 0,
+          "the line begins with the token");
     check(std::strtoul(text.c_str() + at + token.size(), nullptr, 10) == file.ids[i],
-          "each line has its rank");
+          "the line ends with the rank");
     at = line_end + 1;
   }
-  check(at >= text.size(), "all lines are read");
+  check(at >= text.size(), "the reader read all lines");
   VocabularyData vocabulary;
   vocabulary.bytes = file.bytes;
   vocabulary.lengths = file.lengths;
   vocabulary.ids = file.ids;
   vocabulary.mergeable = file.ids.size();
   if (!input.is_one_in(256))
-    return 0;
+    return 0; // Building is slow.
   Vocabulary built;
-  check(built.build(std::move(vocabulary)) == nullptr, "what was read can be built");
+  check(built.build(std::move(vocabulary)) == nullptr,
+        "building a vocabulary from the file succeeds");
   return 0;
 }

@@ -1,4 +1,4 @@
-// Rank files as tiktoken writes them.
+// Writes lines of rank files in the format of tiktoken.
 #pragma once
 
 #include <cstdint>

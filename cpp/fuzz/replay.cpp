@@ -1,5 +1,5 @@
-// Runs a target over its corpus, without libFuzzer: a file with an input on each line, in
-// hexadecimal; lines that begin with # are comments.
+// Runs a fuzz target over a corpus, without libFuzzer. A corpus is a file with one input in
+// hexadecimal per line. Lines that begin with # are comments.
 #include "fuzz/input.hpp"
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 namespace {
 
+// Returns the value of a hexadecimal digit, or -1.
 int value_of(char digit) {
   if (digit >= '0' && digit <= '9')
     return digit - '0';
@@ -24,21 +25,21 @@ int main(int count, char **arguments) {
     return 2;
   }
   std::size_t passed = 0;
-  std::size_t number = 0;
+  std::size_t line_number = 0;
   for (std::string line; std::getline(file, line);) {
-    ++number;
+    ++line_number;
     if (line.empty() || line[0] == '#')
       continue;
     std::vector<std::uint8_t> input;
-    bool good = line.size() % 2 == 0;
-    for (std::size_t i = 0; good && i < line.size(); i += 2) {
+    bool is_hexadecimal = line.size() % 2 == 0;
+    for (std::size_t i = 0; is_hexadecimal && i < line.size(); i += 2) {
       const int high = value_of(line[i]);
       const int low = value_of(line[i + 1]);
-      good = high >= 0 && low >= 0;
+      is_hexadecimal = high >= 0 && low >= 0;
       input.push_back(static_cast<std::uint8_t>(high * 16 + low));
     }
-    if (!good) {
-      std::printf("%s: line %zu is not hexadecimal\n", arguments[1], number);
+    if (!is_hexadecimal) {
+      std::printf("%s: line %zu is not hexadecimal\n", arguments[1], line_number);
       return 2;
     }
     input.shrink_to_fit();

@@ -1,4 +1,4 @@
-// What has to hold of every split, whatever the pre-tokenizer.
+// Checks properties of splitting that hold for every pre-tokenizer and every text.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -9,26 +9,26 @@
 
 namespace pretok {
 
-using Places = std::vector<std::size_t>;
+using Positions = std::vector<std::size_t>;
 
 template <typename Source>
-Places ends_by(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
-  Places ends;
+Positions ends_by(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
+  Positions ends;
   split(
       tokenizer, source,
-      [&](const std::size_t *found, std::size_t count) {
-        ends.insert(ends.end(), found, found + count);
+      [&](const std::size_t *new_ends, std::size_t count) {
+        ends.insert(ends.end(), new_ends, new_ends + count);
       },
       use);
   return ends;
 }
 
-// The fast path gives by these kernels what the plain machine gives, and that covers the text;
-// returns it.
+// Checks that the fast path with these kernels gives the spans of the plain machine, and that
+// the spans cover the text. Returns the ends of the spans.
 template <typename Source>
-Places check_split(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
-  Places starts;
-  Places ends;
+Positions check_split(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
+  Positions starts;
+  Positions ends;
   tokenizer.steps(source, [&](std::size_t start, std::size_t end, int) {
     starts.push_back(start);
     ends.push_back(end);
@@ -36,71 +36,77 @@ Places check_split(const PreTokenizer &tokenizer, const Source &source, const Ke
   std::size_t done = 0;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     check(tokenizer.removes() ? starts[i] >= done : starts[i] == done,
-          "pre-tokens are in order");
+          "pre-tokens are in order, and without gaps if no text is removed");
     check(ends[i] > starts[i], "no pre-token is empty");
     done = ends[i];
   }
   check(tokenizer.removes() ? done <= source.size() : done == source.size(),
-        "pre-tokens cover the text");
+        "the last pre-token ends with the text, or in it if text is removed");
   if (!tokenizer.removes()) {
-    check(ends_by(tokenizer, source, use) == ends, "kernels split as the machine does");
-    check(count(tokenizer, source, use) == ends.size(), "kernels count what they split");
+    check(ends_by(tokenizer, source, use) == ends,
+          "the fast path gives the spans of the machine");
+    check(count(tokenizer, source, use) == ends.size(),
+          "the fast path counts the pre-tokens that it gives");
     return ends;
   }
   std::size_t i = 0;
   tokenizer.spans(source, use, [&](std::size_t start, std::size_t end, int) {
     check(i < ends.size() && start == starts[i] && end == ends[i],
-          "kernels split as the machine does");
+          "the fast path gives the spans of the machine");
     ++i;
   });
-  check(i == ends.size(), "kernels split as the machine does");
+  check(i == ends.size(), "the fast path gives the spans of the machine");
   return ends;
 }
 
-// What is decided of the start of a text is so in the whole, and the rest is split from there.
+// Splits the first `known` bytes of a text as a stream does, then resumes with the whole text
+// where the first step was undecided. Checks that both steps together give the ends of `whole`.
 inline void check_parts(const Machine &machine, const std::vector<std::uint8_t> &text,
-                        std::size_t known, const Places &whole) {
-  Places ends;
+                        std::size_t known, const Positions &whole) {
+  Positions ends;
   const auto add = [&ends](std::size_t end, int) { ends.push_back(end); };
   while (known < text.size() && (text[known] & 0xC0) == 0x80)
     ++known;
   const Utf8 start(text.data(), known, machine.classes());
   const Undecided undecided = machine.run(start, true, false, add);
   check(undecided.position <= undecided.restart && undecided.restart <= known,
-        "a text goes on within itself");
+        "splitting resumes within the text");
   const std::size_t begin = undecided.rule == GAP ? undecided.position : undecided.restart;
   const Utf8 end = part_of(Utf8(text.data(), text.size(), machine.classes()), begin,
                            text.size(), machine.classes());
-  const auto add_later = [&](std::size_t at, int made_by) {
-    // A gap ends where the match begins, of which only the end is split again.
-    ends.push_back(made_by == GAP && at == 0 ? undecided.position : begin + at);
+  const auto add_later = [&](std::size_t at, int rule) {
+    // A gap is text that no rule matches. It ends where the next match begins, which may be
+    // before the position where this step resumed.
+    ends.push_back(rule == GAP && at == 0 ? undecided.position : begin + at);
   };
   if (undecided.rule == GAP)
     machine.run(end, false, undecided.in_gap, add_later);
   else
     machine.run_from(undecided.rule, end, false, undecided.in_gap, add_later);
-  check(ends == whole, "parts are split as the whole is");
+  check(ends == whole, "splitting in two steps gives the spans of the whole text");
 }
 
-// Kernels that this processor can run, by a number.
+// Returns one of the kernels (implementations for an instruction set) that this processor can
+// run.
 inline const Kernels &kernels_at(std::size_t number) {
   return *all_kernels()[number % all_kernels().size()];
 }
 
-// A cut that is called safe for a text that goes on is safe for this one.
+// Finds a safe cut in the first `known` bytes, and checks that splitting both sides of the cut
+// gives the spans of the whole text.
 inline void check_safe_cut(const PreTokenizer &tokenizer, const std::vector<std::uint8_t> &text,
-                           std::size_t known, const Kernels &use, const Places &whole) {
+                           std::size_t known, const Kernels &use, const Positions &whole) {
   const std::vector<std::uint8_t> start(text.begin(),
                                         text.begin() + static_cast<std::ptrdiff_t>(known));
   const std::size_t cut = safe_cut(tokenizer, start.data(), start.size());
   check(cut <= known, "a cut is within the text");
   if (cut == 0)
     return;
-  Places both = ends_by(tokenizer, Utf8(text.data(), cut, tokenizer.classes()), use);
+  Positions joined = ends_by(tokenizer, Utf8(text.data(), cut, tokenizer.classes()), use);
   for (const std::size_t end :
        ends_by(tokenizer, Utf8(text.data() + cut, text.size() - cut, tokenizer.classes()), use))
-    both.push_back(cut + end);
-  check(both == whole, "both sides of a safe cut are split as the whole is");
+    joined.push_back(cut + end);
+  check(joined == whole, "both sides of a safe cut together have the spans of the whole text");
 }
 
 } // namespace pretok

@@ -1,4 +1,5 @@
-// Files tokenizer.json that nobody has checked: a fault, or a tokenizer that works.
+// Fuzzes the reader of tokenizer.json files. Each file must give an error or a tokenizer that
+// works.
 #include "formats/byte_level.hpp"
 #include "fuzz/files.hpp"
 
@@ -6,11 +7,12 @@ namespace {
 
 using namespace pretok;
 
-// One of some texts, so that a fuzzer finds out what each does.
+// Returns the text that the next byte of the input chooses.
 template <std::size_t SIZE> const char *one_of(Input &input, const char *const (&texts)[SIZE]) {
   return texts[input.below(SIZE)];
 }
 
+// Returns a member of a JSON object, with a comma after it.
 std::string member(const char *name, const std::string &value) {
   return '"' + std::string(name) + "\":" + value + ',';
 }
@@ -41,8 +43,9 @@ std::string normalizer(Input &input) {
   return one_of(input, VALUES);
 }
 
-// A list of up to 300 parts in up to 3 Sequences: published ones, and what is none.
-std::string stack(Input &input) {
+// Returns 1 to 3 nested Sequences around up to 300 pre-tokenizers. Some of these occur in
+// published files, others are unusual or invalid.
+std::string sequence(Input &input) {
   static const char *const PARTS[] = {
       R"({"type":"Split","pattern":{"Regex":"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false})",
       R"({"invert":true,"behavior":"Removed","pattern":{"Regex":"\\p{N}{1,3}"},"type":"Split"})",
@@ -52,16 +55,16 @@ std::string stack(Input &input) {
       R"({"type":"Sequence","pretokenizers":[]})",
       "null",
       R"({"type":"FixedLength","length":-3,"other":[[{"a":[1.5,"b"]}]]})"};
-  std::string made;
-  const std::size_t times = input.below(64) == 63 ? 60 : 1;
+  std::string list;
+  const std::size_t repeats = input.below(64) == 63 ? 60 : 1;
   for (std::size_t left = input.below(6); left != 0; --left) {
     const std::string part = one_of(input, PARTS);
-    for (std::size_t i = 0; i < times; ++i)
-      made += (made.empty() ? "" : ",") + part;
+    for (std::size_t i = 0; i < repeats; ++i)
+      list += (list.empty() ? "" : ",") + part;
   }
   for (std::size_t depth = 1 + input.below(3); depth != 0; --depth)
-    made = R"({"type":"Sequence","pretokenizers":[)" + made + "]}";
-  return made;
+    list = R"({"type":"Sequence","pretokenizers":[)" + list + "]}";
+  return list;
 }
 
 std::string pre_tokenizer(Input &input) {
@@ -73,8 +76,8 @@ std::string pre_tokenizer(Input &input) {
 {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}]})",
       R"({"type":"Split","pattern":{"Regex":"a+"},"behavior":"Isolated","invert":false})",
       R"({"type":"Sequence","pretokenizers":[{"type":"Sequence","pretokenizers":[]}]})"};
-  const std::uint8_t which = input.byte();
-  return which >= 0x80 ? stack(input) : VALUES[which % (sizeof VALUES / sizeof *VALUES)];
+  const std::uint8_t choice = input.byte();
+  return choice >= 0x80 ? sequence(input) : VALUES[choice % (sizeof VALUES / sizeof *VALUES)];
 }
 
 std::string post_processor(Input &input) {
@@ -105,37 +108,38 @@ std::string added_tokens(Input &input) {
   return list + ']';
 }
 
-// The 256 bytes, "ab" and "abc"; perhaps some more, and an id that is another's.
+// Returns a model with the 256 byte tokens, "ab" and "abc", and perhaps another token, whose id
+// may be a duplicate.
 std::string model(Input &input) {
-  static const std::string BYTES = [] {
-    std::string made;
+  static const std::string BYTE_TOKENS = [] {
+    std::string members;
     for (int byte = 0; byte < 256; ++byte) {
       const std::string text = byte_characters(std::string(1, static_cast<char>(byte)));
       const bool is_escaped = text == "\"" || text == "\\";
-      made += member(((is_escaped ? "\\" : "") + text).c_str(), std::to_string(byte));
+      members += member(((is_escaped ? "\\" : "") + text).c_str(), std::to_string(byte));
     }
-    return made;
+    return members;
   }();
-  static const char *const MORE[] = {
+  static const char *const EXTRA_TOKENS[] = {
       "", R"(,"abd":258)", R"(,"abd":5000)", R"(,"<e>":258)", R"(,"ab":258)", R"(,"b c":9)"};
   static const char *const MERGES[] = {R"(["a b",["ab","c"]])", "[]",         R"(["a  b"])",
                                        R"([["a","b","c"]])",    R"(["b c"])", R"(["a b",""])"};
-  std::string made = "{\"type\":\"BPE\",";
+  std::string json = "{\"type\":\"BPE\",";
   if (input.coin())
-    made += member("ignore_merges", input.coin() ? "true" : "false");
+    json += member("ignore_merges", input.coin() ? "true" : "false");
   if (input.coin())
-    made += member("dropout", any_value(input));
+    json += member("dropout", any_value(input));
   if (input.coin())
-    made += member("unk_token", any_value(input));
-  return made + "\"vocab\":{" + BYTES + R"("ab":256,"abc":257)" + one_of(input, MORE) +
-         "},\"merges\":" + one_of(input, MERGES) + '}';
+    json += member("unk_token", any_value(input));
+  return json + "\"vocab\":{" + BYTE_TOKENS + R"("ab":256,"abc":257)" +
+         one_of(input, EXTRA_TOKENS) + "},\"merges\":" + one_of(input, MERGES) + '}';
 }
 
 std::string some_file(Input &input) {
-  const std::uint8_t which = input.byte();
+  const std::uint8_t choice = input.byte();
   std::string file = "{";
   const auto add = [&](unsigned bit, const char *name, std::string (*make)(Input &)) {
-    if ((which >> bit & 1) != 0)
+    if ((choice >> bit & 1) != 0)
       file += member(name, input.below(16) == 15 ? any_value(input) : make(input));
   };
   add(0, "normalizer", normalizer);
@@ -143,11 +147,11 @@ std::string some_file(Input &input) {
   add(2, "post_processor", post_processor);
   add(3, "added_tokens", added_tokens);
   add(4, "truncation", any_value);
-  add(5, "decoder", [](Input &of) {
-    return std::string(of.coin() ? R"({"type":"ByteLevel"})"
-                                 : R"({"type":"Sequence","decoders":[{"type":"Fuse"}]})");
+  add(5, "decoder", [](Input &choices) {
+    return std::string(choices.coin() ? R"({"type":"ByteLevel"})"
+                                      : R"({"type":"Sequence","decoders":[{"type":"Fuse"}]})");
   });
-  add(6, "nobody's", any_value);
+  add(6, "unknown", any_value);
   return file + "\"model\":" + model(input) + '}';
 }
 

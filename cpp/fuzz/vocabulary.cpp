@@ -1,4 +1,5 @@
-// Vocabularies, each built for one text: the tables against the definition.
+// Fuzzes vocabularies: builds one for each input and compares its encoding with the slow
+// definition.
 #include "fuzz/encoding.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
@@ -7,10 +8,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::size_t preset = input.byte();
   const bool add_prefix_space = input.below(4) == 0;
   const Example example = make_example(input);
-  static Vocabulary
-      vocabulary; // its memory is used again: fresh pages would take most of the time
+  // Static, to reuse its memory: allocating new pages would take most of the time.
+  static Vocabulary vocabulary;
   VocabularyData copy = example.data;
-  check(vocabulary.build(std::move(copy)) == nullptr, "a right vocabulary can be built");
+  check(vocabulary.build(std::move(copy)) == nullptr, "building a valid vocabulary succeeds");
   const Encoder encoder(some_tokenizer(preset), vocabulary, add_prefix_space);
   const CacheLease cache(encoder.caches());
   check_encoding(example, vocabulary, encoder, *cache, input);

@@ -1,5 +1,5 @@
-// Every allocation of the library fails, one after the other: each call then gives PRETOK_OK or
-// PRETOK_OUT_OF_MEMORY, nothing leaks, and what was made before can be used as before.
+// Lets each allocation of the library fail in turn. The call must then return PRETOK_OK or
+// PRETOK_OUT_OF_MEMORY, leak no memory, and leave all earlier objects usable.
 #include "pretok.h"
 #include "small_vocabulary.h"
 #include "tests/failing_memory.hpp"
@@ -30,12 +30,12 @@ void check(bool condition, const char *what, int line) {
 pretok_error error;
 char file[1 << 14];
 std::size_t file_size;
-std::string text; // with long words, and many that differ
+std::string text; // contains long words and many distinct words
 std::vector<std::uint32_t> wanted;
 
 const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
 
-// What a call gave: the memory ran out, or not.
+// The outcome of a call: out of memory, or not.
 bool is_made(pretok_status status) {
   const bool ok = status == PRETOK_OK || status == PRETOK_OUT_OF_MEMORY;
   if (!ok)
@@ -62,8 +62,8 @@ pretok_encode_options allowing() {
   return options;
 }
 
-// Runs `work`, which returns whether all went well, until it does: each time one allocation
-// more is allowed. What it makes it frees. Says how many there were.
+// Runs `work` until it succeeds; each run may allocate once more than the previous one. `work`
+// returns whether it succeeded, and frees its memory. Prints the number of allocations.
 void run_out(const char *what, const std::function<bool()> &work) {
   for (long long allowed = 0;; ++allowed) {
     made = live = 0;
@@ -101,7 +101,7 @@ bool load_file(const char *path) {
   const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
   pretok_tokenizer_free(tokenizer);
   CHECK(live == 0);
-  // To open a file takes memory too, and its failure is the system's.
+  // Opening a file allocates memory too. If that fails, the error is one of the system.
   if (status == PRETOK_CANNOT_READ) {
     CHECK(failed);
     return false;
@@ -168,7 +168,7 @@ bool make_set(const pretok_tokenizer *tokenizer) {
   return ok;
 }
 
-// A chunk that fails is given again, as often as it takes: the stream is as before.
+// Feeds a chunk again until it succeeds. A failure must leave the stream unchanged.
 bool stream_ids(const pretok_tokenizer *tokenizer) {
   const pretok_encode_options options = allowing();
   pretok_encode_stream *stream = nullptr;
@@ -244,7 +244,7 @@ pretok_tokenizer *load(const char *normalizer) {
   return tokenizer;
 }
 
-// What was encoded by a tokenizer that never ran out of memory.
+// The expected ids, from a tokenizer that never ran out of memory.
 void set_wanted(const char *normalizer) {
   pretok_tokenizer *const tokenizer = load(normalizer);
   const pretok_encode_options options = allowing();
@@ -256,7 +256,7 @@ void set_wanted(const char *normalizer) {
   pretok_tokenizer_free(tokenizer);
 }
 
-// Of one tokenizer whose caches grow meanwhile, and of a new one each time.
+// Tests one tokenizer whose caches grow between runs, and a new tokenizer for each run.
 void run_all(const char *normalizer) {
   set_wanted(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -279,7 +279,7 @@ void run_all(const char *normalizer) {
       fresh();
       return work();
     });
-    for (const auto &[name, other] : calls) // it can still be used
+    for (const auto &[name, other] : calls) // the tokenizer must still be usable
       CHECK(other());
     pretok_tokenizer_free(tokenizer);
     tokenizer = load(normalizer);
@@ -296,8 +296,8 @@ void run_all(const char *normalizer) {
   pretok_tokenizer_free(tokenizer);
 }
 
-// A call that ran out of memory holds nothing of the budget: the next call has as much cache as
-// the first call of another tokenizer.
+// A call that ran out of memory must release its cache budget: the next call has as much cache
+// as the first call of another tokenizer.
 void failures_hold_no_cache() {
   std::size_t expected = 0;
   const auto at = [&expected](long long allowed) {
@@ -341,7 +341,7 @@ int main() {
   if (to != nullptr)
     std::fclose(to);
   spans.resize(text.size());
-  set_wanted(nullptr); // what the processor can do is looked up once, and kept
+  set_wanted(nullptr); // detect the instruction set now: it allocates once
   for (const bool forever : {false, true}) {
     stays_out = forever;
     run_out("load", [] { return load_and_free(nullptr); });

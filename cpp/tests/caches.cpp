@@ -1,5 +1,5 @@
-// Compares the caches of pre-tokens with maps: what they give is what was kept, and as long as
-// there is room next to nothing is lost.
+// Compares the caches of pre-tokens with std::map. A cache must return the inserted ids, and
+// lose almost no entries while it is not full.
 #include "core/cache/long_cache.hpp"
 #include "core/cache/look_up.hpp"
 #include "core/cache/pre_token_cache.hpp"
@@ -51,7 +51,7 @@ Ids ids_of(const ShortCache::Entry &entry) {
   return ids;
 }
 
-// A cache with a budget for itself.
+// A cache with its own budget.
 template <typename Cache> struct Alone {
   template <typename... Arguments>
   explicit Alone(Arguments... arguments) : cache(arguments..., account) {}
@@ -61,7 +61,8 @@ template <typename Cache> struct Alone {
   Cache cache;
 };
 
-// `most_bits` so small that the cache is full now and then, or so large that it never is.
+// Run with `most_bits` so small that the cache is sometimes full, and so large that it never
+// is.
 bool short_cache_agrees(unsigned most_bits, bool has_room) {
   Alone<ShortCache> alone(most_bits);
   ShortCache &cache = alone.cache;
@@ -95,7 +96,7 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
-// Also of what had to give way in the table.
+// Evicted entries count too.
 bool short_cache_keeps_once() {
   Alone<ShortCache> alone(9);
   ShortCache &cache = alone.cache;
@@ -115,8 +116,8 @@ bool short_cache_keeps_once() {
   return true;
 }
 
-// Keys whose hashes differ in no bit that a slot or a bucket has: either may be found for the
-// other, but not memory that is no entry.
+// Keys whose hashes agree in all bits that slots and buckets use. A look-up may return the
+// entry of the other key, but never memory outside the entries.
 bool look_alikes_are_no_third() {
   std::map<std::uint64_t, std::string> seen;
   for (int round = 0; round < 100000; ++round) {
@@ -142,7 +143,7 @@ bool look_alikes_are_no_third() {
   return false;
 }
 
-// Whether two entries could be meant for this hash.
+// Returns whether two entries match this hash.
 bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < 4; ++i)
@@ -151,7 +152,7 @@ bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   return count > 1;
 }
 
-// Every set of kernels says of each pre-token what is so.
+// Checks the look-ups of every set of kernels.
 bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortCache &cache) {
   CacheProbe expected;
   look_up(InstructionSet::PLAIN, batch, cache, expected);
@@ -173,7 +174,7 @@ bool look_ups_agree() {
   std::size_t known = 0;
   std::size_t unknown = 0;
   for (int round = 0; round < 2000; ++round) {
-    // Pre-tokens to the last byte of the memory, some before that to begin with, of all sizes.
+    // Pre-tokens of all sizes, the last of which ends at the last byte of the memory.
     const std::size_t size = 1 + below(round % 2 == 0 ? 40 : 3000);
     const auto text = std::make_unique<std::uint8_t[]>(size);
     for (std::size_t i = 0; i < size; ++i)
@@ -246,7 +247,7 @@ void give_back(CachePool &pool, Taken &taken) {
   taken.clear();
 }
 
-// Keeps `count` pre-tokens of each kind that were not there before.
+// Inserts `count` new entries into each table of the cache.
 void fill(PreTokenCache &cache, std::size_t count) {
   static std::size_t number = 0;
   for (; count != 0; --count) {
@@ -262,7 +263,7 @@ void fill(PreTokenCache &cache, std::size_t count) {
   }
 }
 
-// Whatever the order in which caches come back, they are taken in that of their slots.
+// Caches are leased in the order of their slots, whatever the order of their return.
 bool the_first_slot_is_taken_first() {
   CachePool pool;
   Taken taken = take(pool, 4);
@@ -276,8 +277,8 @@ bool the_first_slot_is_taken_first() {
   return true;
 }
 
-// A single cache uses all of the budget that it can, many share it, and it is never exceeded
-// but for the floor of the caches in use.
+// A single cache may use the whole budget, and several caches share it. Caches in use exceed
+// the budget by at most their minimum sizes.
 bool the_budget_bounds_all_caches() {
   for (const std::size_t limit :
        {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
@@ -301,7 +302,7 @@ bool the_budget_bounds_all_caches() {
   return true;
 }
 
-// More calls at a time than before take their share from a cache that has all of the budget.
+// If more calls run at a time, they take their shares from a cache that has the whole budget.
 bool shares_are_fair() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 1);
@@ -323,7 +324,8 @@ bool shares_are_fair() {
   return are_fair;
 }
 
-// After many calls at a time have ended, the one that goes on has all of the budget again.
+// When all but one of many concurrent calls have ended, the last one has the whole budget
+// again.
 bool unused_caches_give_way() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 64);
@@ -346,7 +348,7 @@ bool unused_caches_give_way() {
 } // namespace
 
 int main() {
-  set_hash_key({0x243F6A8885A308D3, 0x13198A2E03707344}); // the same run each time
+  set_hash_key({0x243F6A8885A308D3, 0x13198A2E03707344}); // a fixed key makes each run the same
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
                       short_cache_keeps_once() && look_alikes_are_no_third() &&
                       look_ups_agree() && long_cache_agrees() &&

@@ -1,4 +1,5 @@
-// One tokenizer of the C interface, used by many threads at a time: each gets what one gets.
+// Uses one tokenizer of the C interface on many threads at a time. Each thread must get the
+// results of a single thread.
 #include "pretok.h"
 #include "small_vocabulary.h"
 
@@ -26,7 +27,7 @@ struct Results {
   }
 };
 
-// All that a tokenizer and a pre-tokenizer can be asked.
+// Calls every function of a tokenizer and a pre-tokenizer.
 bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
          const std::string &text, Results &results) {
   pretok_encode_options options{};
@@ -69,7 +70,7 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   return good;
 }
 
-// Asks on several threads, one of which trims the tokenizer now and then.
+// Makes the calls on several threads. One thread also trims the tokenizer from time to time.
 bool all_agree(std::size_t cache_bytes) {
   std::string file(std::size_t{1} << 14, ' ');
   file.resize(write_small_vocabulary(file.data()));
@@ -96,7 +97,7 @@ bool all_agree(std::size_t cache_bytes) {
       text += "the " + std::to_string(i * j % 1009) + " world\xE4\xB8\xAD\xC3\xA9's\n ";
     texts.push_back(i % 3 == 0 ? text + "<end>" : text);
   }
-  // Half of the texts have been seen when the threads begin.
+  // Half of the texts are in the caches when the threads start.
   for (std::size_t i = 0; i < TEXTS / 2; ++i)
     if (!ask(tokenizer, split, texts[i], expected[i]))
       return false;

@@ -1,4 +1,4 @@
-// A text that counts how often its code points are read: a measure of work that no clock blurs.
+// A text that counts the reads of its code points: an exact measure of the work.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// UTF-8, as Utf8 has it.
+// Like Utf8, but counts the reads.
 class CountedText {
 public:
   CountedText(const Utf8 &text, std::uint64_t &reads) : text_(text), reads_(&reads) {}
@@ -44,8 +44,8 @@ inline void read(const Kernels &use, const CountedText &text, std::size_t at,
   read(use, text.text(), at, buffer);
 }
 
-// Returns how often code points may be read for each code point of a text, at most: a stage
-// reads what its rules take a few times, and the look-ahead of each rule.
+// Returns the maximum reads per code point of a text: each stage reads a code point a few
+// times, plus the look-ahead of each rule.
 inline std::uint64_t most_reads(const std::vector<StageProgram> &stages) {
   std::uint64_t most = 0;
   for (const StageProgram &stage : stages) {
@@ -56,7 +56,7 @@ inline std::uint64_t most_reads(const std::vector<StageProgram> &stages) {
   return most;
 }
 
-// Returns how often the plain machine, or the fast path if that is more, reads code points.
+// Returns the number of reads by the plain machine or the fast path, whichever is larger.
 inline std::uint64_t reads_of(const PreTokenizer &tokenizer, const Utf8 &text,
                               const Kernels &use) {
   std::uint64_t plain = 0;

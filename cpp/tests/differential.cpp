@@ -1,5 +1,5 @@
-// Compares the fast path with the plain machine, by each set of kernels that the
-// processor can run, on random texts, for every built-in preset and for random programs.
+// Compares the fast path with the plain machine on random texts, for every built-in preset and
+// for random programs, with each set of kernels that the processor can run.
 #include "core/split/pre_tokenizer.hpp"
 #include "core/split/presets.hpp"
 #include "core/split/safe_cut.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 using namespace pretok;
 
-// What hurts: letters of contractions, marks, digits, all kinds of white space, and, at the
-// end, bytes that are not UTF-8.
+// Parts of texts that are hard to split: letters of contractions, marks, digits, all types of
+// white space, and finally bytes that are not UTF-8.
 const char *const PARTS[] = {"a",
                              "B",
                              "s",
@@ -88,7 +88,7 @@ template <typename Source> bool agree(const PreTokenizer &tokenizer, const Sourc
 }
 
 bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
-  // Vectors of the very size, for a sanitizer to see what is read beyond.
+  // Exact-size allocations let a sanitizer catch reads after their ends.
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   std::vector<std::uint16_t> narrow;
   std::vector<std::uint32_t> wide;
@@ -129,7 +129,7 @@ bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::si
 
 std::string random_text(Random &source, std::size_t parts) {
   std::string text;
-  // Of few parts, so that what hurts comes close together, or of many.
+  // Uses few different parts, so that hard parts are close together, or many.
   const std::size_t kinds = 1 + source() % std::size(PARTS);
   const std::size_t first = source() % std::size(PARTS);
   for (; parts > 0; --parts)
@@ -137,7 +137,8 @@ std::string random_text(Random &source, std::size_t parts) {
   return text;
 }
 
-// Text that puts what follows it anywhere in a block, or at the end of a buffer.
+// Returns padding that moves the next text to any position in a block, or to the end of a
+// buffer.
 std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
   const std::size_t size =
@@ -231,8 +232,8 @@ bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
   return true;
 }
 
-// Every sequence of up to four bytes that matter for whether UTF-8 is well-formed, across a
-// block's border.
+// Tests every sequence of up to four bytes that are relevant for well-formed UTF-8, at the
+// boundary of a block.
 bool agree_on_sequences(const PreTokenizer &tokenizer) {
   static const unsigned char BYTES[] = {'a',  0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2,
                                         0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
@@ -272,7 +273,7 @@ Program random_program(Random &source, std::size_t most) {
   for (const std::uint32_t first :
        {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
     segment(first);
-  // Bytes that are not UTF-8 are no white space.
+  // Bytes that are not UTF-8 must not be white space.
   program.alphabet[program.alphabet.size() - 2].class_map.fill(
       static_cast<std::uint8_t>(classes));
   ClassTable table(program.alphabet, unicode_table("16.0"));
@@ -381,7 +382,7 @@ Program random_program(Random &source, std::size_t most) {
   return program;
 }
 
-// One that keeps all of the text; most often ISOLATED.
+// Returns a behavior that keeps all of the text; most often ISOLATED.
 Behavior random_behavior(Random &source) {
   static const Behavior BEHAVIORS[] = {Behavior::MERGED_WITH_PREVIOUS,
                                        Behavior::MERGED_WITH_NEXT, Behavior::CONTIGUOUS};
@@ -418,7 +419,7 @@ std::vector<StageProgram> mixed_stages(Random &source) {
 
 } // namespace
 
-// Takes the number of random programs, 1500 unless given.
+// The argument is the number of random programs; the default is 1500.
 int main(int count, char **arguments) {
   Random source(20261120);
   std::size_t passed = 0;

@@ -1,4 +1,4 @@
-// Compares encoding with the definition of it, on random vocabularies and texts.
+// Compares encoding with a slow definition on random vocabularies and texts.
 #include "core/base/ids.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/split/presets.hpp"
@@ -20,7 +20,7 @@ using Ids = std::vector<std::uint32_t>;
 using Ranks = std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>;
 
 std::mt19937 source(20261120);
-// How many examples had merges that are in order, and not.
+// The numbers of examples with merges in order and out of order.
 std::size_t in_order = 0;
 std::size_t in_any_order = 0;
 // How many examples in order had tokens that merges do not make.
@@ -78,11 +78,11 @@ struct Example {
   Ranks ranks;
 };
 
-// Bytes of a text, or a token made of two others, as training makes them.
+// Returns bytes of a text, or the concatenation of two tokens, as in trained vocabularies.
 std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   if (!trained)
     return random_text(4) + random_text(4);
-  // Two bytes of a text, also of two characters: before or behind what makes each of them one.
+  // Two neighbouring bytes of a text, which may belong to different characters.
   const std::string pair = random_text(6);
   if (below(4) == 0 && pair.size() >= 2)
     return pair.substr(below(pair.size() - 1), 2);
@@ -95,7 +95,7 @@ std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   return any() + any();
 }
 
-// The 256 bytes in any order and some tokens that merge, not all of which can be made.
+// Returns the 256 byte tokens in any order, and longer tokens, some of which no merges produce.
 Example random_example(bool from_ranks) {
   const bool trained = below(3) != 0;
   Example example;
@@ -127,7 +127,8 @@ Example random_example(bool from_ranks) {
             data.merges.push_back({left, right, id});
         }
   }
-  // Those of trained vocabularies stay in order; some list all ways to cut a token in two.
+  // Trained vocabularies have their merges in order. Some examples list every split of a token
+  // into two tokens.
   if (!trained)
     std::shuffle(data.merges.begin(), data.merges.end(), source);
   std::uint32_t rank = 0;
@@ -163,7 +164,7 @@ Ids merged(const Example &example, const std::string &pre_token) {
   }
 }
 
-// Splits at `added` first, of which the longest at the leftmost place counts.
+// First splits at the added tokens: the leftmost match, and the longest of several.
 Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;
@@ -197,7 +198,7 @@ Ids encoded(const Example &example, const PreTokenizer &tokenizer,
   return ids;
 }
 
-// Letters that merge in all kinds of ways, periodic or not.
+// Returns letters with many possible merges, periodic or not.
 std::string long_pre_token() {
   if (below(4) == 0)
     return random_text(200) + "a";
@@ -222,7 +223,7 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
-// Some keys make every table collide.
+// Some hash keys make all entries of a table collide.
 HashKey any_key() {
   const auto word = [] { return std::uint64_t{source()} << 32 | source(); };
   return below(4) == 0 ? HashKey{0, 0} : HashKey{word(), word()};

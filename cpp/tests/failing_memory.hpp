@@ -1,5 +1,5 @@
-// Memory that can be made to run out: on glibc malloc itself, else what C++ has of it. For the
-// one source of a program, since it defines them.
+// Replaces malloc on glibc, elsewhere operator new, with versions that can fail on demand.
+// Include it in only one source of a program, because it defines these functions.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 namespace {
 
 bool counting = false;
-long long until_failure = -1; // allocations; negative: none fails
-bool stays_out = false;       // whether all that come after the one that fails do
-bool failed = false;          // whether one did
-long long made = 0;           // while counting
-long long live = 0;           // blocks that were made while counting and are not freed
+long long until_failure = -1; // allocations until one fails; negative: none fails
+bool stays_out = false;       // whether all allocations after the first failure fail too
+bool failed = false;          // whether an allocation has failed
+long long made = 0;           // allocations while counting
+long long live = 0;           // blocks allocated while counting and not yet freed
 
-// Whether this allocation is to fail.
+// Returns whether this allocation must fail.
 bool fails() {
   if (!counting)
     return false;
@@ -42,7 +42,7 @@ bool fails() {
 #if defined(__GLIBC__) && !defined(PRETOK_SANITIZED)
 #define PRETOK_COUNTS_MALLOC
 namespace {
-std::size_t largest = 0; // what malloc was asked for while counting
+std::size_t largest = 0; // largest size of an allocation while counting
 }
 
 extern "C" {
@@ -75,7 +75,7 @@ void *realloc(void *before, size_t size) {
   live += counting && before == nullptr && block != nullptr;
   return block;
 }
-// What operator new with an alignment calls.
+// Operator new with an alignment calls this function.
 void *aligned_alloc(size_t alignment, size_t size) {
   if (fails())
     return nullptr;

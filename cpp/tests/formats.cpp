@@ -362,7 +362,7 @@ void test_refusing() {
   refuses("llama", gguf_file(false, 3, "llama"), unsupported, "SentencePiece BPE");
   refuses("gemma4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported, "text, not bytes");
   refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
-  refuses("GGUF, cut off", gguf_file().substr(0, 3000), malformed, "the end of the file is at");
+  refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed, "but the file has only 3000 bytes");
   refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "got 2");
   refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
   refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "after its end");

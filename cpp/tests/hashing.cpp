@@ -1,4 +1,5 @@
-// Checks that chosen keys make no table slow or large, and that sizes do not wrap around.
+// Checks that keys chosen by an attacker make no table slow or large, and that sizes do not
+// overflow.
 #include "core/base/hash.hpp"
 #include "core/base/id_buffer.hpp"
 #include "core/base/sizes.hpp"
@@ -35,7 +36,8 @@ HashKey random_key() { return {source(), source()}; }
 
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Returns how many times as long `work` takes with `chosen` as with `ordinary`, at best.
+// Returns the time of `work` with `chosen` divided by its time with `ordinary`: the smallest
+// ratio of several runs.
 template <typename Keys, typename Work>
 double excess(const Keys &chosen, const Keys &ordinary, Work work) {
   double slow = 1e9;
@@ -58,7 +60,7 @@ constexpr std::uint64_t inverse_of(std::uint64_t odd) {
   return inverse;
 }
 
-// Pairs that had hashes with the same last 32 bits before there was a key.
+// Pairs whose hashes had the same low 32 bits when the hash function had no key.
 Pairs pairs_that_collided(std::size_t count) {
   Pairs pairs;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -95,8 +97,8 @@ bool pairs_take_the_usual_time() {
   return excess(chosen, ordinary, table) < 10 && excess(chosen, ordinary, counts) < 10;
 }
 
-// Two strings of 1,024 letters: those of Thue and Morse, which have one hash modulo 2^64 with
-// any odd base, or others.
+// Returns two strings of 1,024 letters. With `collide`, they are Thue-Morse strings, which have
+// the same polynomial hash modulo 2^64 for any odd base.
 std::array<std::string, 2> two_parts(bool collide) {
   std::array<std::string, 2> parts{"a", "b"};
   for (int i = 0; i < 10; ++i)
@@ -104,7 +106,7 @@ std::array<std::string, 2> two_parts(bool collide) {
   return parts;
 }
 
-// Makes a token of each 16 neighbours in a text of such parts, one after the other.
+// Makes a token of each 16 consecutive parts of a text of these strings.
 void join_parts(const std::array<std::string, 2> &parts) {
   constexpr std::size_t COUNT = 8000;
   std::array<std::uint8_t, 256> bytes{};
@@ -140,12 +142,13 @@ bool joined_tokens_take_the_usual_time() {
   return excess(two_parts(true), two_parts(false), join_parts) < 10;
 }
 
-// More pairs than two buckets have slots fall into the same two, with this key.
+// With this key, more pairs have the same two buckets than these buckets have slots.
 bool ordered_merges_stay_small() {
   const HashKey key = random_key();
   set_hash_key(key);
   constexpr std::uint32_t SYMBOLS = 3000;
-  std::map<std::uint64_t, Pairs> alike; // by what tells both buckets in tables of 2^10 or fewer
+  // The keys are the hash bits that select both buckets in tables of at most 2^10 buckets.
+  std::map<std::uint64_t, Pairs> alike;
   Pairs chosen;
   for (std::uint32_t left = 256; left < SYMBOLS && chosen.empty(); ++left)
     for (std::uint32_t right = 256; right < SYMBOLS; ++right) {
@@ -176,19 +179,19 @@ bool ordered_merges_stay_small() {
   return are_there && merges.slots() == slots;
 }
 
-// A table that cannot be filled says so, and has no more memory than it may.
+// A table that cannot store its pairs must report it, and stay within its memory limit.
 bool ordered_merges_give_up() {
   std::array<std::uint32_t, 256> byte_ids{};
   OrderedMerges merges;
   merges.reset(byte_ids, 5);
   const std::size_t slots = merges.slots();
   std::uint32_t added = 0;
-  for (int i = 0; i < 5; ++i) // one pair five times has no two buckets
+  for (int i = 0; i < 5; ++i) // no two buckets have slots for one pair five times
     added = merges.add(300, 300, 7);
   return added == OrderedMerges::NO_MERGE && merges.slots() <= 4 * slots;
 }
 
-// No two of some similar strings have one hash.
+// Similar strings must have distinct hashes.
 bool long_hashes_differ() {
   for (const HashKey &key : {random_key(), random_key(), random_key()}) {
     std::set<std::uint64_t> seen;
@@ -226,7 +229,7 @@ bool sizes_stop_at_the_largest() {
   static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MAX_SIZE);
   static_assert(saturating_multiply<std::uint32_t>(0, MAX_SIZE) == 0);
   static_assert(saturating_multiply<std::uint32_t>(MAX_SIZE, 0) == 0);
-  // A window that grows as in safe_cut reaches any end.
+  // A window that grows as in safe_cut must reach the end of any text.
   std::uint32_t window = 1024;
   for (int i = 0; i < 8; ++i)
     window = saturating_multiply<std::uint32_t>(window, 16);
@@ -243,7 +246,7 @@ bool throws_bad_alloc(std::size_t ids) {
   return false;
 }
 
-// Of `capacity * 4` bytes, a size_t once kept the lowest bits.
+// An earlier version computed `capacity * 4` in a size_t, which overflowed.
 bool id_buffers_do_not_wrap() {
   constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
   return throws_bad_alloc(MAX_SIZE / 4 + 2) && throws_bad_alloc(MAX_SIZE / 8 + 1) &&

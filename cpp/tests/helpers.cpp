@@ -1,4 +1,4 @@
-// Where memory ends while threads start, the threads that run do all the work.
+// If memory runs out while threads start, the threads that are running must do all the work.
 #include "tests/failing_memory.hpp"
 
 #include "core/threads/parallel.hpp"
@@ -28,7 +28,7 @@ struct Sum {
   }
 };
 
-// Each throws std::bad_alloc, or returns whether all was done.
+// Each function throws std::bad_alloc, or returns whether all work was done.
 bool run_batch() {
   static const std::vector<std::function<void()>> work(TASKS, [] { ++done; });
   done = 0;
@@ -45,7 +45,7 @@ bool run_ordered() {
   return total.value == TASKS;
 }
 
-// Lets each allocation fail, one after the other and with all that follow it.
+// Lets each allocation fail in turn: first alone, then together with all allocations after it.
 bool survives(const char *name, bool (*run)(), bool may_throw) {
   for (const bool forever : {false, true})
     for (long long allowed = 0; allowed < 100; ++allowed) {
@@ -72,7 +72,7 @@ bool survives(const char *name, bool (*run)(), bool may_throw) {
 
 int main() {
 #if defined(PRETOK_SANITIZED)
-  // Allocations are counted without regard to threads.
+  // The counter of allocations is not safe for several threads.
   std::printf("skipped\n");
   return 0;
 #endif

@@ -1,5 +1,5 @@
-// Programs that are made to do harm: refused by the reader, or split in linear time and within
-// the bounds of memory.
+// Tests malicious programs. The reader must refuse a program, or it must split texts in linear
+// time and within its memory.
 #include "tests/counted_text.hpp"
 
 #include <cstdio>
@@ -44,7 +44,7 @@ Alphabet alphabet() {
   return found;
 }
 
-// The words of `stages` stages of these rules.
+// Returns a program with `stages` copies of a stage with these rules.
 Record words_of(const std::vector<Record> &rules, std::uint32_t stages = 1) {
   Record stage{4};
   const Alphabet ranges = alphabet();
@@ -155,8 +155,8 @@ Utf8 source_of(const PreTokenizer &tokenizer, const std::string &text) {
           tokenizer.classes()};
 }
 
-// The reader refuses these rules. Without it the relations are wrong, and the machine steps
-// across CUTs: then the splits are wrong too, but every end is in order, and within the text.
+// The reader refuses these rules. If a program has them anyway, its splits are wrong, but all
+// ends must be in order and within the text.
 void check_wrong_relations() {
   Literal word;
   word.begin = A;
@@ -184,8 +184,8 @@ void check_wrong_relations() {
     }
 }
 
-// White space of a program may have the class of bytes that are not UTF-8. Each of those bytes
-// is one code point.
+// A program may use the class of bytes that are not UTF-8 as white space. Each such byte is one
+// code point.
 void check_ill_formed_white_space() {
   constexpr std::uint32_t ALL_BUT_LAST = 2;
   constexpr std::uint32_t ALL = 3;
@@ -223,7 +223,7 @@ void check_ill_formed_white_space() {
   }
 }
 
-// Each of these rules reads far and then fails, or fails often, on one of the texts.
+// On one of the texts, each of these rules reads far and then fails, or fails often.
 void check_work() {
   constexpr std::uint32_t ALL_BUT_LAST = 2;
   const std::vector<std::vector<Record>> programs = {

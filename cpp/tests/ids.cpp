@@ -1,5 +1,5 @@
-// Writes the ids of the text on standard input: 32 bits each, as the processor has them. That
-// is encoded at once and as it comes, and decoded.
+// Writes the ids of standard input as 32-bit numbers in the byte order of the processor. Checks
+// that one call and a stream give the same ids, and that they decode to the text.
 #include "pretok.hpp"
 
 #include <cstdio>

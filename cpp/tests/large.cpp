@@ -1,5 +1,5 @@
-// Encodes words that are too large for arithmetic on sizes of 32 bits. Takes 0.6 GB, with 32
-// bits 1.1 GB, so it runs only where PRETOK_FULL is set.
+// Encodes words whose sizes overflow 32-bit arithmetic. Needs 0.6 GB of memory (1.1 GB on
+// 32-bit systems), so it runs only if PRETOK_FULL is set.
 #include "pretok.h"
 #include "small_vocabulary.h"
 
@@ -51,7 +51,7 @@ bool a_stream_holds_it_back(const pretok_tokenizer *tokenizer) {
   return status == PRETOK_OK && count == 0;
 }
 
-// Room for an id of each byte takes 4 GiB.
+// A buffer with one id per byte takes 4 GiB.
 bool its_ids_have_no_room(const pretok_tokenizer *tokenizer) {
   if (sizeof(void *) > 4)
     return true;

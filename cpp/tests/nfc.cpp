@@ -1,5 +1,5 @@
-// NFC: known facts of Unicode, and what must hold of any text.
-// tests/bpe/encoding/test_native_nfc.py compares it with its twin.
+// Tests NFC with examples from Unicode, and checks properties that hold for every text.
+// tests/bpe/encoding/test_native_nfc.py compares NFC in C++ and in Python.
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -62,7 +62,7 @@ const Fact FACTS[] = {
     {{0x1EA1, 0x302}, {0x1EAD}},
     {{'a', 0x325, 0x302}, {0x1E01, 0x302}},
     {{'a', 0x302, 0x302}, {0xE2, 0x302}},
-    {{'a', 0x305, 0x302}, {'a', 0x305, 0x302}}, // what has the same class is between them
+    {{'a', 0x305, 0x302}, {'a', 0x305, 0x302}}, // a mark of the same class blocks composition
     {{'q', 0x307, 0x323}, {'q', 0x323, 0x307}},
     {{'a', ' ', 0x302}, {'a', ' ', 0x302}},
     {{0x301, 'e', 0x301}, {0x301, 0xE9}},
@@ -97,7 +97,7 @@ const Fact FACTS[] = {
     {{0x2FA1D, 0x301}, {0x2A600, 0x301}},
     {{0x1D160}, {0x1D158, 0x1D165, 0x1D16E}},
     {{0x11099, 0x110BA}, {0x1109A}},
-    {{0x1DF6, 0x301, 0x1DF6}, {0x1DF6, 0x301, 0x1DF6}}, // newer than Unicode 9: left alone,
+    {{0x1DF6, 0x301, 0x1DF6}, {0x1DF6, 0x301, 0x1DF6}}, // newer than Unicode 9: unchanged,
     {{'q', 0x301, 0x1DF6, 0x323}, {'q', 0x301, 0x1DF6, 0x323}}, // and nothing moves past it
     {{0x11935, 0x11930}, {0x11935, 0x11930}},
     {{0xDCFF, 'e', 0x301, 0xDCCC, 0x301}, {0xDCFF, 0xE9, 0xDCCC, 0x301}},
@@ -119,8 +119,8 @@ std::size_t wrong_facts() {
   return wrong;
 }
 
-// Letters, marks of several classes, what decomposes and stays so, what joins without being a
-// mark, Hangul, what is newer than Unicode 9, and bytes that are no UTF-8.
+// Letters, marks of several classes, characters that stay decomposed, starters that compose
+// with the previous one, Hangul, characters newer than Unicode 9, and bytes that are not UTF-8.
 const Codes PARTS = {
     'a',     'q',     ' ',     0xE9,   0xE5,   0x1EAD, 0x212B, 0x301,   0x302,   0x323,
     0x307,   0x308,   0x31B,   0x327,  0x338,  0x345,  0x344,  0x340,   0x5B0,   0x64B,
@@ -135,7 +135,7 @@ std::string random_text(std::size_t most) {
     code = PARTS[below(PARTS.size())];
   std::string text = utf8(codes);
   if (!text.empty() && below(4) == 0)
-    text.resize(below(text.size())); // within a sequence, maybe
+    text.resize(below(text.size())); // may end within a UTF-8 sequence
   return text;
 }
 
@@ -147,7 +147,8 @@ std::vector<std::size_t> starts_of(const std::string &text) {
   return starts;
 }
 
-// NFC is a normal form, and every cut that is said to change nothing changes nothing.
+// Checks that normalizing twice equals normalizing once, and that normalizing both sides of a
+// cut equals normalizing the whole text.
 bool holds(const std::string &text) {
   const std::string whole = nfc(text);
   if (normal(text) != (text == whole) || !normal(whole) || nfc(whole) != whole ||
@@ -162,8 +163,8 @@ bool holds(const std::string &text) {
   return true;
 }
 
-// The cut is right whatever follows, and there is one before each code point that begins anew
-// and is there as a whole.
+// Checks that the cut is right for any text after it, and that a cut exists before each
+// complete code point with an NFC boundary before it.
 bool cut_holds(const std::string &text, const std::string &more) {
   const std::size_t from = below(text.size() + 1);
   const std::size_t cut = last_nfc_cut(bytes_of(text), text.size(), from);
@@ -202,7 +203,7 @@ bool hangul_composes() {
   return true;
 }
 
-// A run of marks that are in the worst order, which would take minutes if sorted one by one.
+// Tests a long run of marks in the worst order: insertion sort would take minutes.
 bool long_run_is_sorted() {
   std::string given = "q";
   std::string wanted = "q";

@@ -1,4 +1,4 @@
-// A program that only splits, and links only that.
+// A program that only splits text, to check that it links only the code for splitting.
 #include "core/split/pre_tokenizer.hpp"
 #include "core/split/presets.hpp"
 #include "core/split/program.hpp"

@@ -1,4 +1,4 @@
-// Each kind of exception has a status and a message of its own.
+// Checks the status and the message for each type of exception.
 #include "capi/status.hpp"
 
 #include <cstdio>

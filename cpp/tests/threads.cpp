@@ -19,7 +19,7 @@ std::mt19937 source(20261121);
 
 std::size_t below(std::size_t limit) { return source() % limit; }
 
-// Bytes that hold UTF-8, or anything.
+// Returns random UTF-8 or arbitrary bytes.
 class Bytes {
 public:
   explicit Bytes(const std::string &text)

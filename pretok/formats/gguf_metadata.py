@@ -240,10 +240,11 @@ class _Reader:
 
     def _skip(self, length: int) -> None:
         if length > self._size - self._at:
-            limit = "the limit of metadata" if self._size == MAX_METADATA else "the end of the file"
+            is_limited = self._size == MAX_METADATA
+            limit = "metadata is limited to" if is_limited else "the file has only"
             raise UnreadableFileError(
-                f"{self._key} has {length:,} bytes from offset {self._at:,}, but {limit} is at "
-                f"{self._size:,}; the file is truncated or damaged"
+                f"{self._key} needs {length:,} bytes at offset {self._at:,}, but {limit} "
+                f"{self._size:,} bytes; the file is truncated or damaged"
             )
         self._at += length
 

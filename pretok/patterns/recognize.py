@@ -89,7 +89,7 @@ def from_gguf_pre(
 def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     """Return an error that shows how `pattern` differs from the nearest known pattern."""
     other: Engine = "tiktoken" if engine == "hf" else "hf"
-    message = f"no preset splits as {ENGINE_NAMES[engine]} does with this pattern"
+    message = f"no preset is equivalent to this pattern in {ENGINE_NAMES[engine]}"
     if len(pattern) > MAX_PATTERN_LENGTH:
         message += f": expected at most {MAX_PATTERN_LENGTH:,} characters, got {len(pattern):,}"
         return UnknownPatternError(message, pattern, engine, "", "")
@@ -98,7 +98,9 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:
-        return UnknownPatternError(f"{message}; none is similar", pattern, engine, "", "")
+        return UnknownPatternError(
+            f"{message}, and no preset has a similar pattern", pattern, engine, "", ""
+        )
     nearest, known_engine, known_pattern = known
     difference = difference_of(known_pattern, known_engine, pattern, engine)
     if elsewhere is None:

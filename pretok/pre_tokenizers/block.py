@@ -1,4 +1,7 @@
-"""The base class of blocks: pieces of a piece, stages for presets, and a JSON object."""
+"""Define Block, the base class of all blocks.
+
+A block splits a text into pieces, converts itself to stages of a Preset, and to a JSON object.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ class Block(ABC):
 
     @property
     def changes_text(self) -> bool:
-        """Whether the block changes the text, so later blocks split the changed text."""
+        """Whether the block changes the text; later blocks then split the changed text."""
         return False
 
     @abstractmethod
@@ -66,7 +69,7 @@ class Block(ABC):
 
     @classmethod
     def _from_json(cls, fields: dict[str, Any]) -> Block:
-        """Return the block of a JSON object with these fields; `type` is not among them."""
+        """Return the block with the `fields` of a JSON object, without its field `type`."""
         cls._check_fields(fields, _arguments(cls))
         return cls(**fields)
 
@@ -74,7 +77,7 @@ class Block(ABC):
     def _check_fields(
         cls, fields: dict[str, Any], required: Iterable[str], optional: str = ""
     ) -> None:
-        """Check that `fields` has all `required` names, and no names that are not `optional`."""
+        """Raise DefinitionError if a required name is missing, or for an unknown name."""
         required = list(required)
         names = [*required, *optional.split()]
         missing = [name for name in required if name not in fields]
@@ -102,7 +105,7 @@ class Block(ABC):
 
 
 class Cutter(Block):
-    """A block that cuts text without changing it; its stages define it."""
+    """A block that splits text as its stages do, without changing the text."""
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         """Split one piece of a text."""
@@ -110,7 +113,7 @@ class Cutter(Block):
 
 
 def cut(piece: Piece, stages: tuple[Stage, ...]) -> Iterator[Piece]:
-    """Yield the parts of `piece` that `stages` split; without stages, the piece itself."""
+    """Split `piece` by `stages` and yield the parts. Without stages, yield `piece`."""
     if not stages:
         return iter((piece,))
     spans = _pre_tokenizer(stages, choose_backend()).spans(piece.text)

@@ -1,4 +1,4 @@
-"""A piece of a text, with the origin of each of its characters."""
+"""Define Piece: a part of a text, with the position of each character in the original text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """Text whose character `i` stands for the code points `starts[i]` to `ends[i]` of the original.
+    """A part of a text, and the span of each of its characters in the original text.
 
-    Cutting keeps both sequences ranges. An inserted character has the span of its neighbor.
+    Character `i` of `text` comes from code points `starts[i]` to `ends[i]` (exclusive) of the
+    original text. An inserted character has the span of its neighbor. In unchanged text, `starts`
+    and `ends` are ranges, which need little memory.
     """
 
     text: str
@@ -27,7 +29,7 @@ class Piece(NamedTuple):
         return (self.starts[0], self.ends[-1]) if self.text else (0, 0)
 
     def part(self, start: int, end: int) -> Piece:
-        """Return the characters from `start` to `end` as a piece."""
+        """Return the characters from `start` to `end` (exclusive) as a piece."""
         return Piece(self.text[start:end], self.starts[start:end], self.ends[start:end])
 
     def with_prefix(self, prefix: str) -> Piece:

@@ -1,4 +1,4 @@
-"""UnicodeScripts: splits by a table at once, or by stages in three steps."""
+"""Define UnicodeScripts, which splits by a table in one step, or by stages in three steps."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ GROUPS = 12
 
 @dataclass(frozen=True)
 class UnicodeScripts(Block):
-    """Cuts where the script changes, as SentencePiece does.
+    """Splits where the script changes, as SentencePiece does.
 
-    Hiragana and Katakana count as Han. The table has an old Unicode version, as in tokenizers.
-    U+0020 and characters without a script belong to the piece before them. As in tokenizers, they
-    are dropped at the start of the text.
+    Hiragana and Katakana count as Han. The table has an old Unicode version, as in Hugging Face
+    tokenizers. U+0020 and characters without a script belong to the piece before them. If no piece
+    comes before them, they are dropped, as in Hugging Face tokenizers.
 
     >>> [part for part, _ in UnicodeScripts().pre_tokenize_str(" ok, どこ 東京?")]
     ['ok', ', ', 'どこ 東京', '?']
@@ -71,7 +71,7 @@ def _set(scripts: Container[int]) -> CharSet:
 
 @cache
 def _runs() -> list[tuple[int, int]]:
-    """Return the first code point and the script of each run."""
+    """Return (first code point, script) for each run of code points with one script."""
     from pretok.pre_tokenizers.script_table import RUNS
 
     pairs = (item.split(":") for item in RUNS.split())

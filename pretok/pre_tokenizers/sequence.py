@@ -1,4 +1,4 @@
-"""Sequence, which applies blocks in order, and from_dict, which parses any block."""
+"""Define Sequence, which applies blocks in order, and from_dict, which parses any block."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_BLOCKS = 256
 
 @dataclass(frozen=True)
 class Sequence(Block):
-    """Each block splits the pieces of the previous block.
+    """Applies blocks in order: each block splits the pieces of the previous block.
 
     Nested Sequences are flattened. Raises DefinitionError for more than MAX_BLOCKS blocks.
 

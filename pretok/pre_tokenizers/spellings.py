@@ -1,4 +1,4 @@
-"""The blocks that change the text as well as cut it: ByteLevel and Metaspace."""
+"""Define ByteLevel and Metaspace, the blocks that also change the text."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PrependScheme = Literal["always", "first", "never"]
 
 @dataclass(frozen=True)
 class ByteLevel(Block):
-    """Cuts as GPT-2 does, if `use_regex`, and writes each UTF-8 byte as one character.
+    """Splits as GPT-2 does, if `use_regex`, and writes each UTF-8 byte as one character.
 
-    Before cutting, `add_prefix_space` prepends U+0020 to each piece that does not begin with it.
-    `trim_offsets` does not affect pieces; tokenizers uses it in another stage.
+    With `add_prefix_space`, first prepends U+0020 to each piece that does not begin with it.
+    `trim_offsets` does not affect pieces; Hugging Face tokenizers uses it after encoding.
 
     >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
@@ -71,7 +71,7 @@ class ByteLevel(Block):
 
 @dataclass(frozen=True)
 class Metaspace(Block):
-    """Replaces U+0020 by `replacement`, and cuts before each `replacement`, if `split`.
+    """Replaces U+0020 by `replacement`, and splits before each `replacement` if `split`.
 
     `prepend_scheme` prepends a replacement to each piece that does not begin with it ("always"),
     only to the first piece of the text ("first"), or to no piece ("never").
@@ -111,7 +111,8 @@ class Metaspace(Block):
         yield piece.part(start, len(piece.text))
 
     def stages(self) -> tuple[Stage, ...]:
-        # A prepended replacement stays with the first part, so it moves no cut.
+        # A prepended replacement belongs to the first part, so the text is split at the same
+        # positions with and without it.
         if not self.split:
             return ()
         marks = code_points(self.replacement, " ")

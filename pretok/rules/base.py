@@ -1,4 +1,4 @@
-"""Define Rule, the base of all rule kinds, and the checks that their constructors share."""
+"""Define Rule, the base class of all rules, and the checks that their constructors share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RuleKind(IntEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One alternative of a pattern; use one of the kinds (pretok.rules)."""
+    """One alternative of a pattern; the subclasses are in pretok.rules."""
 
     @abstractmethod
     def sets(self) -> list[CharSet]:
@@ -87,12 +87,12 @@ class Rule:
 
 
 def require_set(owner: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise DefinitionError unless `value` is a CharSet with members, or None if `optional`."""
+    """Raise DefinitionError unless `value` is a non-empty CharSet, or None if `optional`."""
     if optional and value is None:
         return
     if not isinstance(value, CharSet) or not value:
-        expected = "None or a CharSet" if optional else "a CharSet"
-        raise DefinitionError(f"{owner}: {field}={value!r}; expected {expected} with members")
+        expected = "None or a non-empty CharSet" if optional else "a non-empty CharSet"
+        raise DefinitionError(f"{owner}: {field}={value!r}; expected {expected}")
 
 
 def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
@@ -118,7 +118,7 @@ def require_count(
 
 
 def shortened(value: object) -> str:
-    """Return the repr of `value` for an error message, cut after 80 characters."""
+    """Return the repr of `value` for an error message, truncated to 80 characters."""
     if isinstance(value, int) and abs(value) >= 1 << 64:  # repr of a long int may raise
         return f"an int of {value.bit_length()} bits"
     text = repr(value[:100] if isinstance(value, (str, bytes)) else value)

@@ -17,11 +17,12 @@ from pretok.rules.contraction import APOSTROPHE, Contraction
 class CasedWord(Rule):
     r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word of one case pattern.
 
-    `upper` and `lower` share the caseless letters. The match is a run of `upper`, then a run of
-    `lower`. If no member of `lower` follows the first run, the match ends after the last caseless
-    letter in it, because the first alternative can give back only that far. `lead` may share
-    caseless letters with the word, because either may consume them with equal results; any other
-    overlap raises DefinitionError. `suffix` is a Contraction or None.
+    Caseless letters are members of both `upper` and `lower`. A match is a run of `upper`, then a
+    run of `lower`. If no member of `lower` follows, `upper*` backtracks to the last caseless
+    letter, and the match ends after that letter. If the run of `upper` has no caseless letter, the
+    second alternative matches the whole run. `lead` may share caseless letters with the word,
+    because the match has the same end whichever part consumes them. Raises DefinitionError if
+    `lead` contains cased letters of the word.
     """
 
     upper: CharSet
@@ -75,7 +76,7 @@ class CasedWord(Rule):
                 end = text.members[lower].find(OUT, end)
                 if end == text.size and text.partial:
                     return text.undecided(lower)
-            else:  # upper* gives back until lower+ matches; else upper+
+            else:  # upper* backtracks until lower+ matches; else upper+
                 caseless = text.members[lower].rfind(IN, begin, end)
                 if caseless >= 0:
                     end = caseless + 1

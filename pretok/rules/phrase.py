@@ -13,11 +13,11 @@ from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoin
 
 @dataclass(frozen=True, repr=False)
 class Phrase(Rule):
-    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words with one joint between neighbors.
+    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words separated by one `joint`.
 
-    A word begins with a member of `start` and continues with members of `start` and `rest`. `lead`
-    must be disjoint from `start`, and `joint` from both `start` and `rest`; raises DefinitionError
-    otherwise.
+    A word begins with a member of `start` and continues with members of `start` and `rest`. Raises
+    DefinitionError if `lead` and `start` share members, or if `joint` shares members with `start`
+    or `rest`.
 
     >>> from pretok.charsets.sets import LETTER, MARK, SPACE
     >>> print(Phrase(LETTER, MARK, SPACE))
@@ -48,7 +48,7 @@ class Phrase(Rule):
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
         word, joint = alphabet.mask(self.start | self.rest), alphabet.mask(self.joint)
-        start_, lead = alphabet.mask(self.start), alphabet.mask(self.lead)
+        start_mask, lead = alphabet.mask(self.start), alphabet.mask(self.lead)
 
         def match(text: Text, start: int) -> int:
             end = start
@@ -56,7 +56,7 @@ class Phrase(Rule):
                 end += 1
                 if end == text.size and text.partial:
                     return text.undecided(0)
-            if not text.members[start_][end]:
+            if not text.members[start_mask][end]:
                 return NO_MATCH
             while True:
                 last_word = end
@@ -67,7 +67,7 @@ class Phrase(Rule):
                     return end
                 if end + 1 == text.size and text.partial:
                     return text.undecided(0, restart=last_word)
-                if not text.members[start_][end + 1]:  # (?:joint start
+                if not text.members[start_mask][end + 1]:  # (?:joint start
                     return end
                 end += 1
 

@@ -109,7 +109,10 @@ def test_device_is_not_read() -> None:
         (" \n\n", "the file is empty"),
         ("\n" * 70_000 + "x", "not like a vocabulary that bpe reads"),
         (b"\0" * 1000, "not like a vocabulary that bpe reads"),
-        (b"GGUF\x03\0\0\0", "the number of tensors has 8 bytes from offset 8, but the end"),
+        (
+            b"GGUF\x03\0\0\0",
+            "the number of tensors needs 8 bytes at offset 8, but the file has only 8",
+        ),
         (b"\x80\x04\x95\x05\0\0\0\0\0\0\0]\x94.", "this is a pickle"),
         (b"PK\x03\x04", "zip archive"),
         (b"\x1f\x8b\x08", "gzip"),

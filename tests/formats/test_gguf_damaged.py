@@ -97,21 +97,21 @@ _ROOM = b"\0" * 200
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"GGUF", "the version has 4 bytes from offset 4, but the end of the file is at 4"),
+        (b"GGUF", "the version needs 4 bytes at offset 4, but the file has only 4"),
         (_head(1), "this is GGUF version 1; expected 2 or 3"),
         (_head(4), "this is GGUF version 4; expected 2 or 3"),
         (_head(0), "this is GGUF version 0; expected 2 or 3"),
         (_head(keys=_MANY) + _ROOM, f"number of keys, at offset 16, is {_MANY}, more than the"),
         (_head() + struct.pack("<Q", _MANY) + _ROOM, "key 0 of 1, at offset 24, is a string of"),
-        (_head() + struct.pack("<Q", 65535) + _ROOM, "key 0 of 1 has 65,535 bytes from offset 32"),
+        (_head() + struct.pack("<Q", 65535) + _ROOM, "key 0 of 1 needs 65,535 bytes at offset 32"),
         (_head() + _key(kind=13) + _ROOM, "a, at offset 33, is of unknown type 13"),
         (_head() + _key(kind=7) + b"\2" + _ROOM, "a, at offset 38, is the byte 2; expected"),
-        (_head() + _key(kind=8) + struct.pack("<Q", _MANY), "a has 4,611,.* bytes from off"),
-        (_head() + _key(kind=8) + struct.pack("<Q", 9999) + _ROOM, "a has 9,999 bytes from offset"),
+        (_head() + _key(kind=8) + struct.pack("<Q", _MANY), "a needs 4,611,.* bytes at off"),
+        (_head() + _key(kind=8) + struct.pack("<Q", 9999) + _ROOM, "a needs 9,999 bytes at offset"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 13, 1) + _ROOM, "a, at offset 37, is of unk"),
-        (_head() + _key(kind=9) + struct.pack("<IQ", 4, _MANY) + _ROOM, "a has .* bytes from off"),
+        (_head() + _key(kind=9) + struct.pack("<IQ", 4, _MANY) + _ROOM, "a needs .* bytes at off"),
         (_head() + _key(kind=9) + struct.pack("<IQ", 8, _MANY) + _ROOM, "array of 4,611,.* more"),
-        (_head() + _key(kind=9) + struct.pack("<IQ", 8, 99) + _ROOM, r"a\[25\] of 99 has 8 bytes"),
+        (_head() + _key(kind=9) + struct.pack("<IQ", 8, 99) + _ROOM, r"a\[25\] of 99 needs 8"),
         (_head(keys=2) + (_key() + b"\0\0\0\0") * 2, "key 1 of 2, at offset 41, is 'a', which is"),
         (_head() + _key(b"\xff") + _ROOM, "key 0 of 1, at offset 24, is not UTF-8"),
     ],
@@ -133,7 +133,7 @@ def test_metadata_without_end_is_not_read(tmp_path: Path) -> None:
         bpe.load(path)
     write(path, _head() + _key(kind=8) + struct.pack("<Q", MAX_BYTES))
     os.truncate(path, 16 * MAX_BYTES)
-    with pytest.raises(VocabularyError, match="but the limit of metadata is at 536,870"):
+    with pytest.raises(VocabularyError, match="but metadata is limited to 536,870"):
         bpe.load(path)
 
 

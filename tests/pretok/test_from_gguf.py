@@ -38,7 +38,7 @@ def test_a_variant(tmp_path: Path, own_registry: None) -> None:
         (gguf(metadata(pre=...)), UnsupportedFileError, "expected a name .*, got None"),
         (gguf(metadata(pre=1)), UnsupportedFileError, 'got 1 .*model is \'gpt2\''),
         (gguf(metadata(pre="no-such")), UnknownPresetError, "no-such"),
-        (b"GGUF", UnreadableFileError, "a.gguf: the version has 4 bytes from offset 4"),
+        (b"GGUF", UnreadableFileError, "a.gguf: the version needs 4 bytes at offset 4"),
         (b"GGUF\1\0\0\0" + bytes(100), UnsupportedFileError, "GGUF version 1; expected 2 or 3"),
         (b"{}", UnreadableFileError, "a.gguf: this is not a GGUF file"),
         (b"", UnreadableFileError, "a.gguf: this is not a GGUF file"),

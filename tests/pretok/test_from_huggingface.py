@@ -118,7 +118,7 @@ def test_where_it_may_be(tmp_path: Path) -> None:
         (sequence(sequence({"type": "WhitespaceSplit"}, {"type": "No"})),
          r"pre_tokenizer.pretokenizers\[0\].pretokenizers\[1\]: unknown pre_tokenizer {'type': 'N"),
         (sequence({"type": "Digits"}), r"pretokenizers\[0\]: Digits: missing field 'individual"),
-        (sequence(split("x")), r"pretokenizers\[0\].pattern.Regex: no preset splits as Hugging"),
+        (sequence(split("x")), r"pretokenizers\[0\].pattern.Regex: no preset is equivalent to"),
         (split(CL100K.pattern), "pattern.Regex: .* as tiktoken reads it, it is 'cl100k':\n"),
         (split(LLAMA3.pattern, "Gone"), "pre_tokenizer: Split: expected a behavior .* got 'Gone'"),
         ({**split(LLAMA3.pattern), "more": 1}, "pre_tokenizer: Split: unknown field 'more' in "),

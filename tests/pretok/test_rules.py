@@ -188,7 +188,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     (Contraction, (("s", "t"),), {}, r"suffix ('s', 't')"),
     (Contraction, ("S",), {"ignore_case": True}, "suffix 'S'; expected lowercase ASCII letters"),
     (Contraction, ("s" * 256,), {}, "sss... has 256 letters; expected 255 at most"),
-    (Run, (NOTHING,), {}, "Run: body=NOTHING; expected a CharSet with members"),
+    (Run, (NOTHING,), {}, "Run: body=NOTHING; expected a non-empty CharSet"),
     (Run, (None,), {}, "Run: body=None; expected a CharSet"),
     (Run, ("a-z",), {}, "Run: body='a-z'; expected a CharSet"),
     (Run, (LETTER,), {"lead": NOTHING}, "Run: lead=NOTHING; expected None or a CharSet"),
@@ -247,7 +247,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
     ),
     (Enclosed, ("<", NUMBER, "1>"), {}, f"the start of after and body share {ONE}, "),
     (Enclosed, ("<", NUMBER, ">", 2, 3), {}, "Enclosed: at_least=3 is more than at_most=2"),
-    (Groups, (NOTHING,), {}, "Groups: body=NOTHING; expected a CharSet with members"),
+    (Groups, (NOTHING,), {}, "Groups: body=NOTHING; expected a non-empty CharSet"),
     (Groups, (NUMBER, 0), {}, "Groups: size=0; expected 1 to 2**31-1"),
     (Groups, (NUMBER, 2, 3), {}, "Groups: at_least=3 is more than size=2"),
     (

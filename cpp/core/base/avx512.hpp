@@ -1,4 +1,4 @@
-// Shared by all code for AVX-512.
+// Functions that all AVX-512 code shares.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
@@ -39,8 +39,8 @@ PRETOK_AVX512 inline __mmask64 less(__m512i bytes, char byte) {
   return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
 }
 
-// Whether a sequence of the right form is overlong, a surrogate, or above U+10FFFF. `next` has
-// the next byte of each of `bytes`.
+// Returns whether a sequence with valid continuation bytes is overlong, a surrogate, or above
+// U+10FFFF. `next` has the next byte of each of `bytes`.
 PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i next) {
   const __mmask64 below_a0 = less(next, '\xA0');
   const __mmask64 below_90 = less(next, '\x90');

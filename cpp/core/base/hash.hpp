@@ -32,7 +32,7 @@ HashKey hash_key() noexcept;
 void set_hash_key(const HashKey &key) noexcept;
 
 // Hashes 128 bits, and mixes all bits of the result well. Both factors are secret. So an
-// attacker can neither make one of them 0, nor know the difference of two products.
+// attacker can neither make a factor 0 nor predict the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
   return mul_fold(low ^ key.one, high ^ key.two);
 }

@@ -69,7 +69,7 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Frees unused memory if it is much.
+  // Frees unused memory if it is large.
   void fit() {
     constexpr std::size_t MUCH = std::size_t{1} << 16;
     if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
@@ -89,7 +89,7 @@ public:
 private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
-  // Makes room for `needed` ids and half the current size, if the limit allows it.
+  // Grows to `needed` ids plus half the current size, if the limit allows it.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }

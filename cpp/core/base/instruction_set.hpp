@@ -1,4 +1,4 @@
-// The vector instruction sets that have code of their own.
+// The vector instruction sets for which the library has separate code.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(PRETOK_PLAIN_KERNELS)

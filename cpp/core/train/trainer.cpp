@@ -19,8 +19,8 @@ constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
-// Returns the bytes in the order in which Hugging Face's trainer compares them: that of the
-// characters by which GPT-2 writes them. Bytes written as themselves come first.
+// Returns the bytes in the order in which Hugging Face's trainer compares them: the order of
+// GPT-2's characters for bytes. Bytes that are their own characters come first.
 std::array<std::uint8_t, 256> huggingface_byte_order() {
   std::array<std::uint8_t, 256> order{};
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -136,7 +136,7 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_)
     if (change.size != 0)
       pairs_.find_or_add(change.gained).count += change.gained_count;
-  // After the gains, since a gained pair may have been lost again.
+  // Process losses after gains, because a merge may lose a pair that it gained.
   for (const Change &change : changes_)
     if (change.lost != NO_PAIR)
       // A pair that is too long for a token was never counted.
@@ -181,7 +181,7 @@ void Trainer::push(const Entry &entry) {
   std::push_heap(heap_.begin(), heap_.end(), Less());
 }
 
-// Replaces the greatest entry by a lesser one, which usually stays near the top.
+// Replaces the greatest heap entry by a smaller one, which usually stays near the top.
 void Trainer::replace_top(const Entry &entry) {
   const Less less;
   std::size_t at = 0;
@@ -223,7 +223,7 @@ bool Trainer::is_at(PairKey key, Place place) const {
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;
-  // A pair that is gone from a place does not come back.
+  // A pair that has disappeared from a place never returns there.
   while (bucket.size > 1 && !is_at(bucket.key, places_[bucket.start])) {
     ++bucket.start;
     --bucket.size;
@@ -349,7 +349,7 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     Change &change =
         change_at(right_change_[after], pair_key(result, after), pair_key(right, after));
     change.lost_count += count;
-    // Both sides may report a pair of two results; it is one pair.
+    // If two results of this merge are neighbors, both sides report their pair. Count it once.
     if (is_counted_with(after))
       gain(after != result
                ? change

@@ -4,8 +4,8 @@
 // All words lie in one array, with a slot for each byte. A symbol has its id in its first and
 // its last slot, so its neighbors on both sides are found from its position. A heap entry is a
 // pair with its count, which may be outdated (too high), and the places where the pair was. A
-// merge visits only these places. So all merges together take O(n log n) time in the size of
-// the words, whether many or one.
+// merge visits only these places. So all merges together take O(n log n) time, where n is the
+// total size of the words.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
@@ -42,7 +42,7 @@ public:
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           const std::function<void()> &check_interrupt);
 
-  // Merges until there are `tokens` learned tokens. Returns false if no pair is left before.
+  // Merges until there are `tokens` learned tokens. Returns false if no pair is left earlier.
   bool step(std::size_t tokens, const std::function<void()> &check_interrupt);
   std::size_t tokens() const { return tokens_.size() - 256; }
   // Returns the merges in order, over symbols: the 256 bytes, and 256 + k for the k-th learned

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
-// Longer words have a hash as key, which other words may share.
+// The key of a longer word is a hash, so several words may have the same key.
 constexpr std::size_t MAX_EXACT_BYTES = 15;
 constexpr std::uint64_t LONG_KEY_MARK = 0xFF;
 

@@ -11,8 +11,8 @@ namespace {
 
 enum : std::uint8_t {
   BOUNDARY_BEFORE = 1,        // has_nfc_boundary_before
-  COMPOSES_WITH_NEXT = 2,     // it, or what it decomposes to, composes with what follows
-  COMPOSES_WITH_PREVIOUS = 4, // composes with what is before it
+  COMPOSES_WITH_NEXT = 2,     // its decomposition may compose with the next code point
+  COMPOSES_WITH_PREVIOUS = 4, // may compose with the previous starter
   NOT_IN_NFC = 8,             // is not in NFC
 };
 
@@ -156,8 +156,8 @@ void sort_marks(std::vector<Item> &items) {
 
 void compose(std::vector<Item> &items) {
   std::size_t kept = 0;
-  std::size_t letter = items.size(); // the last of class 0 among those kept
-  std::uint32_t last_class = 0;      // of the last one kept
+  std::size_t letter = items.size(); // the last item of class 0 that was kept
+  std::uint32_t last_class = 0;      // of the last item that was kept
   for (const Item item : items) {
     const std::uint32_t class_ = item >> CLASS_SHIFT;
     if (letter < kept && (last_class == 0 || last_class < class_)) {
@@ -204,7 +204,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     append_code_point(item & CODE_POINT, to);
 }
 
-// Whether a byte is the first of a code point that is not a stable starter.
+// Returns whether a byte starts a code point that is not a stable starter.
 constexpr std::array<bool, 256> unstable_leads() {
   std::array<bool, 256> leads{};
   for (const std::uint8_t lead : UNSTABLE_LEADS)

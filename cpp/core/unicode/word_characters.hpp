@@ -1,5 +1,5 @@
 // Word characters, for added tokens with `single_word`. bpe/encoding/added_tokens.py has the
-// same ones.
+// same ranges.
 #pragma once
 
 #include <cstdint>

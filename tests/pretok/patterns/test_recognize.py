@@ -107,7 +107,7 @@ def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
     ]
     assert error.difference.splitlines() == expected
     assert str(error) == (
-        "no preset splits as Hugging Face tokenizers does with this pattern; the nearest is "
+        "no preset is equivalent to this pattern in Hugging Face tokenizers; the nearest is "
         f"'llama3' (-), which differs from this pattern (+):\n{error.difference}"
     )
     assert isinstance(error, ValueError)
@@ -121,7 +121,7 @@ def test_the_same_text_may_be_another_split() -> None:
     assert raised.value.nearest == "cl100k"
     lines = str(raised.value).splitlines()
     assert lines[0] == (
-        "no preset splits as Hugging Face tokenizers does with this pattern; as tiktoken reads it, "
+        "no preset is equivalent to this pattern in Hugging Face tokenizers; as tiktoken reads it, "
         "it is 'cl100k':"
     )
     assert [line for line in lines if line[0] in "-+"] == [
@@ -146,9 +146,9 @@ def test_the_long_s_is_shown() -> None:
     [
         (LLAMA3.pattern + "|(", "(empty alternative at"),
         ("(?x)" + LLAMA3.pattern, ", which pretok cannot read (unsupported group at 0)"),
-        (r"\p{Nothing}", "; none is similar"),
-        ("x", "; none is similar"),
-        ("", ", which pretok cannot read (empty alternative at 0); none is similar"),
+        (r"\p{Nothing}", ", and no preset has a similar pattern"),
+        ("x", ", and no preset has a similar pattern"),
+        ("", ", which pretok cannot read (empty alternative at 0), and no preset has a similar"),
     ],
 )
 @pytest.mark.parametrize("engine", ENGINES)
