@@ -352,7 +352,8 @@ void test_refusing() {
   refuses("minbpe", "minbpe v1\n", unsupported, "minbpe");
   refuses("text", "what is this", malformed, "begins with \"what is this\"");
   const std::string ranks = tiktoken_file();
-  refuses("a rank twice", ranks + "eHk= 7\n", malformed, "line 259: rank 7 is already on line 8");
+  refuses("a rank twice", ranks + "eHk= 7\n", malformed,
+          "line 259: rank 7 is already on line 8");
   refuses("a token twice", ranks + "YWI= 300\n", malformed,
           "line 259: token \"ab\" is already on");
   refuses("no base64", ranks + "YWI 300\n", malformed, "line 259: \"YWI\" is not base64");
@@ -362,7 +363,8 @@ void test_refusing() {
   refuses("llama", gguf_file(false, 3, "llama"), unsupported, "SentencePiece BPE");
   refuses("gemma4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported, "text, not bytes");
   refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
-  refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed, "but the file has only 3000 bytes");
+  refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed,
+          "but the file has only 3000 bytes");
   refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "got 2");
   refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
   refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "after its end");
@@ -465,7 +467,8 @@ void test_growth() {
     body += number(part, 2, false) + number(part, 2, false);
   }
   body += varint(1) + varint(0) + varint(256 + COUNT);
-  refuses("tokens that double", with_sum(body), LoadError::MALFORMED, "merges a token of more than 255");
+  refuses("tokens that double", with_sum(body), LoadError::MALFORMED,
+          "merges a token of more than 255");
 }
 
 } // namespace

@@ -304,7 +304,10 @@ def test_save_never_replaces_a_device(tmp_path: Path) -> None:
         link = tmp_path / f"{Path(target).name}.json"
         link.symlink_to(target)
         before = os.lstat(target)
-        with deadline(), pytest.raises(VocabularyError, match=f"{link}: expected a regular file .*got {kind}"):
+        with (
+            deadline(),
+            pytest.raises(VocabularyError, match=f"{link}: expected a regular file .*got {kind}"),
+        ):
             made().save(link)
         after = os.lstat(target)
         assert (after.st_mode, after.st_ino) == (before.st_mode, before.st_ino)

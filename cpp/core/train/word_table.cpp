@@ -48,7 +48,8 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
   return key;
 }
 
-WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key, std::uint64_t position) {
+WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key,
+                                           std::uint64_t position) {
   std::size_t at = slot_index(key);
   for (; slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1)) {
     if (!(slots_[at].key == key))
@@ -71,7 +72,8 @@ WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key, std::
 }
 
 const Word *WordTable::find(ByteView bytes, const Key &key) const {
-  for (std::size_t at = slot_index(key); slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1))
+  for (std::size_t at = slot_index(key); slots_[at].word != 0;
+       at = (at + 1) & (slots_.size() - 1))
     if (slots_[at].key == key) {
       const Word &word = words_[slots_[at].word - 1];
       if (bytes.size <= MAX_EXACT_BYTES ||

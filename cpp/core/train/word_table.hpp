@@ -16,7 +16,8 @@ namespace pretok {
 class WordTable {
 public:
   // Results are the same for all hash keys.
-  explicit WordTable(const HashKey &hash_key = pretok::hash_key()) : hash_key_(hash_key), slots_(1024) {}
+  explicit WordTable(const HashKey &hash_key = pretok::hash_key())
+      : hash_key_(hash_key), slots_(1024) {}
 
   // The key of a byte string: the bytes themselves if they are few, else a hash.
   struct Key {
@@ -26,8 +27,8 @@ public:
     bool operator==(const Key &other) const { return low == other.low && high == other.high; }
   };
 
-  // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May read
-  // past the end of `bytes`, but not past `limit`.
+  // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May
+  // read past the end of `bytes`, but not past `limit`.
   Key prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Counts a word. `position` is its place in the texts; the table keeps the first one. Throws
   // std::length_error if the word has 4 GiB or more.
@@ -37,8 +38,9 @@ public:
   void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, position);
   }
-  // Adds all words of `other`, and empties it. Both tables must have the same hash key, and their
-  // words must have been added in the order of Word::first. After this, only tables can be added.
+  // Adds all words of `other`, and empties it. Both tables must have the same hash key, and
+  // their words must have been added in the order of Word::first. After this, only tables can
+  // be added.
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word.
   std::size_t longest() const { return longest_; }
