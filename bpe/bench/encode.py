@@ -121,10 +121,19 @@ def _answer(way: Way, calls: Calls, given: tuple[Any, ...]) -> Arrays:
 
 
 def passes(
-    way: Way, make: Callable[[], Calls], given: tuple[Any, ...], count: int
+    way: Way,
+    make: Callable[[], Calls],
+    given: tuple[Any, ...],
+    count: int,
+    warm_up: tuple[Any, ...] | None = None,
 ) -> tuple[float, ...]:
-    """Return the seconds of the first `count` passes of a new tokenizer over the same texts."""
+    """Return the seconds of the first `count` passes of a new tokenizer over the same texts.
+
+    Before them it encodes `warm_up`, if that is given, untimed.
+    """
     call = _call(way, make())
+    if warm_up is not None:
+        call(*warm_up)
     return tuple(seconds(call, *given) for _ in range(count))
 
 

@@ -94,9 +94,9 @@ def matrix_command(
     """Time every vocabulary, text and shape against the best peer of that cell.
 
     Arrays, lists and counts of the documents of a text are timed in the first pass of a new
-    tokenizer (cold), in the second, and in three more (warm, their median); a message of 42
-    characters call after call; loading until a word is encoded. All on one core, where the system
-    allows it.
+    tokenizer that has seen one word (cold), in the second, and in three more (warm, their median);
+    a message of 42 characters call after call; loading until a word is encoded. All on one core,
+    where the system allows it.
 
     Vocabularies keep their added tokens. A vocabulary of the list that is not on this machine is
     named. A peer whose ids differ, or that refuses a vocabulary, is left out of that cell and

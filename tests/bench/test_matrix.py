@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,8 +17,9 @@ import pytest
 from bench_peers import QUICK, TEXT, Equal, Failing, Liar, nothing, small_subject
 from bpe.bench.encode import ARRAYS, COUNTS
 from bpe.bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
+from bpe.bench.inputs import documents
 from bpe.bench.latency import bench_latency
-from bpe.bench.load import bench_load
+from bpe.bench.load import WORD, bench_load
 from bpe.bench.matrix import (
     COLUMNS,
     GROUP,
@@ -32,6 +36,7 @@ from bpe.bench.matrix import (
 )
 from bpe.bench.matrix_report import line, markdown, summary
 from bpe.bench.peer import OTHER_ANSWER
+from bpe.bench.peers.gigatoken import Gigatoken
 from bpe.bench.subject import Subject
 from bpe.bench.timing import OURS, Result, Settings
 from bpe.bench.vocabularies import LISTED, AbsentError, check_names, opened_vocabulary
@@ -87,6 +92,49 @@ def test_each_pass_has_its_row_and_who_differs_is_left_out(tmp_path: Path, backe
         assert one.absent["failing"] == "it fails with RuntimeError: out of order"
         assert one.work == {OURS: len(TEXT.encode()), "equal": len(TEXT.encode())}
         assert len(one.runs[OURS]) == LENIENT.rounds
+
+
+def test_each_new_tokenizer_encodes_a_word_before_it_is_timed(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+
+    class Recording(Equal):
+        def calls(self, subject: Subject) -> Any:
+            calls = super().calls(subject)
+            arrays = calls.arrays
+            assert arrays is not None
+
+            def recording(texts: list[str], threads: int) -> Any:
+                seen.append(texts)
+                return arrays(texts, threads)
+
+            return replace(calls, arrays=recording)
+
+    subject = small_subject(tmp_path)
+    list(bench_passes("t", TEXT, subject, [ARRAYS], [Recording()], QUICK, nothing))
+    texts = documents(TEXT)
+    assert seen == [texts, *QUICK.rounds * [[WORD], *PASSES * [texts]]]
+
+
+def test_gigatoken_gets_a_tokenizer_json_if_it_panics_on_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Tokenizer:
+        def __init__(self, path: Path) -> None:
+            asked.append(path.suffix)
+
+        @staticmethod
+        def from_tiktoken(path: Path, *_: object) -> None:
+            asked.append(path.suffix)
+            raise RuntimeError("panic")
+
+    module = SimpleNamespace(Tokenizer=Tokenizer)
+    monkeypatch.setitem(sys.modules, "gigatoken", module)
+    peer, subject = Gigatoken(), small_subject(tmp_path)
+    for _ in range(2):
+        assert isinstance(peer._tokenizer(subject, {}), Tokenizer)
+    assert asked == [".tiktoken", ".json", ".json"]
 
 
 def test_a_peer_without_a_cold_start_is_not_in_the_cold_row(tmp_path: Path) -> None:

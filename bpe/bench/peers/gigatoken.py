@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from bpe.bench.answers import Arrays, flattened
-from bpe.bench.peer import Calls, CannotError, Message, Peer
+from bpe.bench.peer import Calls, CannotError, Message, Peer, guarded
 from bpe.bench.peers.files import json_file
 from bpe.bench.subject import Subject
 
@@ -25,6 +26,9 @@ class Gigatoken(Peer):
     """gigatoken."""
 
     name = module = "gigatoken"
+
+    def __init__(self) -> None:
+        self._refused: set[Path] = set()
 
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a Tokenizer read from a .tiktoken file, or a tokenizer.json."""
@@ -66,8 +70,14 @@ class Gigatoken(Peer):
 
         name = "" if subject.preset is None else subject.preset.name
         scheme = GIGATOKEN_SCHEMES.get(name)
-        if scheme and subject.rank_file is not None and not subject.tokenizer.normalizer:
-            return gigatoken.Tokenizer.from_tiktoken(subject.rank_file, scheme, special_tokens)
+        ranks = subject.rank_file
+        if scheme and ranks and ranks not in self._refused and not subject.tokenizer.normalizer:
+            try:
+                with guarded(self.name):
+                    return gigatoken.Tokenizer.from_tiktoken(ranks, scheme, special_tokens)
+            except CannotError:
+                # It panics if merging cannot reach a token, but reads such a tokenizer.json.
+                self._refused.add(ranks)
         return gigatoken.Tokenizer(json_file(subject))
 
     def _scheme(self, subject: Subject) -> str:
