@@ -99,7 +99,7 @@ class TokenMatcher:
                     byte = patterns[first][depth]
                     while low < high and patterns[low][depth] == byte:
                         low += 1
-                    # Only the first pattern of the group, which is the shortest, can end at this node.
+                    # Only the first pattern, which is the shortest, can end at this node.
                     ends = len(patterns[first]) == depth + 1
                     self._add_child(node, byte, first if ends else None)
                     below.append((first + ends, low))
