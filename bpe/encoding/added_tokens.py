@@ -1,9 +1,9 @@
-"""AddedTokens: a search for added tokens in a text, before the text is split.
+"""Define AddedTokens, which searches a text for added tokens before the text is split.
 
 cpp/core/encode/added.hpp is the twin.
 
-Matching is leftmost-longest by comparison of bytes. It takes time linear in the text, however many
-tokens there are. The flags of AddedToken have the same meaning as in tokenizers.
+Matching is leftmost-longest by comparison of bytes. Its time is linear in the text for any
+number of tokens. The flags of AddedToken have the same meaning as in Hugging Face tokenizers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AddedToken:
 
     The argument `special` of a call decides what a `special` token becomes; any other added token
     always becomes its id. A `normalized` token is searched for in the normalized text, after all
-    tokens that are not. `lstrip` and `rstrip` include the white space before and after the token.
+    other tokens. `lstrip` and `rstrip` include the white space before and after the token.
     A `single_word` token is matched only if no word character is next to it.
     """
 
@@ -67,7 +67,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text, from byte `start` to `end`: an added token, or text between (None)."""
+    """A part of a text, from byte `start` to `end` (exclusive): an added token, or plain text (None)."""
 
     start: int
     end: int
@@ -154,14 +154,14 @@ class AddedTokens:
         for pattern, first, last in phase.matcher.matches(data, start, end):
             token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in tokenizers, no token is matched within it.
+                continue  # As in Hugging Face tokenizers, no token is matched within a skipped token.
             if token.single_word and (
                 self._is_word(_char_before(data, start, first))
                 or self._is_word(_char_at(data, last, end))
             ):
                 continue
             if token.special and self._treatment == "raise":
-                if done < first:  # A later phase may find an earlier token there.
+                if done < first:  # A later phase may find a token in the text before this one.
                     yield Segment(done, first, None)
                 raise SpecialTokenError(token.content, first)
             if token.lstrip:

@@ -27,7 +27,7 @@ _ERRORS = get_args(Errors)
 def resolve_pre_tokenizer(
     pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
 ) -> PreTokenizer | SupportsOffsets:
-    """Return the pre-tokenizer, or that of a preset, with this backend."""
+    """Return a pre-tokenizer, or the pre-tokenizer of a preset, with this backend."""
     if isinstance(pre_tokenizer, (str, Preset)):
         pre_tokenizer = get(pre_tokenizer, backend=backend)
     check_keeps_text(pre_tokenizer)
@@ -44,7 +44,7 @@ def resolve_pre_tokenizer(
 
 
 def check_keeps_text(pre_tokenizer: object) -> None:
-    """Raise UnsupportedError if `pre_tokenizer` drops text, which ids could not give back."""
+    """Raise UnsupportedError if `pre_tokenizer` drops text: ids could not decode to it."""
     preset = getattr(pre_tokenizer, "preset", None)
     if preset is not None and preset.drops_text:
         raise UnsupportedError(
@@ -114,7 +114,7 @@ def resolve_threads(threads: int | None) -> int:
 
 
 def validate_text(text: Text, errors: Errors) -> StrOrBytes:
-    """Return `text` as a backend takes it; raises TypeError, ValueError, UnicodeEncodeError."""
+    """Return `text` in the form for a backend; raises TypeError, ValueError, UnicodeEncodeError."""
     if errors not in _ERRORS:
         raise ValueError(
             f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"

@@ -1,4 +1,4 @@
-"""Backend: the pipeline of one vocabulary from text to ids, in C++ or in Python."""
+"""Define Backend, which encodes text with one vocabulary, in C++ or in Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """PythonBackend, or _core.Encoder in C++; both give the same results.
 
-    In a str, a surrogate pair is the character that it stands for, a lone surrogate is U+FFFD.
+    In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
+    U+FFFD.
     `added` comes from `make_added`. SpecialTokenError has the offset in bytes. `threads` bounds the
     number of threads; 0 lets the backend choose.
     """
@@ -54,7 +55,7 @@ class Backend(Protocol):
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the start and end of each in bytes of UTF-8."""
+        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         ...
 
     @property
@@ -64,7 +65,7 @@ class Backend(Protocol):
 
     @property
     def merges(self) -> Callable[[], NDArray[np.uint32]]:
-        """Return the merges, one a row; recover them from ranks if necessary."""
+        """Return the merges, one per row; recover them from ranks if necessary."""
         ...
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
@@ -72,7 +73,7 @@ class Backend(Protocol):
         ...
 
     def is_normal(self, text: StrOrBytes) -> bool:
-        """Return True only if `text` is in NFC; False leaves it open."""
+        """Return True only if `text` is in NFC; False may be returned for any text."""
         ...
 
     def normalized(self, data: bytes) -> bytes:
@@ -99,8 +100,8 @@ class Backend(Protocol):
     ) -> Calls:
         """Return replacements for `others`: encode, encode_array and count of Pipeline.
 
-        A replacement may encode a short text itself, with what `added` returns for the policy.
-        It passes every other call on to its original. See `all_take_fast_path` for the flags.
+        A replacement may encode a short text itself, with the AddedTokens that `added` returns
+        for the policy. It passes all other calls to the function that it replaces. See `all_take_fast_path` for the flags.
         """
         ...
 

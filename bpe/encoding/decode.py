@@ -1,4 +1,4 @@
-"""Ids to bytes and text: Decoder all at once, DecodeStream one by one."""
+"""Define Decoder, which decodes all ids at once, and DecodeStream, which decodes them as they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fast_call: let the native backend answer plain calls of a method without running Python code."""
+"""Define fast_call, which lets the native backend answer plain calls without Python code."""
 
 from __future__ import annotations
 

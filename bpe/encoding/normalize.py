@@ -1,4 +1,4 @@
-"""NFC of Unicode 9, which tokenizers (the engine of tokenizer.json files) implements."""
+"""Normalize to NFC of Unicode 9, as the engine of tokenizer.json files (tokenizers) does."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def is_normal(text: str) -> bool:
     >>> is_normal("café"), is_normal("cafe\\u0301")
     (True, False)
     """
-    # Any Unicode version of Python will do: text in NFC by a later one is in NFC by Unicode 9.
+    # The Unicode version of Python does not matter: text in NFC by a later version is in NFC by
+    # Unicode 9.
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 

@@ -1,4 +1,4 @@
-"""NormalizedSegment: a segment of a text that is normalized before it is encoded."""
+"""Define NormalizedSegment, a segment of a text that is normalized before it is encoded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NormalizedSegment:
         added: AddedTokenSearch,
         threads: int,
     ) -> None:
-        """Take the segment that begins at byte `start` of a text; `id` is that of its token."""
+        """Store the segment at byte `start` of a text; `id` is the id of its token, or None."""
         self._data = data
         self._start = start
         self._id = id
@@ -51,7 +51,7 @@ class NormalizedSegment:
             raise self._located(error) from None
 
     def spans(self, work: Work[Spans]) -> Spans:
-        """Return the ids, and the start and end of each in bytes of the whole text."""
+        """Return the ids, and the half-open span of each id in bytes of the whole text."""
         if self._id is not None:
             return (
                 np.array([self._id], np.uint32),
@@ -64,7 +64,7 @@ class NormalizedSegment:
         except SpecialTokenError as error:
             raise self._located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
-        # Every token has at least one byte, and so a first and a last code point. Only the token of
+        # Every token has at least one byte, so it has a first and a last code point. Only the token of
         # a prefix space may have none: clamp.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)

@@ -1,4 +1,4 @@
-"""ByteToCharOffsets: from offsets in UTF-8 to offsets in the str that was encoded."""
+"""Define ByteToCharOffsets, which converts byte offsets in UTF-8 to offsets in the encoded str."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ByteToCharOffsets:
             self._chars = np.append(np.flatnonzero(~is_second_of_pair), len(codes))
 
     def starts(self, offsets: Offsets) -> Offsets:
-        """Return the starts of the code points that hold the bytes at `offsets`."""
+        """Return the start of the code point that contains the byte at each of `offsets`."""
         if self._is_ascii:
             return offsets
         indices = np.searchsorted(self._bytes, offsets, side="right") - 1
@@ -38,7 +38,7 @@ class ByteToCharOffsets:
         return starts
 
     def ends(self, offsets: Offsets) -> Offsets:
-        """Return the ends of the code points that hold the bytes before `offsets`."""
+        """Return the end of the code point that contains the byte before each of `offsets`."""
         if self._is_ascii:
             return offsets
         ends: Offsets = self._chars[np.searchsorted(self._bytes, offsets, side="left")]

@@ -1,4 +1,4 @@
-"""Policies: from the argument `special` of a call to its search for added tokens."""
+"""Define Policies, which returns the added-token search for the argument `special` of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PythonBackend: the pipeline from text to ids in pure Python."""
+"""Define PythonBackend, which encodes text in pure Python."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class PythonBackend:
     def spans(
         self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0
     ) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the start and end of each in bytes of UTF-8."""
+        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         all_ids: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -126,10 +126,10 @@ class PythonBackend:
 
     @staticmethod
     def is_normal(text: StrOrBytes) -> bool:
-        """Return True only if `text` is in NFC; False leaves it open."""
+        """Return True only if `text` is in NFC; False may be returned for any text."""
         if isinstance(text, bytes):
             return is_normal(decode_utf8(text))
-        # A surrogate pair may stand for a character that can be composed.
+        # A surrogate pair may encode a character that composes with its neighbor.
         return is_normal(text) and not has_surrogates(text)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Conversion between str and UTF-8.
+"""Convert between str and UTF-8.
 
 Decoding keeps an invalid byte as a lone surrogate. Encoding replaces a lone surrogate by U+FFFD.
 """

@@ -71,7 +71,7 @@ def read_texts(
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
-        # Report a wrong name now, not after hours of training.
+        # Report a wrong file name now, not after hours of training.
         for path in items:
             if isinstance(path, os.PathLike):
                 _suffix_of(_name(path))
@@ -96,10 +96,9 @@ def _batches(
 def collect_batch(
     iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
 ) -> tuple[list[StrOrBytes], list[object], bool]:
-    """Return (batch, others, is_end): the next texts of `iterator`, up to a size of `enough`.
+    """Return (batch, others, is_end): the next texts of `iterator`, until their size is `enough`.
 
-    `others` holds the next item if it is not a str or bytes. `is_end` says that the iterator is
-    exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
+    `others` holds the next item if it is not a str or bytes. `is_end` is whether the iterator is exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
     counts `per_text` for each text besides its length. _core.gather is the twin.
     """
     batch: list[StrOrBytes] = []
@@ -167,7 +166,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
     while start < len(text):
         end = start + BLOCK
         if "\ud800" <= text[end - 1 : end] <= "\udbff":
-            end += 1  # the other half of a surrogate pair may follow
+            end += 1  # a low surrogate may follow
         yield encode_utf8(text[start:end])
         start = end
 

@@ -47,7 +47,7 @@ class WordCounts:
 
 
 class TextCounter(Protocol):
-    """Splits texts and counts their pre-tokens; raises TooLongError for a too long pre-token."""
+    """Splits texts and counts their pre-tokens; raises TooLongError if a pre-token is too long."""
 
     @property
     def collect_batch(self) -> corpus.CollectBatch:
@@ -176,7 +176,7 @@ class _NativeCounter:
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
         # A text with a too long pre-token fills a batch by itself (a character has up to 4 bytes).
-        # So the error comes before the next file is read, and names the right file.
+        # So the error is raised before the next file is read, and names the right file.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
@@ -214,7 +214,7 @@ class _NativeCounter:
             if cut:
                 yield text[:cut]
             held, size = [text[cut:]], size - cut
-            # The ends of some pre-tokens are not safe cuts, hence the 2.
+            # The factor 2 is needed because some ends of pre-tokens are not safe cuts.
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
             # Without a safe cut, double the size before the next try: the total time is linear.

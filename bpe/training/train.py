@@ -225,7 +225,7 @@ def _count(
 
 
 def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
-    """Yield `blocks`; pass the size of each to `advance` after it was used."""
+    """Yield `blocks`; pass the size of each block to `advance` after the caller has used it."""
     for block in blocks:
         yield block
         advance(len(block))

@@ -1,4 +1,4 @@
-"""Trainer: merge the most frequent pair of symbols, again and again.
+"""Define Trainer, which repeatedly merges the most frequent pair of symbols.
 
 cpp/core/train/trainer.hpp is the twin, with the same results.
 """
@@ -77,7 +77,7 @@ class Trainer:
     All words are concatenated in one list, with a slot for each byte. A symbol stores its id in its
     first and its last slot, so both neighbors are found in constant time. A heap entry is a pair
     with a count, which may be too high by now, and the places of the pair; a merge visits only
-    these places. All merges together take O(n log n) time in the size of the words.
+    these places. All merges together take O(n log n) time, where n is the size of the words.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Trainer:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that merges have made so far."""
+        """The number of tokens that merges have created so far."""
         return len(self._tokens) - 256
 
     def merges(self) -> NDArray[np.uint32]:
@@ -118,9 +118,9 @@ class Trainer:
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
     def origins(self) -> NDArray[np.uint32]:
-        """Return the merge that made each token, in order of creation.
+        """Return the first merge of each token, in order of creation.
 
-        `merges` lists it later if the same pair was merged again.
+        If a pair was merged again, `merges` has only its last merge.
         """
         return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._origins)])
 
@@ -195,7 +195,7 @@ class Trainer:
         """Return the places to merge at.
 
         BpeTrainer records the words that contain a pair, and merges all its places in these words.
-        A pair has two buckets if one of its tokens was made in two ways. Then a bucket covers the
+        A pair has two buckets if two different merges produced one of its tokens. Then a bucket covers the
         places of both buckets in its own words.
         """
         buckets = self._pairs[bucket.pair].buckets

@@ -1,4 +1,4 @@
-"""Blocks that cut a text at certain characters, and keep or drop them."""
+"""Define blocks that split a text at certain characters, and keep or drop these characters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _behavior_of_json(block_type: type[Block], name: object) -> Behavior:
 
 
 class _OneStage(Cutter):
-    """A block of one stage."""
+    """Base class of blocks with one stage."""
 
     def _stage(self, *rules: Rule, behavior: Behavior = "isolated", invert: bool = False) -> Stage:
         return Stage(rules, behavior=behavior, invert=invert, huggingface=self.to_json())
@@ -37,7 +37,7 @@ class _OneStage(Cutter):
 
 @dataclass(frozen=True)
 class Split(_OneStage):
-    """Cuts at each occurrence of the text `pattern`, from the left, by `behavior`.
+    """Splits at each occurrence of the text `pattern`; `behavior` says what becomes of the matches.
 
     `invert` swaps matches and the text between them. `pattern` is literal text; for published
     regular expressions use `pretok.from_pattern`. Raises DefinitionError if `pattern` is empty or
@@ -81,7 +81,7 @@ class Split(_OneStage):
 
 @dataclass(frozen=True)
 class Digits(_OneStage):
-    """Isolates each run of numbers (Nd, Nl, No), or each number with `individual_digits`.
+    """Isolates each run of numeric characters (Nd, Nl, No); with `individual_digits`, each character.
 
     >>> [part for part, _ in Digits(individual_digits=True).pre_tokenize_str("a12")]
     ['a', '1', '2']
@@ -98,7 +98,7 @@ class Digits(_OneStage):
 
 @dataclass(frozen=True)
 class Punctuation(_OneStage):
-    """Cuts at each character of HF_PUNCTUATION, by `behavior`.
+    """Splits at each character of HF_PUNCTUATION; `behavior` says what becomes of the character.
 
     >>> [part for part, _ in Punctuation("merged_with_previous").pre_tokenize_str("a, b")]
     ['a,', ' b']
@@ -138,7 +138,7 @@ class Whitespace(_OneStage):
 
 @dataclass(frozen=True)
 class WhitespaceSplit(_OneStage):
-    """Drops white space and keeps the text between.
+    """Drops white space and keeps the text between white space.
 
     >>> [part for part, _ in WhitespaceSplit().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi,', 'you_2!?']
@@ -163,7 +163,7 @@ class BertPreTokenizer(_OneStage):
 
 @dataclass(frozen=True)
 class CharDelimiterSplit(_OneStage):
-    """Drops the character `delimiter` and keeps the text between.
+    """Drops the character `delimiter` and keeps the text between delimiters.
 
     >>> [part for part, _ in CharDelimiterSplit("-").pre_tokenize_str("a-b--c")]
     ['a', 'b', 'c']
@@ -181,7 +181,7 @@ class CharDelimiterSplit(_OneStage):
 
 @dataclass(frozen=True)
 class FixedLength(_OneStage):
-    """Cuts after every `length` code points.
+    """Splits after every `length` code points.
 
     >>> [part for part, _ in FixedLength(3).pre_tokenize_str("abcde")]
     ['abc', 'de']

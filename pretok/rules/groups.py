@@ -1,4 +1,4 @@
-"""Cut a run into groups counted from its end, like the thousands of a number."""
+"""Split a run into groups counted from its end, like the thousands groups of a number."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Groups(Rule):
         size, at_least = self.size, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # One scan serves every group of the run.
+            # One scan finds the end of the run for all of its groups.
             if start >= text.group_end:
                 text.group_end = text.members[body].find(OUT, start)
             end = text.group_end

@@ -25,7 +25,7 @@ from pretok.rules.base import (
 
 @dataclass(frozen=True, init=False)
 class Literal(Rule):
-    r"""`(?:one|two|...)`: match the first of `texts` found at the position.
+    r"""`(?:one|two|...)`: match the first of `texts` that occurs at the position.
 
     Raises DefinitionError if `texts` is empty or has a member that is empty or not a str.
 
@@ -166,7 +166,7 @@ def _literal(text: Text, start: int, literal: str) -> int:
 
 
 def _chars(*texts: str) -> list[CharSet]:
-    """Return a list of one set, the characters of `texts`; an empty list if there are none."""
+    """Return [the set of the characters of `texts`], or [] if `texts` have no characters."""
     chars = NOTHING
     for char in sorted(set("".join(texts))):
         chars |= code_points(char)

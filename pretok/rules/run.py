@@ -1,4 +1,4 @@
-"""Match a run of one character set, with an optional lead before and tail after it."""
+"""Match a run of one character set, with an optional lead before it and a tail after it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from pretok.rules.base import (
 class Run(Rule):
     r"""`lead?body{at_least,at_most}tail*`: a run with an optional lead and tail.
 
-    `lead_required` makes the lead mandatory; `tail_at_most` limits the tail. `lead` and `body` must
-    be disjoint, or matching would need backtracking; raises DefinitionError otherwise. A plain
-    `lead?body+` may overlap, because either set may consume a shared code point with equal results.
+    `lead_required` makes the lead mandatory; `tail_at_most` limits the tail. Raises
+    DefinitionError if `lead` and `body` share members, because matching would need backtracking.
+    They may share members only in a plain `lead?body+`, where the match ends at the same code
+    point whichever of the two sets consumes it.
     `tail` may overlap `body`: the body consumes all it can, and the tail begins after it.
 
     >>> from pretok.charsets.sets import LETTER, NEWLINE, NUMBER

@@ -1,4 +1,4 @@
-"""Match white space, as in the white-space alternatives of published patterns."""
+"""Match white space, like the white-space alternatives of published patterns."""
 
 from __future__ import annotations
 
@@ -37,11 +37,15 @@ ALL = Through.ALL
 
 @dataclass(frozen=True)
 class Spaces(Rule):
-    r"""White space (`\s`), up to the end that `through` names.
+    r"""A run of white space (`\s`); `through` selects where the match ends.
 
-    END_OF_TEXT `\s++$`: the whole run if the text ends with it. LAST_NEWLINE `\s*[\r\n]+`: through
-    the last line break in the run. ALL_BUT_LAST `\s+(?!\S)`: the whole run if the text ends with
-    it, else all but its last code point, if it has two or more. ALL `\s+`: the whole run.
+    - END_OF_TEXT `\s++$` matches the whole run, but only at the end of the text.
+    - LAST_NEWLINE `\s*[\r\n]+` matches up to and including the last line break of the run.
+    - ALL_BUT_LAST `\s+(?!\S)` matches the whole run at the end of the text. Elsewhere, it matches
+      all but the last code point of a run of two or more.
+    - ALL `\s+` matches the whole run.
+
+
     ALL_BUT_LAST and ALL may have limits: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
     """
 
