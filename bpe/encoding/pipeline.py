@@ -106,7 +106,7 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[0]
+        encode = self.calls()[0] if to_normalize else self.encode
         normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
         for index, ids in normalized.items():
             rows[index] = ids
@@ -125,7 +125,7 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[1]
+        encode = self.calls()[1] if to_normalize else self.encode_array
         normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
         return _insert_rows(ids, offsets, normalized)
 
