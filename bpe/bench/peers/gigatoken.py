@@ -19,7 +19,7 @@ GIGATOKEN_SCHEMES = {
     "qwen2": "qwen2",
     "o200k": "o200k",
 }
-"""What gigatoken calls the split of each preset."""
+"""The name of the split of each preset in gigatoken."""
 
 
 class Gigatoken(Peer):

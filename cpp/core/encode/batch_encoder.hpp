@@ -30,7 +30,7 @@ public:
 private:
   struct CacheMiss;
 
-  // What a batch consists of. The ids of a segment are those of its merges; a pre-token may
+  // The kind of item in a batch. The ids of a segment are those of its merges; a pre-token may
   // also be a token that no merges make (Vocabulary::unreachable_tokens).
   enum class Unit { PRE_TOKEN, SEGMENT };
 
