@@ -42,13 +42,13 @@ template <typename T> struct Unwritten : std::allocator<T> {
 using Offsets = std::vector<std::int64_t, Unwritten<std::int64_t>>;
 
 // Splitting writes the ends of pre-tokens directly into `offsets`.
-class OffsetsOutput {
+class OffsetsOutput final : public EndOutput {
 public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
 
-  void add(std::size_t end) { offsets_.push_back(static_cast<std::int64_t>(end)); }
+  void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
-           const std::uint16_t *offsets) {
+           const std::uint16_t *offsets) override {
     // A signed type may be written through its unsigned type, but not through another one of
     // the same size.
     if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
@@ -62,7 +62,7 @@ public:
       offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + found);
     }
   }
-  void flush() {}
+  void flush() override {}
 
   static constexpr std::size_t MAX_ENDS =
       ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING; // at a time
@@ -263,7 +263,7 @@ private:
     bounds.push_back(0);
     if (pre_tokenizer_.has_fast_path()) {
       OffsetsOutput output(bounds);
-      Splitter(pre_tokenizer_, source, kernels(), output).split();
+      pre_tokenizer_.split(source, kernels(), output);
     } else {
       pre_tokenizer_.spans(source, kernels(), [&bounds](std::size_t, std::size_t end, int) {
         bounds.push_back(static_cast<std::int64_t>(end));

@@ -44,7 +44,8 @@ pretok_status find_pre_tokenizer(const char *name, const char *unicode,
   const Preset *preset = find_preset(name);
   if (preset == nullptr)
     return unknown_preset(name, error);
-  return make_pre_tokenizer(preset->name, preset->words, preset->word_count,
+  const std::vector<std::uint32_t> words = preset->words();
+  return make_pre_tokenizer(preset->name, words.data(), words.size(),
                             unicode != nullptr ? unicode : preset->unicode, result, error);
 }
 

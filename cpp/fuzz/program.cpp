@@ -38,7 +38,7 @@ Record raw_words(Input &input) {
 // Returns the words of a preset with up to 7 changes.
 Record patched_words(Input &input) {
   const Preset &preset = preset_at(input.below(preset_count()));
-  Record words(preset.words, preset.words + preset.word_count);
+  Record words = preset.words();
   for (std::size_t left = input.below(8); left != 0; --left) {
     const std::size_t at = (input.byte() * std::size_t{256} + input.byte()) % words.size();
     switch (input.below(5)) {

@@ -409,7 +409,7 @@ std::vector<StageProgram> mixed_stages(Random &source) {
   for (std::size_t left = 2 + source() % 3; left != 0; --left) {
     const Preset &preset = preset_at(source() % preset_count());
     std::vector<StageProgram> known;
-    if (read_stages(preset.words, preset.word_count, known) == nullptr)
+    if (read_stages(preset.words(), known) == nullptr)
       stages.push_back(known[source() % known.size()]);
     if (stages.back().behavior == Behavior::REMOVED)
       stages.back().behavior = Behavior::ISOLATED;
@@ -426,7 +426,7 @@ int main(int count, char **arguments) {
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (const char *wrong = read_stages(preset.words, preset.word_count, stages)) {
+    if (const char *wrong = read_stages(preset.words(), stages)) {
       std::printf("%s: %s\n", preset.names, wrong);
       return 1;
     }

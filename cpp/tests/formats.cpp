@@ -204,10 +204,10 @@ std::string compact_head(std::uint32_t flags, const std::string &preset) {
   std::string body = varint(flags) + varint(static_cast<std::uint32_t>(preset.size())) + preset;
   body += "\x04" + std::string("16.0");
   if ((flags & OWN_PRESET) != 0) {
-    const Preset &words = *find_preset("qwen2");
-    body += varint(static_cast<std::uint32_t>(words.word_count));
-    for (std::size_t i = 0; i < words.word_count; ++i)
-      body += varint(words.words[i]);
+    const std::vector<std::uint32_t> words = find_preset("qwen2")->words();
+    body += varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      body += varint(word);
   }
   body += varint(1) + varint(258) + varint(0); // before a text, and behind it
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
@@ -325,7 +325,7 @@ void test_reading() {
          "a .pretok file with a preset that is not there");
   spec = {};
   expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
-             spec.program.size() == find_preset("qwen2")->word_count,
+             spec.program.size() == find_preset("qwen2")->words().size(),
          "a .pretok file with a preset of its own");
 }
 

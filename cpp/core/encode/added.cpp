@@ -124,6 +124,43 @@ AddedTokens AddedTokens::of_phase(bool normalized) const {
   return result;
 }
 
+Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
+                                 std::size_t start, std::size_t end,
+                                 const OnSegment &emit) const {
+  const Finder &finder = *finders_[phase];
+  std::size_t done = start;
+  Spaces spaces; // the last run that `rstrip` included
+  Refusal refusal;
+  const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
+    const AddedToken &token = finder.tokens[pattern];
+    if (token.special && treatment_ == Treatment::TEXT)
+      return true; // As in tokenizers, its bytes are not searched for other tokens.
+    if (token.single_word &&
+        (is_word_before(data, start, first) || is_word_at(data, last, end)))
+      return true;
+    const bool is_refused = token.special && treatment_ == Treatment::RAISE;
+    if (token.lstrip && !is_refused)
+      first = skip_back(data, start, done, first);
+    if (token.rstrip && !is_refused)
+      last = skip(data, last, end, spaces);
+    if (first >= last)
+      return true;
+    // The first refused token in the text counts, in any phase.
+    if (done < first)
+      refusal = search(phase + 1, data, done, first, emit);
+    if (refusal.token == nullptr && is_refused)
+      refusal = {&token, first};
+    if (refusal.token != nullptr)
+      return false;
+    emit(Segment{first, last, &token});
+    done = last;
+    return true;
+  };
+  if (!finder.matcher.each_match(data, at, end, visit))
+    return refusal;
+  return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
+}
+
 ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,
                                       std::size_t to) const {
   ClearPlaces clear{from, to};

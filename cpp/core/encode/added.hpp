@@ -1,6 +1,8 @@
 // Finds added tokens in a text before it is split. bpe/encoding/added_tokens.py is the twin.
 #pragma once
 
+#include "core/base/function_ref.hpp"
+#include "core/base/noinline.hpp"
 #include "core/encode/token_matcher.hpp"
 #include "core/unicode/word_characters.hpp"
 
@@ -42,6 +44,8 @@ struct Refusal {
 // Finds added tokens. Copies share the search tables.
 class AddedTokens {
 public:
+  using OnSegment = FunctionRef<void(const Segment &)>;
+
   // `words` are the word characters; only `single_word` tokens use them. With `nfc` the text is
   // normalized, and so are the contents of normalized tokens. If two tokens then have the same
   // bytes, a special token wins, then the first of `tokens`. The treatment is ALLOW. Throws
@@ -57,8 +61,7 @@ public:
 
   // Calls emit(segment) for each Segment of a text, in order. Text segments are not empty.
   // Stops at a refused token. Linear time for any tokens.
-  template <typename Emit>
-  Refusal split(const std::uint8_t *data, std::size_t size, Emit &&emit) const {
+  Refusal split(const std::uint8_t *data, std::size_t size, const OnSegment &emit) const {
     return search(0, data, 0, size, emit);
   }
 
@@ -94,9 +97,8 @@ private:
     std::size_t end = 0;
   };
 
-  template <typename Emit>
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
-                 std::size_t end, Emit &emit) const {
+                 std::size_t end, const OnSegment &emit) const {
     // Inlined: in most texts no byte could begin a token.
     for (; phase < finders_.size(); ++phase) {
       const std::size_t at = finders_[phase]->matcher.next(data, start, end);
@@ -109,42 +111,9 @@ private:
   }
 
   // Like `search`; no token of this phase begins before `at`.
-  template <typename Emit>
-  Refusal search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
-                      std::size_t start, std::size_t end, Emit &emit) const {
-    const Finder &finder = *finders_[phase];
-    std::size_t done = start;
-    Spaces spaces; // the last run that `rstrip` included
-    Refusal refusal;
-    const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
-      const AddedToken &token = finder.tokens[pattern];
-      if (token.special && treatment_ == Treatment::TEXT)
-        return true; // As in tokenizers, its bytes are not searched for other tokens.
-      if (token.single_word &&
-          (is_word_before(data, start, first) || is_word_at(data, last, end)))
-        return true;
-      const bool is_refused = token.special && treatment_ == Treatment::RAISE;
-      if (token.lstrip && !is_refused)
-        first = skip_back(data, start, done, first);
-      if (token.rstrip && !is_refused)
-        last = skip(data, last, end, spaces);
-      if (first >= last)
-        return true;
-      // The first refused token in the text counts, in any phase.
-      if (done < first)
-        refusal = search(phase + 1, data, done, first, emit);
-      if (refusal.token == nullptr && is_refused)
-        refusal = {&token, first};
-      if (refusal.token != nullptr)
-        return false;
-      emit(Segment{first, last, &token});
-      done = last;
-      return true;
-    };
-    if (!finder.matcher.each_match(data, at, end, visit))
-      return refusal;
-    return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
-  }
+  PRETOK_NOINLINE Refusal search_from(std::size_t at, std::size_t phase,
+                                      const std::uint8_t *data, std::size_t start,
+                                      std::size_t end, const OnSegment &emit) const;
 
   AddedTokens() = default;
   AddedTokens of_phase(bool normalized) const;

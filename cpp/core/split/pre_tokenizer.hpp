@@ -2,6 +2,8 @@
 // a text of its own. pretok/machine/staged.py is its twin.
 #pragma once
 
+#include "core/base/function_ref.hpp"
+#include "core/base/noinline.hpp"
 #include "core/split/fast/neighbors.hpp"
 #include "core/split/fast/splitter.hpp"
 #include "core/split/machine.hpp"
@@ -19,6 +21,8 @@ namespace pretok {
 // Immutable; linear time.
 class PreTokenizer {
 public:
+  using OnPiece = FunctionRef<void(std::size_t start, std::size_t end, int rule)>;
+
   // There is at least one stage.
   PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table);
 
@@ -39,30 +43,18 @@ public:
 
   // Whether Splitter can split by all stages at once.
   bool has_fast_path() const { return has_fast_path_; }
-  // The Rules of Splitter, if has_fast_path().
-  const NeighborTable &neighbors() const { return *neighbors_; }
-  bool resumes_anywhere() const { return stages_.size() == 1; }
-  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
-  template <typename Source, typename Emit>
-  void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
-    if (stages_.size() == 1) {
-      stages_.front().machine.run(text, from, to, false, emit);
-      return;
-    }
-    // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
-    const std::size_t end = to < text.size() ? text.next(to) : to;
-    const auto put = [&](std::size_t, std::size_t at, int rule) {
-      if (at <= to)
-        emit(at, rule);
-    };
-    cut<true>(0, part_of(text.source, from, end, classes()), from, GAP, kernels(), put);
+  // Adds the end of each pre-token to `ends`, if has_fast_path().
+  template <typename Source>
+  void split(const Source &source, const Kernels &use, EndOutput &ends) const {
+    Splitter(Rules{*this, stages_.size() == 1 ? &stages_.front() : nullptr}, source, use, ends)
+        .split();
   }
 
   // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
   // gap keeps the rule of the stage before.
-  template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
+  template <typename Source> void steps(const Source &source, const OnPiece &emit) const {
     if (source.size() != 0)
-      cut<true>(0, source, 0, GAP, kernels(), emit);
+      cut(0, source, 0, GAP, nullptr, emit);
   }
   // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
   template <typename Source, typename Emit>
@@ -70,16 +62,10 @@ public:
     if (source.size() == 0)
       return;
     if (!has_fast_path_)
-      return cut<false>(0, source, 0, GAP, use, emit);
-    std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) {
-        emit(start, found[i], GAP);
-        start = found[i];
-      }
-    };
-    EndBuffer ends(put_all);
-    Splitter(*this, source, use, ends).split();
+      return cut(0, source, 0, GAP, &use, emit);
+    auto pieces = pieces_of_ends(emit);
+    EndBuffer ends(pieces);
+    split(source, use, ends);
   }
 
 private:
@@ -91,26 +77,42 @@ private:
     std::optional<NeighborTable> neighbors; // if ISOLATED, without a fast path for all stages
   };
 
-  // One stage as the Rules of Splitter.
-  struct StageRules {
-    const Stage &stage;
+  // One stage, or all of them, as the Rules of Splitter.
+  struct Rules {
+    const PreTokenizer &all;
+    const Stage *only; // nullptr: all stages
 
-    const NeighborTable &neighbors() const { return *stage.neighbors; }
-    bool resumes_anywhere() const { return true; }
-    bool end_matters(std::uint8_t last) const { return has(stage.machine.spaces(), last); }
+    const NeighborTable &neighbors() const {
+      return only != nullptr && only->neighbors ? *only->neighbors : *all.neighbors_;
+    }
+    bool resumes_anywhere() const { return only != nullptr; }
+    bool end_matters(std::uint8_t last) const {
+      return has(only != nullptr ? only->machine.spaces() : all.spaces_, last);
+    }
     template <typename Source, typename Emit>
     void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
-      stage.machine.run(text, from, to, false, emit);
+      if (only != nullptr) {
+        only->machine.run(text, from, to, false, emit);
+        return;
+      }
+      // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
+      const std::size_t end = to < text.size() ? text.next(to) : to;
+      const auto put = [&](std::size_t, std::size_t at, int rule) {
+        if (at <= to)
+          emit(at, rule);
+      };
+      all.cut(0, part_of(text.source, from, end, all.classes()), from, GAP, nullptr, put);
     }
   };
 
   // In smaller texts the fast path costs more than it saves.
   static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
 
-  // `piece` starts at `at`.
-  template <bool with_rules, typename Source, typename Emit>
-  void cut(std::size_t index, const Source &piece, std::size_t at, int rule, const Kernels &use,
-           Emit &emit) const {
+  // Cuts a piece that starts at `at` by the stages from `index` on: by the fast path of each
+  // stage, unless `use` is nullptr.
+  template <typename Source>
+  PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
+                           const Kernels *use, const OnPiece &emit) const {
     const Stage &stage = stages_[index];
     const bool is_last = index + 1 == stages_.size();
     const auto put = [&](std::size_t start, std::size_t end, int stage_rule) {
@@ -118,9 +120,8 @@ private:
       if (is_last)
         emit(at + start, at + end, number);
       else
-        cut<with_rules>(index + 1,
-                        part_of(piece, start, end, stages_[index + 1].machine.classes()),
-                        at + start, number, use, emit);
+        cut(index + 1, part_of(piece, start, end, stages_[index + 1].machine.classes()),
+            at + start, number, use, emit);
     };
     std::size_t start = 0;
     if (stage.behavior != Behavior::ISOLATED) {
@@ -133,28 +134,25 @@ private:
       applier.finish();
       return;
     }
-    if constexpr (!with_rules)
-      if (piece.size() >= WORTH_THE_FAST_PATH)
-        return cut_fast(stage, piece, use, put);
+    if (use != nullptr && piece.size() >= WORTH_THE_FAST_PATH) {
+      auto pieces = pieces_of_ends(put);
+      EndBuffer ends(pieces);
+      return Splitter(Rules{*this, &stage}, piece, *use, ends).split();
+    }
     stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
       put(start, end, stage_rule);
       start = end;
     });
   }
 
-  template <typename Source, typename Put>
-  static void cut_fast(const Stage &stage, const Source &piece, const Kernels &use,
-                       const Put &put) {
-    std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+  // Returns a sink of EndBuffer that calls emit(start, end, GAP).
+  template <typename Emit> static auto pieces_of_ends(const Emit &emit) {
+    return [&emit, start = std::size_t{0}](const std::size_t *ends, std::size_t count) mutable {
       for (std::size_t i = 0; i < count; ++i) {
-        put(start, found[i], GAP);
-        start = found[i];
+        emit(start, ends[i], GAP);
+        start = ends[i];
       }
     };
-    EndBuffer ends(put_all);
-    const StageRules rules{stage};
-    Splitter(rules, piece, use, ends).split();
   }
 
   std::vector<Stage> stages_;
@@ -172,7 +170,7 @@ void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
   EndBuffer ends(sink);
   if (pre_tokenizer.has_fast_path())
-    return Splitter(pre_tokenizer, source, use, ends).split();
+    return pre_tokenizer.split(source, use, ends);
   pre_tokenizer.spans(source, use,
                       [&ends](std::size_t, std::size_t end, int) { ends.add(end); });
   ends.flush();
@@ -184,7 +182,7 @@ std::size_t count(const PreTokenizer &pre_tokenizer, const Source &source,
                   const Kernels &use = kernels()) {
   EndCounter counter;
   if (pre_tokenizer.has_fast_path())
-    Splitter(pre_tokenizer, source, use, counter).split();
+    pre_tokenizer.split(source, use, counter);
   else
     pre_tokenizer.spans(source, use,
                         [&](std::size_t, std::size_t end, int) { counter.add(end); });

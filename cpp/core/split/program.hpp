@@ -33,5 +33,9 @@ std::uint32_t look_ahead(const Rule &rule);
 // Reads `size` words into `stages`, which is empty. Returns nullptr or the error.
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages);
+inline const char *read_stages(const std::vector<std::uint32_t> &words,
+                               std::vector<StageProgram> &stages) {
+  return read_stages(words.data(), words.size(), stages);
+}
 
 } // namespace pretok

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/bits.hpp"
+#include "core/base/noinline.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/split/fast/boundaries.hpp"
 #include "core/split/fast/class_buffer.hpp"
@@ -31,23 +32,38 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
   use.read_32(text.classes(), text.data() + at, text.size() - at, buffer);
 }
 
+// Takes the ends of pre-tokens, in order. The calls are virtual, so that splitting is compiled
+// once; most of them add a whole buffer.
+class EndOutput {
+public:
+  virtual void add(std::size_t end) = 0;
+  // Adds the ends of a buffer that starts at `base`; `offsets` are those of a ClassBuffer, or
+  // nullptr.
+  virtual void add(const Kernels &use, const std::uint64_t *words, std::size_t count,
+                   std::size_t base, const std::uint16_t *offsets) = 0;
+  virtual void flush() = 0;
+
+protected:
+  ~EndOutput() = default;
+};
+
 // Passes the ends of pre-tokens to a sink, a buffer at a time.
-template <typename Sink> class EndBuffer {
+template <typename Sink> class EndBuffer final : public EndOutput {
 public:
   explicit EndBuffer(Sink &sink) : sink_(sink) {}
 
-  void add(std::size_t end) {
+  void add(std::size_t end) override {
     if (count_ == ends_.size())
       flush();
     ends_[count_++] = end;
   }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
-           const std::uint16_t *offsets) {
+           const std::uint16_t *offsets) override {
     flush();
     count_ = use.bits_to_positions(words, count, base, offsets, ends_.data());
     flush();
   }
-  void flush() {
+  void flush() override {
     if (count_ != 0)
       sink_(static_cast<const std::size_t *>(ends_.data()), count_);
     count_ = 0;
@@ -60,14 +76,14 @@ private:
 };
 
 // Counts pre-tokens without storing their ends.
-class EndCounter {
+class EndCounter final : public EndOutput {
 public:
-  void add(std::size_t) { ++total_; }
+  void add(std::size_t) override { ++total_; }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t,
-           const std::uint16_t *) {
+           const std::uint16_t *) override {
     total_ += use.count_bits(words, count);
   }
-  void flush() {}
+  void flush() override {}
   std::size_t total() const { return total_; }
 
 private:
@@ -83,13 +99,13 @@ private:
 //                                    unresolved; `last` is the class of the last code point;
 //   run(text, from, to, emit)        calls emit(end, rule) for each pre-token from `from` to
 //                                    the first boundary at or after `to`.
-template <typename Rules, typename Source, typename Output> class Splitter {
+template <typename Rules, typename Source> class Splitter {
 public:
-  Splitter(const Rules &rules, const Source &source, const Kernels &use, Output &output)
+  Splitter(const Rules &rules, const Source &source, const Kernels &use, EndOutput &output)
       : rules_(rules), use_(use), text_(source, false), boundaries_(rules.neighbors()),
         output_(output) {}
 
-  void split() {
+  PRETOK_NOINLINE void split() {
     const std::size_t size = text_.size();
     std::uint8_t last = END;
     for (std::size_t at = 0; at < size; at += buffer_.units) {
@@ -234,13 +250,13 @@ private:
     return beyond;
   }
 
-  const Rules &rules_;
+  const Rules rules_;
   const Kernels &use_;
   Text<Source> text_;
   ClassBuffer buffer_;
   RelationBits relation_bits_;
   Boundaries boundaries_;
-  Output &output_;
+  EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
   std::size_t resume_ = 0;    // where the rules can begin to find it
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
