@@ -89,7 +89,7 @@ inline Example make_example(Input &input) {
     for (std::uint32_t &part : parts) {
       const std::uint8_t choice = input.byte();
       // Each part is a byte that is common in the texts, or an earlier longer token.
-      static const std::string BYTES = " abs1\n't\xE4\xB8\xAD\xD0\xBE\x80\xF0\x9F\x98";
+      static const std::string BYTES = " abs1\n't\xE1\x84\x81\xD0\xBE\x80\xF0\x9F\x98";
       if ((choice & 1) == 0 && added.size() > 256)
         part = static_cast<std::uint32_t>(added.size() - 1 - choice / 2 % (added.size() - 256));
       else

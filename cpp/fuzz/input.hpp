@@ -96,7 +96,7 @@ public:
                                         "\xE0\xA4\x95",
                                         "\xE0\xA4\xBF",
                                         "\xE4\xB8\xAD",
-                                        "\xE6\x96\x87",
+                                        "\xE1\x84\x81",
                                         "\xE3\x80\x80",
                                         "\xE3\x80\x87",
                                         "\xE3\x81\x82",

@@ -154,7 +154,7 @@ private:
   // bytes. Emoji follow from FIRST_EMOJI_INDEX on.
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // Fuzz targets build the tables for each input. Full tables would take most of the time.
-  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x5000;
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x2000;
 #else
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
 #endif
