@@ -85,7 +85,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                     begin = ends[i];
                   }
                 });
-          if (worker.scratch.has(data))
+          if (worker.scratch.owns(data))
             worker.waiting.finish(); // before the scratch memory is reused
           return true;
         };
