@@ -36,8 +36,8 @@ PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m25
 PRETOK_AVX512 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *stop,
                                 const std::uint8_t *end, std::uint16_t *&to) {
   using namespace avx512;
-  const __m512i next = _mm512_add_epi8(byte_indices(), _mm512_set1_epi8(1));
-  const __m512i one_further = _mm512_add_epi8(byte_indices(), _mm512_set1_epi8(2));
+  const __m512i next = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(1));
+  const __m512i one_further = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(2));
   while (at < stop && end - at >= 64) {
     const __m512i bytes = _mm512_loadu_si512(at);
     if (_mm512_movepi8_mask(bytes) == 0) {

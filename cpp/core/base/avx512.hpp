@@ -27,7 +27,7 @@ PRETOK_AVX512 inline __mmask64 first_64(std::size_t count) {
 }
 
 // Returns the bytes 0, 1, ..., 63: the index of each byte of a vector.
-PRETOK_AVX512 inline __m512i byte_indices() {
+PRETOK_AVX512 inline __m512i ascending_bytes() {
   return _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46,
                          45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28,
                          27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,

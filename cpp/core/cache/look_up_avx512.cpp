@@ -117,7 +117,7 @@ PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &pr
       miss_bits |= std::uint64_t{_pext_u32(other, 0x55)} << (i - begin);
     }
     const __m512i positions = _mm512_add_epi8(
-        counting(), _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
+        ascending_bytes(), _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
     _mm512_storeu_si512(probe.misses.data() + probe.miss_count,
                         _mm512_maskz_compress_epi8(miss_bits, positions));
     probe.miss_count += static_cast<std::size_t>(_mm_popcnt_u64(miss_bits));

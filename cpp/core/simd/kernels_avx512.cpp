@@ -82,12 +82,12 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
   const __mmask64 starts = ~block.tails & valid;
   if (buffer.one_unit_each)
     buffer.start_offsets(filled);
-  store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, byte_indices()),
+  store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, ascending_bytes()),
                 at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
   // `classes` gets the classes of code points beyond ASCII, packed. The expand at the end
   // merges them with the classes of ASCII.
-  const __m512i leads = _mm512_maskz_compress_epi8(two, byte_indices());
+  const __m512i leads = _mm512_maskz_compress_epi8(two, ascending_bytes());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
   for (std::size_t i = 0; i < beyond_ascii; i += 16)
@@ -121,7 +121,7 @@ PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
       _mm512_storeu_si512(buffer.classes() + filled,
                           _mm512_permutex2var_epi8(low, bytes, high));
       if (!buffer.one_unit_each)
-        store_offsets(buffer.offsets() + filled, byte_indices(), at);
+        store_offsets(buffer.offsets() + filled, ascending_bytes(), at);
       const std::size_t taken = std::min<std::size_t>(64, size - at);
       filled += taken;
       at += taken;
@@ -297,7 +297,7 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
 // Stores the positions of the one bits in `word`, plus `base`. May write up to PADDING more.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
-  const __m512i positions = _mm512_maskz_compress_epi8(word, byte_indices());
+  const __m512i positions = _mm512_maskz_compress_epi8(word, ascending_bytes());
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
   const __m128i first = _mm512_castsi512_si128(positions);

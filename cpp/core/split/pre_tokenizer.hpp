@@ -1,5 +1,5 @@
-// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it as
-// a text of its own. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it, as
+// if the piece were a whole text. pretok/machine/staged.py is its twin.
 #pragma once
 
 #include "core/split/fast/neighbors.hpp"
@@ -30,16 +30,16 @@ public:
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
   }
-  // Whether a stage drops parts of the text.
+  // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the table of the leading ISOLATED stages that share the alphabet of the first one,
-  // or nullptr. A BOUNDARY of it is one of the split.
+  // Returns the table of the ISOLATED stages before any other that share the alphabet of the
+  // first one, or nullptr. A BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
-  // Whether Splitter can split by all stages at once.
+  // Returns whether Splitter can split by all stages at once.
   bool has_fast_path() const { return has_fast_path_; }
-  // The Rules of Splitter, if has_fast_path().
+  // The next four members are the `Rules` of Splitter. They need has_fast_path().
   const NeighborTable &neighbors() const { return *neighbors_; }
   bool resumes_anywhere() const { return stages_.size() == 1; }
   bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
@@ -49,7 +49,8 @@ public:
       stages_.front().machine.run(text, from, to, false, emit);
       return;
     }
-    // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
+    // A BOUNDARY depends only on the two code points around it. So one code point after `to`
+    // shows whether `to` is a boundary.
     const std::size_t end = to < text.size() ? text.next(to) : to;
     const auto put = [&](std::size_t, std::size_t at, int rule) {
       if (at <= to)
@@ -58,8 +59,8 @@ public:
     cut<true>(0, part_of(text.source, from, end, classes()), from, GAP, kernels(), put);
   }
 
-  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
-  // gap keeps the rule of the stage before.
+  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. For
+  // a gap, `rule` is that of the piece in the stage before.
   template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
     if (source.size() != 0)
       cut<true>(0, source, 0, GAP, kernels(), emit);
@@ -72,10 +73,10 @@ public:
     if (!has_fast_path_)
       return cut<false>(0, source, 0, GAP, use, emit);
     std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+    const auto put_all = [&](const std::size_t *buffered, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) {
-        emit(start, found[i], GAP);
-        start = found[i];
+        emit(start, buffered[i], GAP);
+        start = buffered[i];
       }
     };
     EndBuffer ends(put_all);
@@ -87,8 +88,8 @@ private:
     Machine machine;
     Behavior behavior;
     bool invert;
-    int rules_before;
-    std::optional<NeighborTable> neighbors; // if ISOLATED, without a fast path for all stages
+    int rules_before;                       // number of rules of the stages before
+    std::optional<NeighborTable> neighbors; // set if ISOLATED and not has_fast_path_
   };
 
   // One stage as the Rules of Splitter.
@@ -104,10 +105,11 @@ private:
     }
   };
 
-  // In smaller texts the fast path costs more than it saves.
-  static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
+  // In a smaller piece, in code units, the fast path costs more than it saves.
+  static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // `piece` starts at `at`.
+  // Splits `piece` by stage `index` and all later stages. `piece` starts at `at` of the text;
+  // `rule` is the rule of the piece in the stage before, or GAP.
   template <bool with_rules, typename Source, typename Emit>
   void cut(std::size_t index, const Source &piece, std::size_t at, int rule, const Kernels &use,
            Emit &emit) const {
@@ -134,7 +136,7 @@ private:
       return;
     }
     if constexpr (!with_rules)
-      if (piece.size() >= WORTH_THE_FAST_PATH)
+      if (piece.size() >= MIN_FAST_SIZE)
         return cut_fast(stage, piece, use, put);
     stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
       put(start, end, stage_rule);
@@ -142,14 +144,15 @@ private:
     });
   }
 
+  // Splits `piece` by one ISOLATED stage on the fast path.
   template <typename Source, typename Put>
   static void cut_fast(const Stage &stage, const Source &piece, const Kernels &use,
                        const Put &put) {
     std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+    const auto put_all = [&](const std::size_t *buffered, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) {
-        put(start, found[i], GAP);
-        start = found[i];
+        put(start, buffered[i], GAP);
+        start = buffered[i];
       }
     };
     EndBuffer ends(put_all);
@@ -164,8 +167,8 @@ private:
   Mask spaces_ = 0; // white space of every Spaces rule
 };
 
-// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
-// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
+// Calls sink(ends, count) until it has passed the ends of all pre-tokens of `source`, in order.
+// `ends` points to `count` values of std::size_t. `count` is at most
 // ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,

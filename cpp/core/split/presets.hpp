@@ -9,8 +9,8 @@ namespace pretok {
 
 struct Preset {
   const char *name;
-  const char *names; // the name and the aliases, with a space before and after each
-  const char *unicode;
+  const char *names;          // the name and the aliases, with a space before and after each
+  const char *unicode;        // the Unicode version, such as "16.0"
   const std::uint32_t *words; // for read_stages
   std::size_t word_count;
 };
