@@ -8,8 +8,8 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Writes the code points that start in 32 bytes; `second` and `third` have the two bytes after
-// each of these bytes. Returns the number of code points.
+// Writes the code points that start in 32 bytes. `second` and `third` have the next byte, and
+// the byte after it, of each byte. Returns the number of code points.
 PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m256i third,
                                             __mmask32 two, __mmask32 three, __mmask32 starts,
                                             std::uint16_t *to) {
