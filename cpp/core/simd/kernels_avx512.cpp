@@ -82,8 +82,8 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
   const __mmask64 starts = ~block.tails & valid;
   if (buffer.one_unit_each)
     buffer.start_offsets(filled);
-  store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, ascending_bytes()),
-                at);
+  store_offsets(buffer.offsets() + filled,
+                _mm512_maskz_compress_epi8(starts, ascending_bytes()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
   // `classes` gets the classes of code points beyond ASCII, packed. The expand at the end
   // merges them with the classes of ASCII.
