@@ -1,7 +1,7 @@
 #include "bindings/training.hpp"
 
+#include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
-#include "bindings/pulse.hpp"
 #include "core/split/safe_cut.hpp"
 #include "core/train/trainer.hpp"
 #include "core/train/word_counts.hpp"
@@ -40,7 +40,7 @@ public:
       views.emplace_back(text);
     threads_ = std::max(threads_, threads);
     const py::gil_scoped_release released;
-    counts_.add(machine.pre_tokenizer(), views, threads, Pulse());
+    counts_.add(machine.pre_tokenizer(), views, threads, InterruptCheck());
   }
 
   void add_words(const py::dict &words) {
@@ -63,7 +63,7 @@ public:
 
 private:
   WordCounts counts_;
-  unsigned threads_ = 1; // the largest number requested
+  unsigned threads_ = 1; // the largest number of threads of any call
 };
 
 class NativeTrainer {
@@ -77,7 +77,7 @@ public:
 
   bool step(std::size_t tokens) {
     const py::gil_scoped_release released;
-    return trainer_.step(tokens, Pulse());
+    return trainer_.step(tokens, InterruptCheck());
   }
 
   std::size_t tokens() const { return trainer_.tokens(); }
@@ -95,7 +95,7 @@ private:
   static Trainer make(NativeWordCounts &counts, const TrainerOptions &options) {
     const py::gil_scoped_release released;
     WordTable table = counts.table();
-    return Trainer(table.finish(), options, Pulse());
+    return Trainer(table.finish(), options, InterruptCheck());
   }
 
   static TieBreak tie_break_of(const std::string &name) {
@@ -123,9 +123,9 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
     }
     const bool is_str = PyUnicode_Check(item.ptr()) != 0;
     if (!is_str && !PyBytes_Check(item.ptr())) {
-      py::list others;
-      others.append(item);
-      return py::make_tuple(std::move(texts), std::move(others), false);
+      py::list other_items;
+      other_items.append(item);
+      return py::make_tuple(std::move(texts), std::move(other_items), false);
     }
     const auto size = static_cast<std::size_t>(PyObject_Length(item.ptr()));
     if (is_str && size != 0) {

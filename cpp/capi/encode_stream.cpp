@@ -16,10 +16,10 @@ namespace {
 // The minimum number of new bytes between two searches for a cut.
 constexpr std::size_t MIN_NEW_BYTES = 512;
 
-// A larger capacity of `held` shrinks when it is mostly unused.
+// If `held` has a larger capacity that is mostly unused, it shrinks.
 constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
-// The target of *ids if there are no ids: callers never get NULL.
+// *ids points here if there are no ids, so that callers never get NULL.
 constexpr std::uint32_t NO_IDS = 0;
 
 } // namespace
@@ -69,7 +69,7 @@ struct pretok_encode_stream {
     if (searches)
       next_search = held.size() + std::max(held.size(), MIN_NEW_BYTES);
     ids = std::move(new_ids);
-    // A large chunk must not occupy memory while small ones follow.
+    // Free the memory of a large chunk while small chunks follow.
     if (held.capacity() > MAX_SPARE_BYTES && held.size() < held.capacity() / 4)
       held.shrink_to_fit();
     return PRETOK_OK;

@@ -23,10 +23,10 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
                                  std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error) {
   std::vector<StageProgram> stages;
-  if (const char *wrong = read_stages(words, count, stages))
+  if (const char *stage_error = read_stages(words, count, stages))
     return fail(error, PRETOK_MALFORMED,
                 "the program of the preset is damaged: %s; write it with `pretok program`",
-                wrong);
+                stage_error);
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)
     return fail(error, PRETOK_UNKNOWN_NAME,

@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// Returns how many bytes of a text a message quotes.
+// Returns the number of bytes of `text` that a message quotes.
 int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
@@ -127,6 +127,7 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
+// Sets no_token and lacks_bytes.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;
@@ -182,9 +183,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   note_bytes(spec.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
-  if (const char *wrong = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
+  if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, with a token for each byte", wrong);
+                "%s; expected a byte-level vocabulary, with a token for each byte",
+                build_error);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);

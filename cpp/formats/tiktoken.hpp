@@ -1,4 +1,4 @@
-// Reads tiktoken rank files, also those that other programs wrote.
+// Reads tiktoken rank files, also variants that other programs write.
 // bpe/formats/tiktoken.py is the twin.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace pretok {
 // Returns whether one of the first lines has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// Errors name the line.
+// Reads a rank file. Errors name the line.
 LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

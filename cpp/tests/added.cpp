@@ -105,8 +105,9 @@ template <typename Work> double seconds(Work work) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// Work of 16 times the size takes 16 times as long, or 256 times if it is quadratic. Another
-// process can make one measurement slow, never fast.
+// Checks that work of 16 times the size takes less than 60 times as long. Quadratic work takes
+// 256 times as long. Other processes can make a measurement slow, never fast, so the minimum of
+// several counts.
 template <typename Work> void check_linear(const char *what, std::size_t size, Work work) {
   double small = 1e9;
   double large = 1e9;

@@ -31,11 +31,11 @@ pretok_error error;
 char file[1 << 14];
 std::size_t file_size;
 std::string text; // contains long words and many distinct words
-std::vector<std::uint32_t> wanted;
+std::vector<std::uint32_t> expected;
 
 const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
 
-// The outcome of a call: out of memory, or not.
+// Returns whether a call succeeded. Fails unless the status is PRETOK_OK or out of memory.
 bool is_made(pretok_status status) {
   const bool ok = status == PRETOK_OK || status == PRETOK_OUT_OF_MEMORY;
   if (!ok)
@@ -62,8 +62,8 @@ pretok_encode_options allowing() {
   return options;
 }
 
-// Runs `work` until it succeeds; each run may allocate once more than the previous one. `work`
-// returns whether it succeeded, and frees its memory. Prints the number of allocations.
+// Runs `work` until no allocation fails. Each run may allocate once more than the run before.
+// `work` returns whether it succeeded, and frees its memory. Prints the number of allocations.
 void run_out(const char *what, const std::function<bool()> &work) {
   for (long long allowed = 0;; ++allowed) {
     made = live = 0;
@@ -101,7 +101,8 @@ bool load_file(const char *path) {
   const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
   pretok_tokenizer_free(tokenizer);
   CHECK(live == 0);
-  // Opening a file allocates memory too. If that fails, the error is one of the system.
+  // Opening a file allocates memory too. If this allocation fails, the error is that of the
+  // system.
   if (status == PRETOK_CANNOT_READ) {
     CHECK(failed);
     return false;
@@ -131,9 +132,9 @@ bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   std::size_t count = 0;
   const bool ok =
       is_made(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(),
-                            much_room ? room.size() : wanted.size(), &count, &error));
-  CHECK(!ok || (count == wanted.size() &&
-                std::memcmp(room.data(), wanted.data(), count * sizeof room[0]) == 0));
+                            much_room ? room.size() : expected.size(), &count, &error));
+  CHECK(!ok || (count == expected.size() &&
+                std::memcmp(room.data(), expected.data(), count * sizeof room[0]) == 0));
   return ok;
 }
 
@@ -143,8 +144,8 @@ bool encode_new(const pretok_tokenizer *tokenizer) {
   std::uint32_t *ids = nullptr;
   const bool ok = is_made(
       pretok_encode_new(tokenizer, text.data(), text.size(), &options, &ids, &count, &error));
-  CHECK(!ok ||
-        (count == wanted.size() && std::memcmp(ids, wanted.data(), count * sizeof *ids) == 0));
+  CHECK(!ok || (count == expected.size() &&
+                std::memcmp(ids, expected.data(), count * sizeof *ids) == 0));
   pretok_ids_free(ids);
   return ok;
 }
@@ -154,7 +155,7 @@ bool count(const pretok_tokenizer *tokenizer) {
   std::size_t found = 0;
   const bool ok =
       is_made(pretok_count(tokenizer, text.data(), text.size(), &options, &found, &error));
-  CHECK(!ok || found == wanted.size());
+  CHECK(!ok || found == expected.size());
   return ok;
 }
 
@@ -194,8 +195,8 @@ bool stream_ids(const pretok_tokenizer *tokenizer) {
   add([&](const std::uint32_t **ids, std::size_t *found) {
     return pretok_encode_stream_finish(stream, ids, found, &error);
   });
-  CHECK(total == wanted.size() &&
-        std::memcmp(room.data(), wanted.data(), total * sizeof room[0]) == 0);
+  CHECK(total == expected.size() &&
+        std::memcmp(room.data(), expected.data(), total * sizeof room[0]) == 0);
   pretok_encode_stream_free(stream);
   return all_ok;
 }
@@ -204,8 +205,8 @@ char decoded[1 << 17];
 
 bool decode(const pretok_tokenizer *tokenizer) {
   std::size_t size = 0;
-  const bool ok = is_made(pretok_decode(tokenizer, wanted.data(), wanted.size(), false, decoded,
-                                        sizeof decoded, &size, &error));
+  const bool ok = is_made(pretok_decode(tokenizer, expected.data(), expected.size(), false,
+                                        decoded, sizeof decoded, &size, &error));
   CHECK(ok && size == text.size() && std::memcmp(decoded, text.data(), size) == 0);
   return ok;
 }
@@ -216,11 +217,11 @@ bool stream_text(const pretok_tokenizer *tokenizer) {
     return false;
   bool all_ok = true;
   std::size_t total = 0;
-  for (std::size_t at = 0; at <= wanted.size(); at += 50) {
+  for (std::size_t at = 0; at <= expected.size(); at += 50) {
     const char *some = nullptr;
     std::size_t size = 0;
-    while (!is_made(pretok_decode_stream_feed(stream, wanted.data() + at,
-                                              std::min<std::size_t>(50, wanted.size() - at),
+    while (!is_made(pretok_decode_stream_feed(stream, expected.data() + at,
+                                              std::min<std::size_t>(50, expected.size() - at),
                                               &some, &size, &error)))
       all_ok = false;
     std::memcpy(decoded + total, some, size);
@@ -244,21 +245,21 @@ pretok_tokenizer *load(const char *normalizer) {
   return tokenizer;
 }
 
-// The expected ids, from a tokenizer that never ran out of memory.
-void set_wanted(const char *normalizer) {
+// Computes the expected ids, with a tokenizer that never runs out of memory.
+void set_expected(const char *normalizer) {
   pretok_tokenizer *const tokenizer = load(normalizer);
   const pretok_encode_options options = allowing();
   std::size_t found = 0;
   room.resize(pretok_encode_bound(tokenizer, text.size()));
   CHECK(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(), room.size(),
                       &found, &error) == PRETOK_OK);
-  wanted.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
+  expected.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
   pretok_tokenizer_free(tokenizer);
 }
 
 // Tests one tokenizer whose caches grow between runs, and a new tokenizer for each run.
 void run_all(const char *normalizer) {
-  set_wanted(normalizer);
+  set_expected(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
   const auto fresh = [&] {
     counting = false;
@@ -341,7 +342,7 @@ int main() {
   if (to != nullptr)
     std::fclose(to);
   spans.resize(text.size());
-  set_wanted(nullptr); // detect the instruction set now: it allocates once
+  set_expected(nullptr); // detect the instruction set now: it allocates once
   for (const bool forever : {false, true}) {
     stays_out = forever;
     run_out("load", [] { return load_and_free(nullptr); });

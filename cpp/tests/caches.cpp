@@ -61,10 +61,9 @@ template <typename Cache> struct Alone {
   Cache cache;
 };
 
-// Run with `most_bits` so small that the cache is sometimes full, and so large that it never
-// is.
-bool short_cache_agrees(unsigned most_bits, bool has_room) {
-  Alone<ShortCache> alone(most_bits);
+// Call it with a small `max_bits`, so that the cache is sometimes full, and with a large one.
+bool short_cache_agrees(unsigned max_bits, bool has_room) {
+  Alone<ShortCache> alone(max_bits);
   ShortCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   std::size_t found = 0;
@@ -96,7 +95,7 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
-// Evicted entries count too.
+// Inserting an entry again must not store it twice, even if its slot is outside its bucket.
 bool short_cache_keeps_once() {
   Alone<ShortCache> alone(9);
   ShortCache &cache = alone.cache;
@@ -116,8 +115,8 @@ bool short_cache_keeps_once() {
   return true;
 }
 
-// Keys whose hashes agree in all bits that slots and buckets use. A look-up may return the
-// entry of the other key, but never memory outside the entries.
+// Looks up two keys whose hashes agree in all bits that slots and buckets use. A look-up may
+// return the entry of the other key, but never memory outside the entries.
 bool look_alikes_are_no_third() {
   std::map<std::uint64_t, std::string> seen;
   for (int round = 0; round < 100000; ++round) {
@@ -263,7 +262,8 @@ void fill(PreTokenCache &cache, std::size_t count) {
   }
 }
 
-// Caches are leased in the order of their slots, whatever the order of their return.
+// Checks that the pool leases caches in the order of their slots, in whatever order they
+// return.
 bool the_first_slot_is_taken_first() {
   CachePool pool;
   Taken taken = take(pool, 4);

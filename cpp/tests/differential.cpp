@@ -115,7 +115,7 @@ std::vector<std::size_t> plain_ends(const PreTokenizer &tokenizer, const std::ui
   return ends;
 }
 
-// Whether a cut of the first `known` bytes is safe for the whole text.
+// Returns whether safe_cut of the first `known` bytes is a safe cut of the whole text.
 bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::size_t known) {
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   const std::size_t cut = safe_cut(tokenizer, bytes.data(), known);
@@ -129,11 +129,11 @@ bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::si
 
 std::string random_text(Random &source, std::size_t parts) {
   std::string text;
-  // Uses few different parts, so that hard parts are close together, or many.
-  const std::size_t kinds = 1 + source() % std::size(PARTS);
+  // Choose among a random number of parts. With few, hard parts are close together.
+  const std::size_t choices = 1 + source() % std::size(PARTS);
   const std::size_t first = source() % std::size(PARTS);
   for (; parts > 0; --parts)
-    text += PARTS[(first + source() % kinds) % std::size(PARTS)];
+    text += PARTS[(first + source() % choices) % std::size(PARTS)];
   return text;
 }
 
@@ -143,10 +143,10 @@ std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
   const std::size_t size =
       source() % 3 == 0 ? ClassBuffer::MAX_CODE_POINTS - source() % 80 : source() % 150;
-  const char *const of = FILLERS[source() % std::size(FILLERS)];
+  const char *const unit = FILLERS[source() % std::size(FILLERS)];
   std::string text;
   for (std::size_t i = 0; i < size; ++i)
-    text += of;
+    text += unit;
   return text;
 }
 
@@ -163,8 +163,8 @@ std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
   return ends;
 }
 
-// Whether the text is cut between two classes of a BOUNDARY, whatever comes before and after:
-// the text before depends on one code point after the cut.
+// Returns whether each BOUNDARY pair cuts the text: both sides, split separately, give the
+// split of the whole. The side before may depend on one code point after the cut.
 bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
   const std::size_t size = text.size();
   const ClassTable &classes = tokenizer.classes();
@@ -183,9 +183,9 @@ bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &
   return true;
 }
 
-// As cuts_hold, for all texts of one code point of each class: up to 6, as long as there are at
-// most `most` of a length.
-bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t most) {
+// As cuts_hold, for all texts of up to 6 code points, with one code point of each class. Stops
+// at a length with more than `max_texts` texts.
+bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t max_texts) {
   if (tokenizer.cuts() == nullptr || tokenizer.removes())
     return true;
   std::vector<std::uint32_t> letters;
@@ -199,7 +199,7 @@ bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t most) {
   std::size_t texts = letters.size();
   for (std::size_t size = 2; size <= 6; ++size) {
     texts *= letters.size();
-    if (texts > most)
+    if (texts > max_texts)
       return true;
     std::vector<std::uint32_t> text(size);
     for (std::size_t number = 0; number < texts; ++number) {
@@ -253,10 +253,10 @@ bool agree_on_sequences(const PreTokenizer &tokenizer) {
   return true;
 }
 
-// A program of at most `most` classes and one.
-Program random_program(Random &source, std::size_t most) {
+// Returns a program with random rules over 2 to `max_classes` classes.
+Program random_program(Random &source, std::size_t max_classes) {
   Program program;
-  const std::size_t classes = 2 + source() % (most - 1);
+  const std::size_t classes = 2 + source() % (max_classes - 1);
   const auto any_class = [&] { return static_cast<std::uint8_t>(source() % classes); };
   const auto any_set = [&] {
     return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
@@ -389,7 +389,7 @@ Behavior random_behavior(Random &source) {
   return source() % 5 != 0 ? Behavior::ISOLATED : BEHAVIORS[source() % 3];
 }
 
-// Up to four stages. Each has few classes, or all together would have too many for a fast path.
+// Returns up to four stages. Each has few classes, since a fast path needs at most 31 in total.
 std::vector<StageProgram> random_stages(Random &source) {
   std::vector<StageProgram> stages;
   const std::size_t count = 1 + source() % 4;
@@ -403,7 +403,7 @@ std::vector<StageProgram> random_stages(Random &source) {
   return stages;
 }
 
-// Two to four stages of any presets.
+// Returns two to four stages, each with the rules of a preset.
 std::vector<StageProgram> mixed_stages(Random &source) {
   std::vector<StageProgram> stages;
   for (std::size_t left = 2 + source() % 3; left != 0; --left) {

@@ -23,7 +23,7 @@ std::mt19937 source(20261120);
 // The numbers of examples with merges in order and out of order.
 std::size_t in_order = 0;
 std::size_t in_any_order = 0;
-// How many examples in order had tokens that merges do not make.
+// The number of examples in order with tokens that no merges make.
 std::size_t with_unreachable = 0;
 
 std::size_t below(std::size_t limit) { return source() % limit; }
@@ -164,7 +164,7 @@ Ids merged(const Example &example, const std::string &pre_token) {
   }
 }
 
-// First splits at the added tokens: the leftmost match, and the longest of several.
+// Encodes by the slow definition. First splits at the added tokens, leftmost-longest.
 Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;

@@ -1,5 +1,6 @@
-// Small files of each format: what they say is read, and cut off or changed anywhere they are
-// a error, or a tokenizer that works. No reader takes more memory than a file is worth.
+// Reads small files of each format. An intact file must give its tokenizer. A truncated or
+// changed file must give an error, or a tokenizer that works. The memory of each reader must
+// stay proportional to the file.
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
 #include "formats/byte_source.hpp"
@@ -56,7 +57,7 @@ LoadError read(const std::string &file, TokenizerSpec &spec) {
   return read_spec(bytes_of(file), file.size(), spec);
 }
 
-// The ids of text that is one pre-token; none if the vocabulary cannot be built.
+// Returns the ids of a text of one pre-token, or no ids if the vocabulary cannot be built.
 Ids encoded(VocabularyData data, const std::string &text) {
   Vocabulary vocabulary;
   if (vocabulary.build(std::move(data)) != nullptr)
@@ -67,8 +68,7 @@ Ids encoded(VocabularyData data, const std::string &text) {
   return ids;
 }
 
-// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>"
-// --------------------
+// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>" ----
 
 const std::string TEXT = "abcab\xC3\xA9";
 const Ids IDS = {257, 256, 0xC3, 0xA9};
@@ -137,7 +137,8 @@ std::string byte_character(unsigned byte) {
           static_cast<char>(0x80 | (character & 0x3F))};
 }
 
-// `padding` is the size of a string, and of an array of strings, which nobody wants.
+// Returns a GGUF file. `padding` is the size of a string and of an array of strings that the
+// reader must skip.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
                       const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
                       std::size_t padding = 0) {
@@ -189,7 +190,7 @@ std::string json_file() {
 }
 #endif
 
-// Seven bits in each byte, the lowest first.
+// Returns a LEB128 number: seven bits in each byte, the lowest bits first.
 std::string varint(std::uint32_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7)
@@ -199,7 +200,7 @@ std::string varint(std::uint32_t value) {
 
 constexpr std::uint32_t OWN_PRESET = 16;
 
-// What is before the tokens in the body of a .pretok file.
+// Returns the part of the body of a .pretok file before the tokens.
 std::string compact_head(std::uint32_t flags, const std::string &preset) {
   std::string body = varint(flags) + varint(static_cast<std::uint32_t>(preset.size())) + preset;
   body += "\x04" + std::string("16.0");
@@ -209,7 +210,7 @@ std::string compact_head(std::uint32_t flags, const std::string &preset) {
     for (const std::uint32_t word : words)
       body += varint(word);
   }
-  body += varint(1) + varint(258) + varint(0); // before a text, and behind it
+  body += varint(1) + varint(258) + varint(0); // template: ids before and after a text
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
 }
 
@@ -227,8 +228,7 @@ std::string compact_body(std::uint32_t flags, const std::string &preset = "gpt2"
   return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
 }
 
-// ---- Tests
-// -----------------------------------------------------------------------------------
+// ---- Tests ----
 
 void reads(const std::string &name, const std::string &file, bool has_end) {
   TokenizerSpec spec;
@@ -251,8 +251,8 @@ void refuses(const std::string &name, const std::string &file, LoadError::Kind k
          name + " is refused: " + error.message);
 }
 
-// Whether a file, whatever it is, gives an error with a message, or a tokenizer that
-// works, and took no more memory than it may.
+// Returns whether reading a file gives an error with a message, or a tokenizer that works, and
+// takes memory in proportion to the file.
 bool is_safe(const std::string &file, int &errors) {
   TokenizerSpec spec;
   allocated = 0;
@@ -265,7 +265,7 @@ bool is_safe(const std::string &file, int &errors) {
   }
   const auto &ids = spec.vocabulary.ids;
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
-    return true; // its tables are large, and take long to make
+    return true; // its tables are large: building them takes long
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
@@ -288,7 +288,7 @@ void survives_damage(const std::string &name, const std::string &file,
 
 std::string as_it_is(std::string file) { return file; }
 
-// With the right CRC-32, as a liar would write it.
+// Returns the file with the right CRC-32, as an attacker would write it.
 std::string summed(std::string file) {
   return file.size() < 16 || file[0] != '\x89' ? file : with_sum(file.substr(16));
 }
@@ -416,7 +416,7 @@ void test_sources() {
   expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
 }
 
-// GGUF keys take more memory than room in a file.
+// GGUF keys take more memory than space in the file.
 void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
@@ -458,7 +458,7 @@ void test_much_made() {
   expect(allocated < 8 * file.size(), "much made of little: nothing is allocated for it");
 }
 
-// A file of a few bytes that says that its tokens double each time.
+// A small file whose merges double the size of the token each time.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
   std::string body = compact_head(0, "gpt2") + compact_literals() + varint(COUNT) + varint(0);

@@ -106,7 +106,7 @@ std::array<std::string, 2> two_parts(bool collide) {
   return parts;
 }
 
-// Makes a token of each 16 consecutive parts of a text of these strings.
+// Learns a token for each 16 consecutive parts of a text of these strings.
 void join_parts(const std::array<std::string, 2> &parts) {
   constexpr std::size_t COUNT = 8000;
   std::array<std::uint8_t, 256> bytes{};
@@ -179,7 +179,8 @@ bool ordered_merges_stay_small() {
   return are_there && merges.slots() == slots;
 }
 
-// A table that cannot store its pairs must report it, and stay within its memory limit.
+// If a table cannot store its pairs, it must report the failure and stay within its memory
+// limit.
 bool ordered_merges_give_up() {
   std::array<std::uint32_t, 256> byte_ids{};
   OrderedMerges merges;

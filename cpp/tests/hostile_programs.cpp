@@ -90,7 +90,7 @@ void check_reader() {
   struct Case {
     std::vector<Record> rules;
     std::uint32_t stages;
-    const char *wrong; // or nullptr
+    const char *error; // part of the message, or nullptr if the reader accepts the program
   };
   const char *const AHEAD = "4096 code points ahead";
   const char *const MALFORMED = "a rule of a stage is malformed";

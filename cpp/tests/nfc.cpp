@@ -23,7 +23,7 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// UTF-8 by its definition; 0xDC80 to 0xDCFF are bytes.
+// Returns code points as UTF-8. U+DC80 to U+DCFF stand for single bytes.
 std::string utf8(const Codes &codes) {
   std::string text;
   const auto put = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };

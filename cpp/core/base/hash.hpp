@@ -13,7 +13,8 @@
 
 namespace pretok {
 
-// Selects one function of the family. Tables copy it when they are made.
+// Selects one function of a family of hash functions. Each table copies the key when it is
+// built.
 struct HashKey {
   std::uint64_t one;
   std::uint64_t two;
@@ -28,11 +29,11 @@ struct HashKey {
 // Returns the secret key of this process. Never throws; fixed in builds for fuzzing.
 HashKey hash_key() noexcept;
 
-// Replaces the key of this process. Tests call it before they make tables.
+// Replaces the key of this process. Tests call it before they build tables.
 void set_hash_key(const HashKey &key) noexcept;
 
-// Hashes 128 bits, and mixes all bits of the result well. Both factors are secret. So an
-// attacker can neither make a factor 0 nor predict the difference of two products.
+// Hashes 128 bits. Each bit of the result depends on all of them. Both factors are secret. So
+// an attacker can neither make a factor 0 nor predict the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
   return mul_fold(low ^ key.one, high ^ key.two);
 }
@@ -43,9 +44,9 @@ inline std::uint64_t load_word(const std::uint8_t *from) {
   return word;
 }
 
-// Hashes `size` >= 16 bytes. Each block of 16 bytes is multiplied with the state of the blocks
-// before it. The state is secret, and so is the difference that two unlike blocks make to it.
-// So later blocks cannot be chosen to cancel that difference.
+// Hashes `size` >= 16 bytes. Each step combines a block of 16 bytes with the state of the
+// blocks before it. The state is secret. Two unequal blocks change it by a secret difference,
+// so an attacker cannot choose later blocks that cancel the difference.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
                                const HashKey &key) {
   constexpr std::size_t BLOCK = 16;
@@ -56,14 +57,15 @@ inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
   return hash_words(load_word(bytes + size - BLOCK) ^ state, load_word(bytes + size - 8), key);
 }
 
-// Hashes two numbers below 2^21. Use only the bits from the 21st on. For two unlike pairs and a
-// random key, every multiple of 2^20 is equally likely as the difference of their hashes.
+// Hashes two numbers below 2^21. Callers must ignore the lowest 20 bits. For two unequal pairs
+// and a random key, every multiple of 2^20 is equally likely as the difference of their hashes.
 inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
   return left * key.one + right * key.two;
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
-// 2^61 - 1. Modulo 2^64, Thue-Morse strings of 256 bytes and more collide at most points.
+// 2^61 - 1. The modulus 2^64 would be unsafe: two Thue-Morse strings of 256 or more bytes
+// collide at most points.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;

@@ -1,4 +1,4 @@
-// A growing array of ids, whose new memory is not initialized.
+// A growing array of ids. Unlike std::vector, it does not initialize new memory.
 #pragma once
 
 #include "core/base/huge_pages.hpp"
@@ -17,7 +17,7 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
-  // Starts with memory that the caller owns, so that a few ids need no allocation.
+  // Starts with `lent`, memory that the caller owns. So a few ids need no allocation.
   IdBuffer(std::uint32_t *lent, std::size_t capacity)
       : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
@@ -69,18 +69,18 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Frees unused memory if it is large.
+  // Frees the unused memory if there is room for more than MAX_UNUSED ids.
   void fit() {
-    constexpr std::size_t MUCH = std::size_t{1} << 16;
-    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
+    constexpr std::size_t MAX_UNUSED = std::size_t{1} << 16;
+    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MAX_UNUSED)
       if (void *smaller = std::realloc(ids_, size_ * sizeof *ids_)) {
         ids_ = static_cast<std::uint32_t *>(smaller);
         capacity_ = size_;
       }
   }
 
-  // Returns the ids; the caller must std::free them. Returns nullptr if none were ever
-  // allocated. Must not be called if the memory is lent.
+  // Returns the ids, which the caller must std::free, and leaves the buffer empty. Returns
+  // nullptr if the buffer never allocated. Must not be called if the memory is lent.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -97,7 +97,7 @@ private:
   std::uint32_t *ids_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  const std::uint32_t *lent_ = nullptr;
+  const std::uint32_t *lent_ = nullptr; // the caller's memory, or nullptr
 };
 
 } // namespace pretok

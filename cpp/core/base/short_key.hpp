@@ -18,7 +18,7 @@ struct ShortBytes {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  // `size` is at most MAX_BYTES. Memory up to `limit` may be read.
+  // `size` is at most MAX_BYTES. load may read all memory from `bytes` up to `limit`.
   static ShortBytes load(const std::uint8_t *bytes, std::size_t size,
                          const std::uint8_t *limit) {
     ShortBytes key;
@@ -35,7 +35,7 @@ struct ShortBytes {
     return key;
   }
 
-  // As load, but reads only `size` bytes.
+  // As load, but never reads past `size` bytes.
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
   // Reading 16 bytes from index 16 - size on gives a mask of the first `size` bytes.
@@ -48,14 +48,14 @@ struct ShortBytes {
 // Up to 15 bytes and their size.
 struct ShortKey {
   static constexpr std::size_t MAX_BYTES = ShortBytes::MAX_BYTES - 1;
-  // Position of the size in `high`: the last byte in memory order.
+  // Shift of the size in `high`, so that it is the last byte in memory.
   static constexpr unsigned SIZE_SHIFT = LITTLE_ENDIAN_BYTES ? 56 : 0;
 
   std::uint64_t low;
   std::uint64_t high;
 
   ShortKey() = default; // uninitialized
-  // Memory up to `limit` may be read.
+  // May read all memory from `bytes` up to `limit`.
   ShortKey(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
     const ShortBytes all = ShortBytes::load(bytes, size, limit);
     low = all.low;
@@ -74,7 +74,7 @@ struct ShortKey {
   }
 };
 
-// Hashes any number of bytes. Memory up to `limit` may be read.
+// Hashes any number of bytes. May read all memory from `bytes` up to `limit`.
 inline std::uint64_t hash_bytes(const std::uint8_t *bytes, std::size_t size,
                                 const std::uint8_t *limit, const HashKey &key) {
   return size <= ShortKey::MAX_BYTES ? ShortKey(bytes, size, limit).hash(key)

@@ -1,7 +1,7 @@
 // Saturating arithmetic on sizes.
 //
-// std::size_t has 32 bits on some processors. A buffer whose size wrapped is too small, and a
-// window that wrapped to 0 never reaches the end of the text.
+// std::size_t has 32 bits on some processors. If a size wraps around, a buffer is too small, or
+// a growing window becomes 0 and never reaches the end of the text.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
   return b != 0 && a > MAX_SIZE / b ? MAX_SIZE : static_cast<Size>(a * b);
 }
 
-// The limit on values of a type in one allocation: pointer differences must not overflow.
+// The maximum number of values of type T in one allocation. It keeps pointer differences from
+// overflowing.
 template <typename T>
 inline constexpr std::size_t MAX_VALUES =
     std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);

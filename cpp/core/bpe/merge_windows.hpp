@@ -18,11 +18,15 @@
 // Only if: no merge crossed a boundary, so no symbol influenced the merges of another. The
 // bytes of ti and ti+1 alone therefore merge in the same way.
 //
-// merge_windows relies on the claim. It merges a window of bytes and keeps the symbols but for
+// merge_windows relies on the claim. It merges a window of bytes, and keeps all symbols except
 // those near the window's end, which could merge with later bytes. All neighbors within a
-// window are valid pairs. One pair remains to check: the last symbol kept before and the first
-// new symbol. If the pair is not valid, a window of twice the size that begins earlier replaces
-// both.
+// window are valid pairs. One pair remains to check: the last symbol kept from the window
+// before (a), and the first symbol of this window (b). If the pair is not valid, merge_windows
+// drops the symbols near a, and merges a window of twice the size that begins there.
+//
+//   bytes      ...................................................
+//   window 1   [ t1 t2 t3 ... a | dropped ]
+//   window 2                    [ b ... | dropped ]      check is_valid_pair(a, b)
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -64,10 +68,10 @@ template <typename Engine>
 std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *to) {
   std::vector<std::uint32_t> symbols;
-  std::size_t done = 0;  // bytes
-  std::size_t count = 0; // symbols
+  std::size_t done = 0;  // number of bytes merged
+  std::size_t count = 0; // number of symbols written
   std::size_t window = MAX_SCANNED;
-  std::size_t settled = 0; // the window must not shrink before this byte
+  std::size_t settled = 0; // end of the last rejected window; the window shrinks only after it
   // Start and size of the last merged window. In a long run of one character all windows have
   // the same bytes, and `symbols` is reused.
   std::size_t last = 0;

@@ -7,19 +7,21 @@
 // of a token exists from the part's own time until the token's time.
 //
 // A few tokens of some vocabularies (81 of Llama 3's) are made of parts with higher ranks. A
-// symbol is then still a rank, but not a time: is_valid_pair and for_boundary_pairs do not
-// hold, while looking up and merging the lowest rank (short_merge.hpp) do.
+// symbol is then still a rank, but not a time. find() and merging the lowest rank
+// (short_merge.hpp) stay right, but is_valid_pair and for_boundary_pairs are not.
 //
 // The table holds one 64-bit entry per merge:
 //
-//   63          43 42         22 21          0  +--------------+-------------+-------------+  |
-// left (21)   |  right (21) | result (22) |  +--------------+-------------+-------------+
+//   63          43 42         22 21          0
+//  +--------------+-------------+-------------+
+//  |  left (21)   |  right (21) | result (22) |
+//  +--------------+-------------+-------------+
 //
-// A look-up compares by XOR with a key that has the same left and right, and result 0. The
-// matching entry becomes its bare result, which is below 2^21. Every other entry keeps a bit
-// above bit 21 and so stays larger than NO_MERGE = 2^22 - 1. The minimum of NO_MERGE and the
+// The key of a look-up has the left and right symbol, and result 0. The XOR of the key and the
+// matching entry is the entry's result, which is below 2^21. The XOR with any other entry has a
+// bit above bit 21, so it is larger than NO_MERGE = 2^22 - 1. The minimum of NO_MERGE and all
 // XORs is therefore the answer, without a branch. A free slot is all ones. Its XOR with the key
-// of two sentinels (NO_SYMBOL) is NO_MERGE, and larger with any other key. No entry has a
+// of two sentinels (NO_SYMBOL) is NO_MERGE, and with any other key larger. No entry has a
 // sentinel, so a sentinel never merges.
 //
 // A bucket has two slots. Each pair has two buckets, bucket_a and bucket_b, and is in one of
@@ -55,8 +57,8 @@ public:
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
   // Adds the merge with the next rank: `left` and `right` make the token `id`. The two must be
-  // a valid pair so far. Returns the new symbol. Returns NO_MERGE if there are too many
-  // symbols, or if no hash key finds a slot for the entry.
+  // a valid pair under the merges added so far. Returns the new symbol. Returns NO_MERGE if
+  // there are too many symbols, or if no hash key finds a slot for the entry.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
   // Returns the symbol that two symbols merge into, or NO_MERGE. Branchless: the outcome is
@@ -112,8 +114,7 @@ public:
   Parts parts(std::uint32_t symbol) const { return parts_[symbol - BYTES]; }
 
   // Returns whether the bytes of `left` and `right`, side by side, merge into exactly these two
-  // symbols. That holds if and only if no merge crosses the boundary between them. O(depth of
-  // the two).
+  // symbols: whether no merge crosses the boundary between them. O(depth of both symbols).
   bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (find(left, right) != NO_MERGE)
       return false;

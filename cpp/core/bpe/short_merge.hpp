@@ -17,11 +17,19 @@
 
 namespace pretok {
 
-// The state of merging one pre-token. Its symbols are in positions 1 to its size. A sentinel
-// before and after them spares each step the check for a neighbor.
+// The state of merging one pre-token. Its symbols are in positions 1 to size. A sentinel at
+// each end spares every step the check whether a neighbor exists. A key is
+//
+//   31      28           6 5            0
+//  +-+-----------------------+-----------+
+//  |0|  symbol of the merge  | position  |    the lowest key is the next merge
+//  +-+-----------------------+-----------+
+//
+// A merge writes its symbol to the left position, and clears the bit of the right position in
+// `live_`. So the live neighbors are the nearest one bits.
 class ShortMerge {
 public:
-  static constexpr std::size_t MAX_BYTES = 62; // bytes
+  static constexpr std::size_t MAX_BYTES = 62; // 64 positions without the two sentinels
 
   // `size` is from 1 to MAX_BYTES.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,

@@ -25,7 +25,7 @@ public:
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
               std::uint32_t id);
 
-  // The same for at most ShortKey::MAX_BYTES bytes.
+  // As insert, for at most ShortKey::MAX_BYTES bytes.
   void insert_short(const ShortKey &key, std::uint32_t id);
 
   // Prefetches the memory that insert_short will write.
@@ -40,7 +40,7 @@ public:
                                        : find_long(bytes, size);
   }
 
-  // The same for at most ShortKey::MAX_BYTES bytes.
+  // As find, for at most ShortKey::MAX_BYTES bytes.
   std::uint32_t find_short(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (!may_have(hash))

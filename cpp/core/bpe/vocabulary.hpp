@@ -51,10 +51,10 @@ public:
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }
 
-  // The whole tokens that merging their own bytes does not make, such as tokens that were added
-  // to a vocabulary by hand. Only a pre-token that is one of them needs the look-up of a whole
-  // token: for any other pre-token, `encode` and `merge` give the same ids. Empty without a
-  // merge table.
+  // Returns the unreachable tokens: whole tokens that merging their own bytes does not make,
+  // such as tokens that somebody added by hand. Only a pre-token that is an unreachable token
+  // needs the look-up of a whole token: for any other pre-token, `encode` and `merge` give
+  // equal ids. Empty without a merge table.
   const TokenTable &unreachable_tokens() const { return unreachable_tokens_; }
 
   // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.

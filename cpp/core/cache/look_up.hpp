@@ -18,10 +18,10 @@ struct PreTokenBatch {
 
   const std::uint8_t *text;
   const std::uint8_t *limit; // memory up to here may be read
-  std::size_t start;         // start of the first, in bytes of `text`
-  const std::size_t *ends;   // end of each, in bytes of `text`
+  std::size_t start;         // start of the first pre-token, in bytes of `text`
+  const std::size_t *ends;   // end of each pre-token, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
-  // The added tokens among them, by ascending index. They are not looked up.
+  // The added tokens of the batch, by ascending index. They are not looked up.
   struct Added {
     std::uint32_t id;
     std::uint8_t index;
@@ -37,7 +37,7 @@ struct PreTokenBatch {
 struct CacheProbe {
   static constexpr std::size_t MISS_PADDING = 64;
 
-  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): not in this cache
+  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): too long for a key
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING>

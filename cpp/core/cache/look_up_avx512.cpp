@@ -20,7 +20,7 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
   return _mm512_inserti32x4(_mm512_inserti32x4(two, load(2), 2), load(3), 3);
 }
 
-// Like CacheProbe::make_keys, for as many pre-tokens as have 16 readable bytes. Returns their
+// As CacheProbe::make_keys, for the first pre-tokens with 16 readable bytes each. Returns their
 // number.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
@@ -109,15 +109,16 @@ PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &pr
       const __m512i keys = _mm512_loadu_si512(probe.keys.data() + i);
       const __m512i entry_keys =
           load_lanes([&](std::size_t lane) { return &probe.hits[i + lane]->key; });
-      // Two bits per pre-token: whether each half of the key differs. A key of 0 in the high
-      // half is none().
+      // Each mask has two bits per pre-token, one for each half of the key. A key whose high
+      // half is 0 is none().
       const unsigned differ = _mm512_cmpneq_epi64_mask(keys, entry_keys);
       const unsigned is_none = _mm512_testn_epi64_mask(keys, keys) & 0xAA;
       const unsigned other = differ | differ >> 1 | is_none >> 1;
       miss_bits |= std::uint64_t{_pext_u32(other, 0x55)} << (i - begin);
     }
-    const __m512i positions = _mm512_add_epi8(
-        counting(), _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
+    const __m512i positions =
+        _mm512_add_epi8(ascending_bytes(),
+                        _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
     _mm512_storeu_si512(probe.misses.data() + probe.miss_count,
                         _mm512_maskz_compress_epi8(miss_bits, positions));
     probe.miss_count += static_cast<std::size_t>(_mm_popcnt_u64(miss_bits));

@@ -6,7 +6,7 @@ namespace pretok {
 
 std::unique_ptr<PreTokenCache> CachePool::take() {
   for (std::atomic<PreTokenCache *> &slot : slots_) {
-    // A load is cheaper than an exchange.
+    // Load first: a load is cheaper than an exchange.
     if (slot.load(std::memory_order_relaxed) == nullptr)
       continue;
     if (PreTokenCache *const cache = slot.exchange(nullptr)) {

@@ -78,8 +78,8 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns whether the cache grew. Grows by a factor of 8 at first, since small steps would
-// fault in and copy memory often, or by less if the account allows only that.
+// Returns whether the cache grew. A small cache grows by a factor of 8, since small steps would
+// take page faults and copies often. If the account refuses, grow tries 4, then 2.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;
@@ -122,7 +122,7 @@ bool ShortCache::grow() {
   return true;
 }
 
-// Fills the slots in order of insertion. Early keys are mostly frequent, and so get slots of
+// Fills the slots in order of insertion. So early keys, which are mostly frequent, get slots in
 // their own bucket.
 void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;

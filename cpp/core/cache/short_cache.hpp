@@ -31,8 +31,8 @@
 // - Any pointer to an entry is valid until the next `insert`, which may move the array
 // (growing) or clear it (full).
 //
-// Both arrays start small and grow when the entries are full, as far as the account allows. If
-// it does not, all entries are dropped.
+// Both arrays start small. When the entries are full, both arrays grow. If the account refuses,
+// the cache drops all entries.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -79,8 +79,8 @@ public:
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
-    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, one of
-    // them wins; their bits must not be combined.
+    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, the
+    // result is the index of one of them: their bits must not be combined.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));

@@ -11,20 +11,20 @@ namespace {
 
 constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// Returns the code point that ends at `at`; NO_CHARACTER at `start` or after invalid UTF-8.
+// Returns the code point that ends at `at`, or NO_CHARACTER at `start` or after invalid UTF-8.
 std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
   count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
     if ((data[at - size] & 0xC0) == 0x80)
       continue;
     const Decoded decoded = decode_utf8(data + at - size, size);
-    const bool whole = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
-    return whole ? decoded.code_point : NO_CHARACTER;
+    const bool is_valid = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
+    return is_valid ? decoded.code_point : NO_CHARACTER;
   }
   return NO_CHARACTER;
 }
 
-// Returns the code point at `at`; NO_CHARACTER at `end` or at invalid UTF-8.
+// Returns the code point at `at`, or NO_CHARACTER at `end` or at invalid UTF-8.
 std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
@@ -38,7 +38,7 @@ std::size_t width(std::uint32_t code_point) {
          std::size_t{code_point >= 0x10000};
 }
 
-// The property White_Space.
+// Returns whether the code point has the property White_Space.
 bool is_white_space(std::uint32_t code_point) {
   return (code_point >= 0x09 && code_point <= 0x0D) || code_point == 0x20 ||
          code_point == 0x85 || code_point == 0xA0 || code_point == 0x1680 ||

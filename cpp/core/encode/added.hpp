@@ -21,11 +21,11 @@ enum class Treatment { RAISE, TEXT, ALLOW };
 struct AddedToken {
   std::string content;
   std::uint32_t id = 0;
-  bool normalized = false;  // searched in the normalized text, after the other tokens
+  bool normalized = false;  // searched in the normalized text, after tokens without this flag
   bool lstrip = false;      // includes the white space before it
   bool rstrip = false;      // includes the white space after it
   bool single_word = false; // matches only where no word character is next to it
-  bool special = false;     // treated as the Treatment says; other tokens always match
+  bool special = false;     // the Treatment decides; tokens that are not special always match
 };
 
 // A part of a text, from byte `start` to `end`: an added token, or plain text (nullptr).
@@ -35,7 +35,8 @@ struct Segment {
   const AddedToken *token;
 };
 
-// A special token that the text must not contain, and its position; nullptr: none.
+// The first special token that a text must not contain, and its position. If there is none,
+// `token` is nullptr.
 struct Refusal {
   const AddedToken *token = nullptr;
   std::size_t position = 0;
@@ -46,16 +47,15 @@ class AddedTokens {
 public:
   using OnSegment = FunctionRef<void(const Segment &)>;
 
-  // `words` are the word characters; only `single_word` tokens use them. With `nfc` the text is
-  // normalized, and so are the contents of normalized tokens. If two tokens then have the same
-  // bytes, a special token wins, then the first of `tokens`. The treatment is ALLOW. Throws
-  // std::length_error for TokenMatcher::MAX_BYTES or more.
+  // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
+  // of normalized tokens are converted to NFC. If two tokens then have equal bytes, a special
+  // token wins, then the first of `tokens`. The treatment is ALLOW. Throws std::length_error
+  // for TokenMatcher::MAX_BYTES or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
   AddedTokens treating(Treatment treatment) const;
-  // Return only the tokens that are searched in the raw text, or only those searched in the
-  // normalized text.
+  // Return the tokens that are searched in the raw text, or in the normalized text.
   AddedTokens exact() const { return of_phase(false); }
   AddedTokens normalized() const { return of_phase(true); }
 
@@ -70,9 +70,9 @@ public:
   // Returns whether any token includes white space around it.
   bool strips() const { return strips_; }
 
-  // Returns the last range of positions within [from, to] that no token, nor white space that
-  // `rstrip` adds to one, can include or touch, whatever text comes after data[to). Depends
-  // only on data[from - longest()..to). Linear time.
+  // Returns the last range of clear positions within [from, to]. No token, and no white space
+  // that `rstrip` adds to a token, includes or touches a clear position, whatever text comes
+  // after data[to). Depends only on data[from - longest()..to). Linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,
@@ -81,8 +81,8 @@ public:
 private:
   // The tokens of one phase, in the order of the patterns of `matcher`.
   struct Finder {
-    Finder(std::vector<AddedToken> of, const std::vector<std::string_view> &patterns)
-        : tokens(std::move(of)), matcher(patterns) {}
+    Finder(std::vector<AddedToken> sorted_tokens, const std::vector<std::string_view> &patterns)
+        : tokens(std::move(sorted_tokens)), matcher(patterns) {}
 
     std::vector<AddedToken> tokens;
     TokenMatcher matcher;
@@ -99,7 +99,7 @@ private:
 
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
                  std::size_t end, const OnSegment &emit) const {
-    // Inlined: in most texts no byte could begin a token.
+    // This loop is inlined: in most texts no byte can begin a token.
     for (; phase < finders_.size(); ++phase) {
       const std::size_t at = finders_[phase]->matcher.next(data, start, end);
       if (at < end)

@@ -1,4 +1,5 @@
-// Encodes a text in one pass: added tokens, pre-tokens, merges.
+// Encodes a text in one pass: finds added tokens, splits the parts between them into
+// pre-tokens, and merges these.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -45,7 +46,8 @@ private:
 
   using OnBatch = std::function<void()>;
 
-  // All of these call on_batch(), unless it is empty, after each batch of ids. `size` is not 0.
+  // The next three functions call on_batch(), unless it is empty, after each batch of ids.
+  // `size` is not 0.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,

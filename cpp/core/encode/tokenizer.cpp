@@ -29,7 +29,7 @@ Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
       refusal.position =
           segment.start + find_nfc_source(part, part_size, refusal.position).position;
   });
-  // A part before the exact token was refused first.
+  // A refusal in a part comes before the refused exact token.
   return refusal.token != nullptr ? refusal : exact_refusal;
 }
 

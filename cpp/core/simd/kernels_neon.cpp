@@ -62,7 +62,9 @@ inline PairTable pair_table(const std::uint8_t *bytes) {
 }
 inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(table, index); }
 
-// Returns one bit for each of 64 bytes: whether it has any of `bits`, one byte repeated.
+// Returns one bit for each of 64 bytes: whether it has any of `bits`, a byte repeated four
+// times. vtstq makes a byte 0xFF if it has any of the bits, else 0. The AND with `powers` keeps
+// bit i of byte i, modulo 8. Three pairwise additions then gather eight bytes in one.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};

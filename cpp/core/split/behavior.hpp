@@ -1,5 +1,11 @@
-// The behaviors of a stage: they turn matches, and gaps between matches, into pieces.
-// pretok/behaviors.py is its twin.
+// The behaviors of a stage, which turn matches and the gaps between them into pieces.
+// pretok/behaviors.py is the twin of this file. For the matches "-" in "a-b--c":
+//   ISOLATED              a | - | b | - | - | c
+//   REMOVED               a | b | c
+//   MERGED_WITH_PREVIOUS  a- | b- | - | c
+//   MERGED_WITH_NEXT      a | -b | - | -c
+//   CONTIGUOUS            a | - | b | -- | c
+// `invert` exchanges matches and gaps.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +29,11 @@ struct Part {
   std::size_t start;
   std::size_t end;
   int rule;
-  bool matched; // after `invert`
+  bool matched; // whether it counts as a match, after `invert`
 };
 
-// Calls emit(part) for each piece that `behavior` makes of the added parts.
+// Calls emit(piece) for each piece that `behavior` makes of the added parts. It holds a piece
+// that the next part may join.
 template <typename Emit> class BehaviorApplier {
 public:
   BehaviorApplier(Behavior behavior, bool invert, Emit &emit)
@@ -53,6 +60,7 @@ public:
     }
   }
 
+  // Emits the held piece. Call it after the last part.
   void finish() {
     if (holds_)
       emit_(held_);
@@ -60,6 +68,7 @@ public:
   }
 
 private:
+  // Appends `part` to the held piece if it `joins`; otherwise starts the next piece with it.
   void next(const Part &part, bool joins) {
     if (!holds_ || !joins) {
       finish();

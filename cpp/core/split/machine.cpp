@@ -41,8 +41,9 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
   return mask;
 }
 
-// Sets the classes of literal text, on which the fast path relies, instead of trusting the
-// program. (A rule whose first classes are wrong is never tried.)
+// Computes the classes of literal text from the text. The fast path relies on them, so they are
+// not taken from the program. (`first()` is: a wrong mask only keeps the rule from being
+// tried.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

@@ -19,17 +19,17 @@
 
 namespace pretok {
 
-// The end of a run whose text may go on: the split is decided up to `position` only.
+// The result of a run. If more text may follow, the split is decided up to `position` only.
 struct Undecided {
   std::size_t position;
-  bool in_gap;          // whether the text just before `position` is part of a gap
-  int rule;             // GAP, or the rule of a match that spans [position, restart)
-  std::size_t restart;  // where run_from(rule) can continue that match
-  std::size_t min_more; // fewer code points than this, all of `classes`, decide nothing
+  bool in_gap;          // whether the text just before `position` is in a gap
+  int rule;             // GAP, or the rule of a match that holds [position, restart)
+  std::size_t restart;  // where run_from(rule) can continue the match
+  std::size_t min_more; // fewer code points than this, all in `classes`, decide nothing
   Mask classes;
 };
 
-// For each class the rules that can begin with it, in order.
+// For each class, the rules whose match can begin with it, in order.
 using Candidates = std::array<std::vector<int>, END + 1>;
 
 // Splits with the rules of a program. Immutable; linear time.
@@ -43,9 +43,9 @@ public:
   const Candidates &candidates() const { return candidates_; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
 
-  // Calls emit(end, rule) for each pre-token of `source`, in order. With `partial`, more text
-  // may follow, and only pre-tokens that do not depend on it are emitted. `in_gap` says that a
-  // gap ends at the start of `source`.
+  // Calls emit(end, rule) for each pre-token of `source`, in order. If `partial`, more text may
+  // follow, and only pre-tokens that do not depend on it are emitted. If `in_gap`, the text
+  // just before `source` is in a gap.
   template <typename Source, typename Emit>
   Undecided run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
@@ -71,7 +71,7 @@ public:
     return run(text, end, source.size(), false, emit);
   }
 
-  // As run, from `from` to the first boundary at or after `to`.
+  // As run, from `from` to the first boundary that is at least `to`.
   template <typename Source, typename Emit>
   Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
                 Emit &emit) const {
@@ -102,7 +102,7 @@ public:
   // Returns the white space of every Spaces rule.
   Mask spaces() const { return spaces_; }
 
-  // Returns the length of the run of `mask` at the start of `source`.
+  // Returns the length of the run of classes in `mask` at the start of `source`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
     return Text<Source>(source, false).run_end(mask, 0);
   }
@@ -132,7 +132,7 @@ private:
     return {NO_MATCH, GAP};
   }
 
-  // As std::visit, which compilers do not inline.
+  // As std::visit. Compilers inline these branches, but not std::visit.
   template <typename Source>
   static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
     if (const auto *run = std::get_if<Run>(&rule))

@@ -1,5 +1,5 @@
-// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it as
-// a text of its own. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it, as
+// if the piece were a whole text. pretok/machine/staged.py is its twin.
 #pragma once
 
 #include "core/base/function_ref.hpp"
@@ -34,24 +34,24 @@ public:
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
   }
-  // Whether a stage drops parts of the text.
+  // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the table of the leading ISOLATED stages that share the alphabet of the first one,
-  // or nullptr. A BOUNDARY of it is one of the split.
+  // Returns the table of the ISOLATED stages before any other that share the alphabet of the
+  // first one, or nullptr. A BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
-  // Whether Splitter can split by all stages at once.
+  // Returns whether Splitter can split by all stages at once.
   bool has_fast_path() const { return has_fast_path_; }
-  // Adds the end of each pre-token to `ends`, if has_fast_path().
+  // Adds the end of each pre-token to `ends`. Needs has_fast_path().
   template <typename Source>
   void split(const Source &source, const Kernels &use, EndOutput &ends) const {
     Splitter(Rules{*this, stages_.size() == 1 ? &stages_.front() : nullptr}, source, use, ends)
         .split();
   }
 
-  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
-  // gap keeps the rule of the stage before.
+  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. For
+  // a gap, `rule` is that of the piece in the stage before.
   template <typename Source> void steps(const Source &source, const OnPiece &emit) const {
     if (source.size() != 0)
       cut(0, source, 0, GAP, nullptr, emit);
@@ -73,8 +73,8 @@ private:
     Machine machine;
     Behavior behavior;
     bool invert;
-    int rules_before;
-    std::optional<NeighborTable> neighbors; // if ISOLATED, without a fast path for all stages
+    int rules_before;                       // number of rules of the stages before
+    std::optional<NeighborTable> neighbors; // set if ISOLATED and not has_fast_path_
   };
 
   // One stage, or all of them, as the Rules of Splitter.
@@ -95,7 +95,8 @@ private:
         only->machine.run(text, from, to, false, emit);
         return;
       }
-      // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
+      // A BOUNDARY depends only on the two code points around it. So one code point after `to`
+      // shows whether `to` is a boundary.
       const std::size_t end = to < text.size() ? text.next(to) : to;
       const auto put = [&](std::size_t, std::size_t at, int rule) {
         if (at <= to)
@@ -105,11 +106,12 @@ private:
     }
   };
 
-  // In smaller texts the fast path costs more than it saves.
-  static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
+  // In a smaller piece, in code units, the fast path costs more than it saves.
+  static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // Cuts a piece that starts at `at` by the stages from `index` on: by the fast path of each
-  // stage, unless `use` is nullptr.
+  // Splits `piece` by stage `index` and all later stages: by the fast path of each stage,
+  // unless `use` is nullptr. `piece` starts at `at` of the text; `rule` is the rule of the
+  // piece in the stage before, or GAP.
   template <typename Source>
   PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
                            const Kernels *use, const OnPiece &emit) const {
@@ -134,7 +136,7 @@ private:
       applier.finish();
       return;
     }
-    if (use != nullptr && piece.size() >= WORTH_THE_FAST_PATH) {
+    if (use != nullptr && piece.size() >= MIN_FAST_SIZE) {
       auto pieces = pieces_of_ends(put);
       EndBuffer ends(pieces);
       return Splitter(Rules{*this, &stage}, piece, *use, ends).split();
@@ -162,8 +164,8 @@ private:
   Mask spaces_ = 0; // white space of every Spaces rule
 };
 
-// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
-// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
+// Calls sink(ends, count) until it has passed the ends of all pre-tokens of `source`, in order.
+// `ends` points to `count` values of std::size_t. `count` is at most
 // ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,

@@ -13,8 +13,8 @@ struct Preset {
   std::vector<std::uint32_t> words() const;
 
   const char *name;
-  const char *names; // the name and the aliases, with a space before and after each
-  const char *unicode;
+  const char *names;   // the name and the aliases, with a space before and after each
+  const char *unicode; // the Unicode version, such as "16.0"
   const std::uint8_t *stored_words; // LEB128 numbers
   std::size_t stored_size;
 };

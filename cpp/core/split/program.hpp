@@ -25,9 +25,9 @@ struct StageProgram {
   bool invert = false;
 };
 
-// Returns an upper bound, at least 1, on the code points that a rule reads at a position and
-// does not match. A run that one scan serves counts as 1. The sum over all rules of a program
-// is limited, which bounds the time of a split. pretok/rules has `look_ahead` too.
+// Returns an upper bound, at least 1, on the code points that a rule reads at a position but
+// does not match. A run that Text scans only once counts as 1. read_stages limits the sum over
+// all rules, which bounds the time of a split. pretok/rules has `look_ahead` too.
 std::uint32_t look_ahead(const Rule &rule);
 
 // Reads `size` words into `stages`, which is empty. Returns nullptr or the error.

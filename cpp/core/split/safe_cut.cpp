@@ -11,12 +11,12 @@
 namespace pretok {
 namespace {
 
-// Candidates that are tried before the window grows.
+// The number of candidates to try before the window grows.
 constexpr std::size_t TRIES = 16;
 
 using Accepts = std::function<bool(std::size_t)>;
 
-// Returns the number of bytes at the end that may begin an incomplete sequence.
+// Returns the number of bytes of an incomplete sequence at the end, or 0.
 std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   std::size_t tails = 0;
   while (tails < size && tails < 3 && is_tail(data[size - 1 - tails]))
@@ -36,10 +36,10 @@ public:
       : pre_tokenizer_(pre_tokenizer), text_(data, size, pre_tokenizer.classes()),
         accepts_(accepts) {}
 
-  // Returns the last safe cut after `from` that is found, or 0. `from` starts a code point. If
-  // `is_start`, it also starts a pre-token.
+  // Returns a safe cut after `from`, the last one found, or 0. `from` starts a code point, and
+  // if `is_start` also a pre-token.
   std::size_t find(std::size_t from, bool is_start) const {
-    std::array<std::size_t, TRIES + 1> last{}; // the last BOUNDARY, each at its number
+    std::array<std::size_t, TRIES + 1> last{}; // ring buffer of the last BOUNDARY positions
     std::size_t count = 0;
     std::size_t first = from;
     if (is_start)
@@ -64,12 +64,13 @@ public:
   }
 
 private:
-  // Whether the text between two BOUNDARIES is split alike with and without the text after it.
+  // Returns whether the text between two BOUNDARIES has the same split with and without the
+  // text after it.
   bool is_safe(std::size_t start, std::size_t cut) const {
     return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
   }
 
-  // Returns the ends up to `last` of the pre-tokens of the part from `start` to `end`.
+  // Splits the part from `start` to `end`. Returns the ends of its pre-tokens up to `last`.
   std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
     std::vector<std::size_t> found;
     pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),
@@ -80,9 +81,9 @@ private:
     return found;
   }
 
-  // Returns the last pre-token of the first stage that ends at a safe cut, or 0. `start` starts
-  // one. What comes before the cut must be split alike with and without the text after it. A
-  // pre-token may look past its own end, but not past the next pre-token.
+  // Returns the last end of a pre-token of the first stage that is a safe cut, or 0. `start`
+  // starts such a pre-token. The text before a safe cut has the same split with and without the
+  // text after it. A pre-token may look past its own end, but not past the next pre-token.
   std::size_t last_end(std::size_t start) const {
     const Machine &machine = *pre_tokenizer_.first();
     std::vector<std::size_t> found;

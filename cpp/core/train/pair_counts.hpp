@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Two neighboring symbols. Keys compare like the pairs.
+// Two neighboring symbols, left and right. Keys have the order of the pairs.
 using PairKey = std::uint64_t;
 
 inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
@@ -27,7 +27,7 @@ public:
   struct Pair {
     PairKey key = FREE;
     std::int64_t count = 0;
-    std::uint32_t bucket = NO_BUCKET; // the last of its buckets
+    std::uint32_t bucket = NO_BUCKET; // index of its last bucket (Trainer::Bucket)
   };
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}

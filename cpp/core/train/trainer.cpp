@@ -11,7 +11,7 @@ namespace {
 
 using Symbol = Trainer::Symbol;
 
-// Symbols that no pair has: the boundary of a word, and the interior of a symbol.
+// Two sentinels that are in no pair: the boundary of a word, and the interior of a symbol.
 constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
 constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
@@ -196,8 +196,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the waiting entries with the highest counts. Most entries never get there,
-// and a small heap is fast. Returns false if no entry waits.
+// Makes a heap of the waiting entries with the highest counts. Most entries never reach the
+// heap, which stays small and fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
@@ -234,7 +234,7 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
 bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interrupt) {
   PeriodicCheck periodic_check(check_interrupt);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
-  const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
+  const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
     if (heap_.empty() && !refill())
       return false;
@@ -244,32 +244,33 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     const PairKey key = is_by_pair ? top.order : bucket.key;
     const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
                        top.bucket};
-    const bool changed = now.count != top.count || now.order != top.order;
-    if (!changed && now.count < least)
+    const bool is_outdated = now.count != top.count || now.order != top.order;
+    if (!is_outdated && now.count < min_count)
       return false;
-    if (changed && now.count >= min_heap_count_) {
+    if (is_outdated && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
       std::pop_heap(heap_.begin(), heap_.end(), Less());
       heap_.pop_back();
-      if (changed)
+      if (is_outdated)
         waiting_.push_back(now);
     }
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
-    if (!changed)
+    if (!is_outdated)
       merge(Bucket(bucket), periodic_check);
     periodic_check();
   }
   return true;
 }
 
-// Hugging Face's trainer stores the words of a pair, and merges the pair everywhere in such a
-// word. So if a pair has two buckets, each stands for the places of both within its own words.
+// Returns the places where to merge. Hugging Face's trainer stores the words of a pair, and
+// merges the pair everywhere in these words. So if a pair has several buckets, a bucket stands
+// for all places of the pair in the bucket's words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
-  const auto places = [this](const Bucket &of) {
-    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
-    return std::vector<Place>(first, first + of.size);
+  const auto places = [this](const Bucket &any_bucket) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(any_bucket.start);
+    return std::vector<Place>(first, first + any_bucket.size);
   };
   std::vector<Place> result = places(bucket);
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;

@@ -1,11 +1,15 @@
-// Learns merges: repeatedly makes the most frequent pair of symbols one symbol.
+// Learns merges: repeatedly replaces the most frequent pair of symbols by a new symbol.
 // bpe/training/trainer.py is the twin and defines the tie-breaks.
 //
-// All words lie in one array, with a slot for each byte. A symbol has its id in its first and
-// its last slot, so its neighbors on both sides are found from its position. A heap entry is a
-// pair with its count, which may be outdated (too high), and the places where the pair was. A
-// merge visits only these places. So all merges together take O(n log n) time, where n is the
-// total size of the words.
+// All words lie in one array, with a slot for each byte. The first and the last slot of a
+// symbol have its id. So a symbol finds its neighbors on both sides by its position and length:
+//
+//   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
+//   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
+//
+// A heap entry has the count of a pair, which may be outdated (too high), and a bucket: the
+// places where the pair was. A merge visits only these places. So all merges together take
+// O(n log n) time for words of n bytes in total.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
@@ -60,8 +64,8 @@ private:
     Symbol symbol;
     std::uint32_t word;
   };
-  // A range of places_: the places of a pair, in order. A pair has a `previous` bucket only if
-  // a token was made in two ways.
+  // A range of places_: the places of a pair, in order. A pair gets a second bucket, with the
+  // first as `previous`, only if two merges make one token.
   struct Bucket {
     PairKey key;
     std::size_t start;
@@ -73,8 +77,8 @@ private:
     std::uint64_t order; // the lowest order wins among equal counts
     std::uint32_t bucket;
   };
-  // The effect of the current merge next to one symbol: it gains a pair, with its places, and
-  // loses a pair.
+  // The effect of the current merge beside one neighbor symbol: one pair gains places, and
+  // another pair loses them.
   struct Change {
     PairKey gained;
     PairKey lost;
@@ -110,14 +114,14 @@ private:
 
   TrainerOptions options_;
   LearnedTokens tokens_;
-  std::uint64_t bytes_start_ = 0; // of the bytes of the slots, in tokens_
+  std::uint64_t bytes_start_ = 0; // position in tokens_ of the bytes of the slots
   std::vector<Slot> slots_;
   std::vector<std::int64_t> word_counts_;
   PairCounts pairs_;
   std::vector<Place> places_;
   std::vector<Bucket> buckets_;
-  std::vector<Entry> heap_; // the entries with at least `min_heap_count_`
-  std::vector<Entry> waiting_;
+  std::vector<Entry> heap_;    // the entries with at least `min_heap_count_`
+  std::vector<Entry> waiting_; // the entries with lower counts, unordered
   std::int64_t min_heap_count_ = 0;
   std::vector<Merge> merges_;
   std::vector<Change> changes_;

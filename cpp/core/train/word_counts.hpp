@@ -49,8 +49,8 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
     WaitingWords waiting;
     Scratch scratch;
   };
-  struct Nothing {
-    void append(Nothing &) {}
+  struct EmptyResult {
+    void append(EmptyResult &) {}
   };
   // A code unit has at most 4 bytes, so these positions are in text order.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
@@ -68,11 +68,11 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};
-  Nothing total;
+  EmptyResult total;
   run_in_order(
       tasks.count(), plan.threads, total,
       [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
-      [&](std::size_t task, Worker &worker, Nothing &) {
+      [&](std::size_t task, Worker &worker, EmptyResult &) {
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                                   std::size_t bytes, bool) {
           std::size_t begin = 0;
@@ -85,14 +85,14 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                     begin = ends[i];
                   }
                 });
-          if (worker.scratch.has(data))
+          if (worker.scratch.owns(data))
             worker.waiting.finish(); // before the scratch memory is reused
           return true;
         };
         tasks.run(task, worker.scratch, add_text);
         worker.waiting.finish();
       },
-      [](const Nothing &) { return true; }, check_interrupt);
+      [](const EmptyResult &) { return true; }, check_interrupt);
   next_position_ += size * MAX_UNIT_BYTES;
 }
 

@@ -88,7 +88,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // The index of each word in this table. This is the slow part: it waits for memory.
+  // indices[i]: the index in words_ of the other table's word i. Threads share this slow part,
+  // which waits for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
@@ -108,18 +109,18 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Merges two sequences that are sorted by Word::first: the words that appear first in this
-  // table, and those that appear first in the other.
+  // Merge two sequences that are sorted by Word::first: the words that appear first in this
+  // table, and the words that appear first in the other table.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {
     Word word = words[i];
     if (indices[i] != NO_WORD) {
-      Word &here = words_[indices[i]];
-      here.count += word.count;
-      if (here.first < word.first)
+      Word &own_word = words_[indices[i]];
+      own_word.count += word.count;
+      if (own_word.first < word.first)
         continue;
-      word.count = here.count;
+      word.count = own_word.count;
       is_moved[indices[i]] = true;
     }
     new_words.push_back(word);
@@ -184,7 +185,7 @@ std::size_t WordTable::slot_index(const Key &key) const {
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
   if (bytes.size > block_bytes_left_) {
-    // A large word gets a block of its own. Otherwise the rest of the last block is wasted.
+    // A large word gets its own block. A shared block would waste the rest of the last one.
     if (bytes.size > WORD_BLOCK_BYTES / 8) {
       blocks_.push_back(std::make_unique<std::uint8_t[]>(bytes.size));
       std::memcpy(blocks_.back().get(), bytes.data, bytes.size);

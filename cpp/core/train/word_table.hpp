@@ -15,7 +15,7 @@ namespace pretok {
 // Distinct byte strings with their counts. Stores the bytes of each word once.
 class WordTable {
 public:
-  // Results are the same for all hash keys.
+  // Results do not depend on the hash key.
   explicit WordTable(const HashKey &hash_key = pretok::hash_key())
       : hash_key_(hash_key), slots_(1024) {}
 
@@ -38,13 +38,13 @@ public:
   void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, position);
   }
-  // Adds all words of `other`, and empties it. Both tables must have the same hash key, and
-  // their words must have been added in the order of Word::first. After this, only tables can
-  // be added.
+  // Adds all words of `other`, and empties it. Both tables must have equal hash keys, and their
+  // words must have been added in the order of Word::first. After this call, only tables can be
+  // added.
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word.
   std::size_t longest() const { return longest_; }
-  // Returns the words in the order of Word::first. Nothing can be added after this.
+  // Returns the words in the order of Word::first. After this call, nothing can be added.
   const std::vector<Word> &finish();
 
 private:

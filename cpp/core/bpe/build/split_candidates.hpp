@@ -1,4 +1,4 @@
-// Verifies, for a batch of tokens, the two parts that each is probably merged from.
+// Verifies the probable two parts of each token of a batch.
 #pragma once
 
 #include "core/bpe/build/token_splits.hpp"
@@ -18,8 +18,7 @@ inline bool are_known(Parts parts) {
   return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
 }
 
-// The probable parts of some tokens. Verifying them takes many look-ups, whose memory `add`
-// prefetches.
+// The probable parts of a batch of tokens. `add` prefetches the memory that `confirmed` reads.
 class SplitCandidates {
 public:
   explicit SplitCandidates(const OrderedMerges &merges)

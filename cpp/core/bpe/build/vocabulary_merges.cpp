@@ -21,10 +21,10 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Derives ordered merges from ranks alone. The parts of a token are the two lower tokens that
-// have its bytes and are a valid pair under the lower ranks, if two such tokens exist. That
-// holds in any text: the bytes of a token merge as they do by themselves, since none of its
-// parts has merged with a neighbor. Returns false if a token is made of higher ones.
+// Derives ordered merges from ranks alone. The parts of a token are two lower tokens that
+// concatenate to its bytes and are a valid pair under the lower ranks, if they exist. They are
+// its parts in any text: until the token is made, its bytes merge with no neighbor, so they
+// merge as they do alone. Returns false if a token is made of higher tokens.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
@@ -63,7 +63,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     }
     return NO_PARTS;
   };
-  // Usually the right split is the one whose later part is earliest.
+  // Usually the right split is the split whose later part ranks lowest.
   const auto likely_parts_of = [&](std::size_t which) {
     Parts best = NO_PARTS;
     for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
@@ -99,12 +99,12 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       }
     }
   }
-  // false here means a hash collision; the caller's slower way is still exact.
+  // If this is false, hashes collided. The caller then uses a slower algorithm, which is exact.
   return merges_fit();
 }
 
-// Like order_ranks, with hints: the probable merges in order. Verifies each. A token without a
-// hint gets the parts that its bytes merge into. Returns false if a hint is wrong, too.
+// As order_ranks, with hints: the probable merges in order. Verifies each hint. A token without
+// a hint gets the parts that its bytes merge into. Also returns false if a hint is wrong.
 bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
                                        const std::vector<Merge> &likely) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
@@ -222,8 +222,9 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
   }
 }
 
-// Some files list every way to split a token in two. Most of these merges never happen: the
-// token has a merge already, or its two parts are not a valid pair. Skips such merges.
+// Fills `merges_` from a list of merges. Some files list every way to split a token in two.
+// Most of these merges never happen: the token has a merge already, or its two parts are not a
+// valid pair. order_merges skips merges that never happen.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);

@@ -16,10 +16,10 @@
 //   SPACE_PAIR      Both are white space; see below.
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
 //   PIECE_END       a is white space, and a stage before that of white space has a boundary.
-//   UNRESOLVED      Any other pair. The machine splits the text between the two boundaries
-//                   around it.
+//   UNRESOLVED      Any other pair. The machine splits the text between the two nearest
+//                   BOUNDARY pairs.
 //
-// Most text is made of boundaries and single labels, which need neither rules nor branches.
+// In most text all pairs are BOUNDARY or labeled. They need neither rules nor branches.
 //
 // An example: "I'm  ok" in GPT-2's split, `'(?:s|t|re|ve|m|ll|d)| ?\p{L}+|...|\s+(?!\S)|\s+`.
 // Column i tells the relation of code points i - 1 and i.
@@ -42,53 +42,55 @@
 // Proof for labels. Consider the rules that can begin with a and do not reject b next. Let r be
 // the first of them. The pair has the label of r if the `always_follows` mask of r has b for a.
 //   - r makes the pre-token after a boundary if the first pair has its label.
-//   - r takes every following pair of its label. An `always_follows` pair begins with a class
-//     that can begin r, and within a match of r such a class is of its body.
-//   - r takes no more. Either a boundary follows, or a pair that r does not allow. A pair that
-//     the rule of another label allows is AMBIGUOUS.
+//   - r takes every following pair with its label. Such a pair (a, b) begins with a class that
+//     can begin r. Within a match of r, a class that can begin r is in its body.
+//   - r takes no more. Either a boundary follows, or a pair that r does not allow. If r may
+//     allow a pair with another label, the pair is AMBIGUOUS.
 //
 // Proof for limits. A Run with `at_most` n has a boundary after each n of its body. The count
 // starts at a boundary if three conditions hold (`has_exact_limit`): only one label is
 // LENGTH_LIMITED; the tail of its rule takes none of the body; every labeled pair that begins
-// in the body has that label. Otherwise n such pairs in a row are unresolved.
+// in the body has that label. Otherwise n LENGTH_LIMITED pairs in a row are unresolved.
 //
 // White space needs three conditions:
 //   - All Spaces rules share the classes of white space.
 //   - The first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST. The machine
 //     handles END_OF_TEXT, which matters at the end only.
 //   - No other rule comes before them that can take two white space code points in a row.
-// Then consider a pre-token that starts within a run of white space, but not with its last code
-// point. With LAST_NEWLINE it ends after the last line break of the run, if there is one. Else
-// it ends before the last code point of the run.
-// Only a tail of the pre-token before can enter the run: that pair is TAIL_PAIR. All rules
-// share one set of tail classes, and the tail ends at the first code point of another class.
-// This depends on the rule of the pre-token before, which is known if no pair since the last
-// boundary is unresolved. Boundaries::resolve finds these boundaries. Pairs that would break a
-// condition are UNRESOLVED: a last line break, or a tail, that something may follow.
+// Then consider a pre-token that starts in a run of white space, before its last code point.
+//   - With LAST_NEWLINE it ends after the last line break of the run, if the run has one.
+//   - Otherwise it ends before the last code point of the run.
+// Only a tail of the pre-token before can enter the run; its first pair is TAIL_PAIR. All rules
+// share one set of tail classes, so the tail ends at the first code point of another class. The
+// tail depends on the rule of the pre-token before. This rule is known if no pair since the
+// last boundary is unresolved. Boundaries::resolve finds these boundaries. A pair that would
+// break a condition is UNRESOLVED: one that may extend a pre-token past its last line break or
+// tail.
 //
-// Several stages: StagePairs derives the relations above for each stage. A pair that a stage
-// before has cut is in no piece of the stage, so its rules need not expect the pair. In
-// DeepSeek's split, digits are cut from letters first, so no word of the last stage begins with
-// a digit. The table then has for each pair of classes a and b:
+// Several stages: StagePairs derives the relations above for each stage. If a stage has a
+// BOUNDARY between a and b, no piece of a later stage holds the pair, and the rules of later
+// stages need not handle it. In DeepSeek's split, the first stage cuts digits from letters, so
+// no word of the last stage begins with a digit. The table then has for each pair (a, b):
 //
 //   BOUNDARY      Some stage has BOUNDARY, and no rule of a stage before can hold a or b.
-//                 So the pair is in a gap of each stage before. Rules look ahead only: those of
-//                 a stage before read nothing past a, those of this stage nothing past b, and
-//                 later stages see two pieces. So the text from b on is split as if it began
-//                 there, and the split before b depends on b and on nothing after b. The rules
-//                 resume at such pairs, and safe_cut.hpp cuts there.
-//   CONDITIONAL   Some stage has a boundary, but a rule of a stage before may hold a or b. That
-//                 stage keeps its label across the boundary (Builder::continues).
+//                 So the pair is in a gap of each stage before. Rules look ahead only. In
+//                 stages before, rules read nothing past a. In this stage, rules read nothing
+//                 past b. Later stages see two pieces. So the split from b on is that of a text
+//                 that begins with b, and the split before b depends on nothing after b. The
+//                 rules resume at BOUNDARY pairs, and safe_cut.hpp cuts there.
+//   CONDITIONAL   Some stage has a boundary, but a rule of a stage before may hold a or b. The
+//                 stage before keeps its label across the boundary (Builder::continues).
 //   a label       No stage has a boundary. The label stands for the labels of all stages, so it
-//                 changes where one of them does. A stage whose pairs are all BOUNDARY or
-//                 together has no part in it (StagePairs::is_simple).
-//   SPACE_PAIR    One stage has it, and the others surely keep white space together, or cut it
-//                 before (Builder::find_white_space). Where a stage before ends the piece
-//                 (PIECE_END), ALL_BUT_LAST takes the whole run, as at the end of the text.
+//                 changes if one of them changes. It leaves out stages whose pairs are all
+//                 BOUNDARY or together (StagePairs::is_simple).
+//   SPACE_PAIR    One stage has SPACE_PAIR. All other stages surely keep white space together,
+//                 or cut it before (Builder::find_white_space). If a stage before ends the
+//                 piece (PIECE_END), ALL_BUT_LAST takes the whole run, as at the end of the
+//                 text.
 //   UNRESOLVED    Any other pair.
 //
-// A boundary is known if all pairs before it, since the last BOUNDARY, are resolved: no label
-// and no limit depends on later code points, and white space only on the next one.
+// A boundary is known if all pairs between the last BOUNDARY and it are resolved. Labels and
+// limits do not depend on later code points, and white space depends only on the next one.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -102,21 +104,22 @@ class Machine;
 
 class NeighborTable {
 public:
-  // The table of ISOLATED stages over one alphabet; there is at least one.
+  // Builds the table of one or more ISOLATED stages over one alphabet.
   explicit NeighborTable(const std::vector<const Machine *> &stages);
 
-  // Whether the pair is a BOUNDARY. It is if `before` is END, which stands before the text.
+  // Returns whether the pair is a BOUNDARY. END stands before the text: a pair (END, b) is one.
   bool has_boundary(std::uint8_t before, std::uint8_t after) const {
     return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
   }
   const Relations &relations() const { return relations_; }
-  // Return how many LENGTH_LIMITED pairs in a row exceed one pre-token: at most 64.
+  // Returns the number of LENGTH_LIMITED pairs in a row that exceed one pre-token: at most 64.
   std::uint32_t length_limit() const { return length_limit_; }
-  // Whether each `length_limit` of them end a pre-token. Otherwise they are unresolved.
+  // Returns whether every length_limit() such pairs end a pre-token. Otherwise they are
+  // unresolved.
   bool has_exact_limit() const { return has_exact_limit_; }
-  // Whether any pair is JOINED.
+  // Returns whether any pair is JOINED.
   bool has_joined() const { return has_joined_; }
-  // Return the number of bits in a label.
+  // Returns the number of bits in a label.
   unsigned label_bits() const { return label_bits_; }
 
 private:

@@ -1,4 +1,5 @@
-// The fast path of splitting: the boundaries of the rules, mostly without trying rules.
+// The fast path of splitting. It finds the boundaries of the rules, mostly without trying
+// rules.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -16,6 +17,7 @@
 
 namespace pretok {
 
+// Fills the buffer with the classes of the text from `at` on.
 inline void read(const Kernels &use, const Utf8 &text, std::size_t at, ClassBuffer &buffer) {
   use.read_utf8(text.classes(), text.data() + at, text.size() - at, buffer);
 }
@@ -90,13 +92,14 @@ private:
   std::size_t total_ = 0;
 };
 
-// `Rules` splits where the pairs of neighbors() decide nothing, and has these members:
+// Splits a text. For each buffer: classify pairs, resolve boundaries, run the rules around
+// unresolved pairs, output the ends. `Rules` has these members:
 //   neighbors()                      the NeighborTable;
-//   resumes_anywhere()               whether run may begin at any boundary, not only at one
-//                                    between the classes of a BOUNDARY;
-//   end_matters(last)                whether the split after the last boundary may depend on
-//                                    the end of the text, although no pair there is
-//                                    unresolved; `last` is the class of the last code point;
+//   resumes_anywhere()               whether run may begin at any boundary, not only at a
+//                                    BOUNDARY pair;
+//   end_matters(last)                whether the last pre-token may depend on the end of the
+//                                    text, even if no pair in it is unresolved; `last` is the
+//                                    class of the last code point;
 //   run(text, from, to, emit)        calls emit(end, rule) for each pre-token from `from` to
 //                                    the first boundary at or after `to`.
 template <typename Rules, typename Source> class Splitter {
@@ -123,7 +126,7 @@ public:
         return;
       finish(at);
     }
-    // The last pre-token may depend on the end of the text.
+
     if (is_undecided_ || rules_.end_matters(last))
       run(resume_, size, begin_, size + 1, 0);
     else if (size != 0)
@@ -135,7 +138,7 @@ private:
   // Runs the machine between the boundaries around unresolved pairs, if they end in the buffer,
   // which starts at `at`. Returns false if the machine has split the rest of the text.
   bool resolve_by_rules(std::size_t at) {
-    std::size_t bit = 0; // all pairs before it are resolved
+    std::size_t bit = 0; // all pairs before this bit are resolved
     for (;;) {
       if (!is_undecided_) {
         bit = next_in(boundaries_.unresolved, bit);
@@ -159,9 +162,9 @@ private:
     }
   }
 
-  // Splits by the rules alone from `position` on: the end of a pre-token that holds the
-  // BOUNDARY `end` of this buffer. Only a defect of NeighborTable can cause this. It must not
-  // become a write out of bounds.
+  // Splits by the rules alone from `position` on. A pre-token that holds the BOUNDARY `end` of
+  // this buffer ends there. Only a bug in NeighborTable can cause this call, which keeps the
+  // bug from becoming a write out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -171,7 +174,7 @@ private:
     output_.flush();
   }
 
-  // Returns the position of the first one bit in `words` from `bit` on.
+  // Returns the first one bit in `words` that is at least `bit`, or the number of code points.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
       return buffer_.count;
@@ -218,6 +221,7 @@ private:
     }
   }
 
+  // Outputs the boundaries of the buffer, which starts at `at`.
   void finish(std::size_t at) {
     if (!is_undecided_)
       note_last_boundary(buffer_.count, at);
@@ -225,9 +229,9 @@ private:
                 buffer_.one_unit_each ? nullptr : buffer_.offsets());
   }
 
-  // Runs the rules from `from` to `to`. The boundaries up to `known` are known. Outputs ends
-  // before `at`, the start of the buffer. Sets the boundaries of ends in the buffer, which are
-  // at code point `bit` or after it. Returns the end of a pre-token that ends after `to`, or 0.
+  // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs ends before
+  // `at`, the start of the buffer. Sets the bits of ends in the buffer, from `bit` on. Returns
+  // the end of a pre-token that ends after `to`, or 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
     std::size_t beyond = 0;
@@ -258,7 +262,7 @@ private:
   Boundaries boundaries_;
   EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
-  std::size_t resume_ = 0;    // where the rules can begin to find it
+  std::size_t resume_ = 0;    // the rules must start here to find the end
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 

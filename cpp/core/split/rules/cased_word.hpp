@@ -1,4 +1,4 @@
-// A word that ends where its case falls.
+// A word of a cased script.
 #pragma once
 
 #include "core/split/rules/contraction.hpp"
@@ -7,8 +7,8 @@
 
 namespace pretok {
 
-// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends where lower case is
-// followed by upper case.
+// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends before upper case that
+// follows lower case. `upper` and `lower` share the caseless letters.
 struct CasedWord {
   Mask upper = 0;
   Mask lower = 0;
@@ -28,7 +28,7 @@ struct CasedWord {
       if (end == text.size() && text.partial)
         return text.undecided(lower);
     } else if (caseless != NO_MATCH) {
-      // upper* gives back code points until lower+ matches one. Otherwise upper+ matches.
+      // upper* gives back code points until lower+ matches: up to the last caseless letter.
       end = caseless;
     }
     if (end == begin)
@@ -57,7 +57,7 @@ struct CasedWord {
                ? suffix->may_follow(a) & ~may_follow_before_suffix(a)
                : 0;
   }
-  // Only a capital after a lower case letter may begin a new word.
+  // Within letters, only upper case after lower case may begin a new word.
   Mask always_follows(std::uint8_t a) const {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
@@ -72,7 +72,7 @@ struct CasedWord {
   Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 
 private:
-  // The classes that may follow a, up to and with the apostrophe.
+  // Returns the classes that may follow a, up to and including the apostrophe.
   Mask may_follow_before_suffix(std::uint8_t a) const {
     Mask following = has(lead, a) ? upper | lower : 0;
     following |= has(upper, a) ? upper | lower : 0;

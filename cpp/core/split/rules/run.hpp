@@ -30,12 +30,12 @@ struct Run {
       if (end == begin)
         return NO_MATCH;
     } else { // body{at_least,at_most}
-      const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
-      std::size_t left = most;
+      const std::size_t limit = at_most == 0 ? ~std::size_t{0} : at_most;
+      std::size_t left = limit;
       end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
         return text.undecided(body, at_most == 0 ? UNLIMITED : left);
-      if (most - left < at_least)
+      if (limit - left < at_least)
         return NO_MATCH;
     }
     if (tail == 0)
@@ -72,10 +72,10 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // A class of both lead and tail may be either.
+  // A code point of a class in both `lead` and `tail` may be either: its match may end there.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
-    const bool counts = at_most > 1 && has(body, a) && has(body, b);
-    return has(always_follows(a), b) && !counts && !has(lead & tail, a);
+    const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
+    return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);
   }
   Mask interior() const { return body; }
 };

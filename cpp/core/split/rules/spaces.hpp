@@ -69,7 +69,7 @@ struct Spaces {
   Mask interior() const { return space; }
 
 private:
-  // \s{at_least,at_most} within [start, end), which is not empty.
+  // Matches \s{at_least,at_most} within [start, end), which is not empty. Returns its end.
   template <typename Source>
   std::size_t limited(const Text<Source> &text, std::size_t start, std::size_t end) const {
     if (at_most == 0)
