@@ -92,12 +92,12 @@ class Encoder:
     def fast_calls(
         self,
         added: Callable[[str], object],
-        others: _Calls,
+        originals: _Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> _Calls: ...
-    def decode_calls(self, special: Sequence[int], others: _Calls) -> _Calls: ...
+    def decode_calls(self, special: Sequence[int], originals: _Calls) -> _Calls: ...
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Format: the interface of a file format, and Source: the files to read."""
+"""Define Format, the interface of a file format, and Source, the files to read."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Format(ABC):
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     says_split: ClassVar[bool] = True
-    """Whether a file says how text is split; if not, the name of the vocabulary may say so."""
+    """True if a file names the split; otherwise the name of the vocabulary may imply it."""
 
     @abstractmethod
     def detects(self, source: Source) -> bool:

@@ -15,7 +15,8 @@ from typing import TypeVar
 from pretok.behaviors import Behavior
 from pretok.charsets.sets import ANY
 from pretok.patterns.ast import Alternatives, EngineSpecific
-from pretok.patterns.canonical import canonical, matches_everywhere
+from pretok.patterns.canonical import canonical
+from pretok.patterns.first_sets import matches_everywhere
 from pretok.patterns.parser import texts_of
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered

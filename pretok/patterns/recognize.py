@@ -11,11 +11,11 @@ from pretok.errors import UnknownPatternError, shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.ast import LiteralSet
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
+from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.likeness import Likeness, aligned
 from pretok.patterns.lookup import KnownPattern, find, known_patterns
 from pretok.patterns.parser import (
     MAX_PATTERN_LENGTH,
-    UnreadablePatternError,
     alternatives_of,
     printable,
     read,
