@@ -1,4 +1,4 @@
-"""from_gguf: the pre-tokenizer that the metadata of a GGUF file names."""
+"""Define from_gguf, which returns the pre-tokenizer that a GGUF file names."""
 
 from __future__ import annotations
 

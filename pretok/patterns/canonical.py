@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
     """Return the alternatives of `pattern`, of at most MAX_PATTERN_LENGTH code points."""
-    return [part[engine] for part in _by_each(pattern)]
+    return [part[engine] for part in _parts_by_engine(pattern)]
 
 
 def joined(parts: Iterable[Part]) -> Alternatives | None:
@@ -89,7 +89,7 @@ _form_of_long = lru_cache(maxsize=2)(_form)
 
 
 @lru_cache(maxsize=2)
-def _by_each(pattern: str) -> list[dict[Engine, Part]]:
+def _parts_by_engine(pattern: str) -> list[dict[Engine, Part]]:
     """Return each alternative of `pattern`, parsed for each engine."""
     return [
         (_cached_part if len(text) <= SHORT_PART else _part)(text)
