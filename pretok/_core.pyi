@@ -75,7 +75,7 @@ class Encoder:
     def all_take_fast_path(
         texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
     ) -> bool:
-        """Return whether `encode_batch` takes all texts as they are.
+        """Return True only if `encode_batch` can take all texts unchecked.
 
         The flags exclude bytes, text beyond ASCII, and text not in NFC.
         """

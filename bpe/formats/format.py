@@ -78,7 +78,7 @@ class ReadOptions:
     needs_preset: bool = True
     """False if the caller passes a preset, so the split of the file is not needed."""
     added_tokens: tuple[AddedToken, ...] | None = None
-    """Added tokens in place of those in a separate file."""
+    """Added tokens that replace the added tokens of a separate file."""
 
 
 class Format(ABC):

@@ -1,7 +1,8 @@
 r"""Read and write .pretok files: a whole tokenizer in a compact file.
 
-cpp/formats/pretok_file.hpp is the twin. The header has 16 bytes: b"\x89PRETOK\n", the version (1),
-and the CRC-32 of all bytes after the header. The sections follow in this order:
+cpp/formats/pretok_file.hpp is the twin. pretok_tokens.py has the sections from literals on. The
+header has 16 bytes: b"\x89PRETOK\n", the version (1), and the CRC-32 of all bytes after the header.
+The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;

@@ -21,7 +21,7 @@ faster than a NamedTuple.
 
 
 class Stream:
-    """Splits a text that comes in chunks into the same pre-tokens as the whole text.
+    """Splits a text that comes in chunks into the pre-tokens of the whole text.
 
     `feed` returns the pre-tokens that no later text can change, and holds back the rest of the
     text: at most the last pre-token and a look-ahead after it. `finish` returns the pre-tokens of

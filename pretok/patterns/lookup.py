@@ -60,7 +60,7 @@ def find_stage(
 ) -> Stage | None:
     """Return a stage that splits as `engine` does with `pattern`.
 
-    Its rules are those of a preset's stage; None if no preset has such a stage.
+    The stage has the rules of a preset's stage; None if no preset has an equivalent pattern.
     """
     wanted = _alternatives(pattern, engine)
     return _first(
