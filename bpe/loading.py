@@ -1,4 +1,4 @@
-"""bpe.load: a Tokenizer from vocabulary files, or from the name of a local vocabulary."""
+"""Define load, which returns the Tokenizer of vocabulary files, or of a local name."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def load(
     $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
     huggingface_hub, never on the network.
 
-    `preset` is the split. By default the file says it, or the name of a published file does.
+    `preset` is the split. By default the file names it, or the name of a published file implies it.
     `special_tokens` are the special tokens that the file does not list. By default they come from
     a tokenizer_config.json in the folder of a vocab.json, or from the name of a published file.
     `normalizer` is for files that cannot name one, such as GGUF. `cache_mb` bounds the caches, as
     in `Tokenizer`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
-    `preset` says the split, UnsupportedError for features that bpe does not have,
-    UnknownVocabularyError if there is no such path or name, OSError, and the errors of `Tokenizer`.
+    `preset` names the split, UnsupportedError for features that bpe does not have,
+    UnknownVocabularyError for an unknown path or name, OSError, and the errors of `Tokenizer`.
     """
     _check_special_tokens(special_tokens)
     source, named_vocabulary = _locate(path_or_name)
@@ -74,6 +74,7 @@ def load(
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
     spec = format.read(source, ReadOptions(preset is None, added))
     split = _choose_split(preset, spec, published, source.path, backend)
+    known = named_vocabulary or published
     with named(source.path):
         return Tokenizer(
             spec.vocabulary,
@@ -82,7 +83,7 @@ def load(
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
-            name=known.name if (known := named_vocabulary or published) else None,
+            name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,
         )
@@ -110,7 +111,7 @@ def _is_path(name: str) -> bool:
     try:
         with naming(name):
             os.stat(name)
-    except ValueError:  # NUL, which no path has
+    except ValueError:  # a path cannot hold NUL
         return False
     except FileNotFoundError:
         return os.path.islink(name)
@@ -140,7 +141,7 @@ def _verify(
 ) -> PublishedVocabulary | None:
     """Return `expected` if `source` has one of its published files, else None.
 
-    Raises VocabularyError for other content if the split of `expected` `is_needed`.
+    Raises PublishedMismatchError for other content if the split of `expected` `is_needed`.
     """
     if expected is None:
         return None
@@ -192,7 +193,7 @@ def _check_special_tokens(special_tokens: Mapping[str, int] | None) -> None:
         if by_id.setdefault(id, content) != content:
             raise ValueError(
                 f"special tokens {shortened(by_id[id])} and {shortened(content)} both have id "
-                f"{id}; give each its own"
+                f"{id}; give each token its own id"
             )
 
 
@@ -203,6 +204,6 @@ def _join(listed: tuple[AddedToken, ...], extra: tuple[AddedToken, ...]) -> tupl
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
                 f"special_tokens gives {shortened(token.content)} the id {token.id}, but the file "
-                f"says {ids[token.content]}; leave it out, or correct it"
+                f"says {ids[token.content]}; omit the token, or correct its id"
             )
     return (*listed, *(token for token in extra if token.content not in ids))

@@ -103,7 +103,7 @@ def _merge_short(symbols: list[int], find: FindMerge) -> list[int]:
 
 
 def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
-    # A merge replaces its left symbol and empties its right one. `before` and `after` link the
+    # A merge replaces its left symbol and empties its right symbol. `before` and `after` link the
     # symbols that are not empty.
     size = len(symbols)
     empty = -1
@@ -117,7 +117,7 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
     ]
     heapify(heap)
 
-    def consider(at: int, next_: int) -> None:
+    def push_merge(at: int, next_: int) -> None:
         candidate = find(symbols[at], symbols[next_])
         if candidate is not None:
             heappush(heap, (candidate[0], at, symbols[at], symbols[next_], candidate[1]))
@@ -131,20 +131,20 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
         after[at] = after[next_]
         if after[at] < size:
             before[after[at]] = at
-            consider(at, after[at])
+            push_merge(at, after[at])
         if before[at] >= 0:
-            consider(before[at], at)
+            push_merge(before[at], at)
     return [symbol for symbol in symbols if symbol != empty]
 
 
 def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
     """Yield the merges that the ranks of a vocabulary imply, in order of rank.
 
-    When a merge makes a token, no neighbor has merged with any of its bytes. So its bytes have
-    merged as they do on their own. Merging the bytes of a token without the token itself therefore
-    ends in the two parts of its merge. If it ends in more parts, no merge makes the token, and only
-    a pre-token of these bytes becomes it. (The exercise of minbpe; Python takes seconds for 100,000
-    tokens.) A vocabulary with merges yields those.
+    Until a merge makes a token, none of its bytes merges with a neighbor outside the token. So its
+    bytes merge as in a pre-token of these bytes alone. Merging these bytes without the token itself
+    therefore ends in the two parts of its merge. If it ends in more parts, no merge makes the
+    token, and only a pre-token of exactly these bytes becomes the token. Python takes seconds for
+    100,000 tokens. If the vocabulary has merges, yield them.
     """
     if vocabulary.merges is not None:
         yield from vocabulary.merges
@@ -154,10 +154,10 @@ def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
         if len(token) == 1:
             continue
 
-        def find_other(left: int, right: int, left_out: int = id) -> RankedMerge | None:
+        def find_without(left: int, right: int, excluded: int = id) -> RankedMerge | None:
             candidate = find(left, right)
-            return candidate if candidate is not None and candidate[1] != left_out else None
+            return candidate if candidate is not None and candidate[1] != excluded else None
 
-        parts = merge([vocabulary.byte_ids[byte] for byte in token], find_other)
+        parts = merge([vocabulary.byte_ids[byte] for byte in token], find_without)
         if len(parts) == 2:
             yield (parts[0], parts[1], id)

@@ -1,4 +1,4 @@
-"""once: lazy, cached properties of immutable objects."""
+"""Define once, a cached property of immutable objects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class once(Generic[Value]):
         try:
             value: Value = instance.__dict__[self._name]
         except KeyError:
-            # Two threads may both compute it: the values are equal.
+            # Two threads may both compute the value: the results are equal.
             value = instance.__dict__[self._name] = self._make(instance)
         return value
 

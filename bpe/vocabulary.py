@@ -1,4 +1,4 @@
-"""Vocabulary: tokens by id, and the merges between them."""
+"""Define Vocabulary, which holds tokens by id and the merges of tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bpe.once import forget, once
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
 Rows: TypeAlias = NDArray[np.uint32]
-"""Merges, one a row."""
+"""Merges, one per row."""
 
 ID_LIMIT = 1 << 24
 """Ids are below this limit, because tables have an entry for each id up to the largest."""
@@ -39,7 +39,7 @@ class Packed(NamedTuple):
         lengths = np.fromiter(map(len, tokens.values()), np.uint32, len(tokens))
         return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
 
-    def and_also(self, tokens: Mapping[int, bytes]) -> Packed:
+    def with_tokens(self, tokens: Mapping[int, bytes]) -> Packed:
         """Return a copy with `tokens` appended."""
         if not tokens:
             return self
@@ -119,9 +119,8 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return a vocabulary whose `merges` are known to fit its tokens.
 
-        With `from_ranks` all tokens differ, and `merges` are a hint of the merges that follow from
-        the ids, which make the native backend faster. Raises VocabularyError if a byte has no
-        token.
+        With `from_ranks` no two tokens may be equal, and `merges` are only a hint: likely merges,
+        which make the native backend faster. Raises VocabularyError if a byte has no token.
         """
         vocabulary = cls._of_packed(packed, merges, from_ranks, ignore_merges)
         vocabulary._check_bytes()
@@ -143,7 +142,7 @@ class Vocabulary:
         token_bytes = self._token_bytes
         if token_bytes is None:
             assert self._packed is not None
-            # Two threads may both compute it: the values are equal.
+            # Two threads may both compute the value: the results are equal.
             token_bytes = self._token_bytes = self._packed.unpacked()
         return token_bytes
 
@@ -171,7 +170,7 @@ class Vocabulary:
     def merge_rows(self) -> Rows | None:
         """The merges as an array of shape (n, 3).
 
-        If the merges follow from the ids, these are likely merges, or None if unknown.
+        If the merges follow from the ids, return likely merges, or None if unknown.
         """
         if self._merge_rows is None and self._merges is not None:
             return np.array(self._merges, np.uint32).reshape(-1, 3)
@@ -179,12 +178,12 @@ class Vocabulary:
 
     @property
     def from_ranks(self) -> bool:
-        """Whether the merges follow from the ids."""
+        """True if the merges follow from the ids."""
         return self._from_ranks
 
     @property
     def ignore_merges(self) -> bool:
-        """Whether a pre-token that equals a token becomes this token without merging."""
+        """True if a pre-token that equals a token becomes this token without merging."""
         return self._ignore_merges
 
     @once
@@ -262,7 +261,7 @@ class Vocabulary:
             except KeyError:
                 fits = False
             if not fits:
-                raise _misfit(rank, (left, right, result))
+                raise _misfit_error(rank, (left, right, result))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
@@ -294,12 +293,12 @@ def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
     for rank, row in enumerate(rows):
         triple = tuple(row) if isinstance(row, (tuple, list)) else ()
         if len(triple) != 3 or not all(type(id) is int for id in triple):
-            raise _misfit(rank, row)
+            raise _misfit_error(rank, row)
         triples.append(triple)
     return tuple(triples)
 
 
-def _misfit(rank: int, merge: object) -> VocabularyError:
+def _misfit_error(rank: int, merge: object) -> VocabularyError:
     return VocabularyError(
         f"merge {rank} is {shortened(merge)}; expected the ids of two tokens and of their "
         "concatenation"

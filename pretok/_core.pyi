@@ -75,7 +75,7 @@ class Encoder:
     def all_take_fast_path(
         texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
     ) -> bool:
-        """Return whether `encode_batch` takes all texts as they are.
+        """Return True only if `encode_batch` can take all texts unchecked.
 
         The flags exclude bytes, text beyond ASCII, and text not in NFC.
         """
@@ -92,12 +92,12 @@ class Encoder:
     def fast_calls(
         self,
         added: Callable[[str], object],
-        others: _Calls,
+        originals: _Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> _Calls: ...
-    def decode_calls(self, special: Sequence[int], others: _Calls) -> _Calls: ...
+    def decode_calls(self, special: Sequence[int], originals: _Calls) -> _Calls: ...
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:

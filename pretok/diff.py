@@ -76,22 +76,22 @@ class Diff:
             self.second_count += 1
             if left[0] == right[0]:
                 continue
-            ours, theirs = _Part(left, keep), _Part(right, keep)
-            while ours.end != theirs.end:
-                if ours.end < theirs.end:
-                    ours.add(next(lefts))
+            left_part, right_part = _Part(left, keep), _Part(right, keep)
+            while left_part.end != right_part.end:
+                if left_part.end < right_part.end:
+                    left_part.add(next(lefts))
                     self.first_count += 1
                 else:
-                    theirs.add(next(rights))
+                    right_part.add(next(rights))
                     self.second_count += 1
             self.region_count += 1
             yield Region(
                 left[0] - len(left[1]),
-                ours.end,
-                ours.steps(first),
-                theirs.steps(second),
-                ours.count,
-                theirs.count,
+                left_part.end,
+                left_part.steps(first),
+                right_part.steps(second),
+                left_part.count,
+                right_part.count,
             )
 
 

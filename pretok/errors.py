@@ -67,10 +67,11 @@ class UnknownPresetError(PretokError, ValueError):
 class DuplicatePresetError(PretokError, ValueError):
     """Two installed packages provide different presets of this name."""
 
-    def __init__(self, name: str, one: str, other: str) -> None:
+    def __init__(self, name: str, first_package: str, second_package: str) -> None:
         super().__init__(
-            f"preset name {name!r} is provided by package {one} and by package {other}; uninstall "
-            "one of them, or import the intended Preset and pass it directly"
+            f"preset name {name!r} is provided by package {first_package} and by package "
+            f"{second_package}; uninstall one of them, or import the intended Preset and pass it "
+            "directly"
         )
         self.name = name
 
@@ -158,10 +159,10 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _rebuild(
-    kind: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
+    error_type: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
 ) -> PretokError:
     """Unpickle an error whose constructor does not take its message."""
-    error = kind.__new__(kind)
+    error = error_type.__new__(error_type)
     error.args = arguments
     error.__dict__.update(state)
     return error

@@ -16,7 +16,7 @@ MIN_READ = 1 << 16
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
-_KINDS = (
+_FILE_TYPES = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISCHR, "a device"),
@@ -79,13 +79,13 @@ def read(path: Path, limit: int) -> bytes:
     )
 
 
-def kind_of(mode: int) -> str:
-    """Return a description of a file of this mode, which is not a regular file."""
-    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a regular file")
+def file_type(mode: int) -> str:
+    """Return the type of a file with this mode, in words; the file is not a regular file."""
+    return next((name for is_type, name in _FILE_TYPES if is_type(mode)), "not a regular file")
 
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFileError(
-            f"this is {kind_of(status.st_mode)}; expected a regular file, so copy it to one"
+            f"this is {file_type(status.st_mode)}; expected a regular file, so copy it to one"
         )

@@ -1,4 +1,4 @@
-"""Preset: a named split and its provenance."""
+"""Define Preset, a named split and its provenance."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def presets() -> tuple[Preset, ...]:
     >>> [preset.name for preset in presets()][:3]
     ['gpt2', 'r50k', 'cl100k']
     """
-    return (*registered(), *(p for p in _of_packages().presets() if p.name not in _presets))
+    return (*registered(), *(p for p in _installed_presets().presets() if p.name not in _presets))
 
 
 def registered() -> tuple[Preset, ...]:
@@ -47,7 +47,7 @@ def find(name: str) -> Preset:
         raise UnknownPresetError(name, list(_by_name)) from None
     if known is not None:
         return known
-    installed = _of_packages()
+    installed = _installed_presets()
     if name in installed.conflicts:
         raise installed.conflicts[name]
     try:
@@ -56,7 +56,7 @@ def find(name: str) -> Preset:
         raise UnknownPresetError(name, [*_by_name, *installed.by_name]) from None
 
 
-def _of_packages() -> Installed:
+def _installed_presets() -> Installed:
     global _installed
     # Reentrant: a module that is being loaded may look up presets; it sees no installed ones yet.
     with _loading:

@@ -1,4 +1,4 @@
-"""Stage: one step of a split, which cuts every piece of the previous step."""
+"""Define Stage, one step of a split, which cuts every piece of the previous step."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Stage:
                 )
         if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
             raise DefinitionError(
-                "a stage may have at most one Groups rule; move the others to stages of their own"
+                "a stage may have at most one Groups rule; put each further Groups rule into a "
+                "separate stage"
             )
         _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")

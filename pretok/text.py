@@ -1,4 +1,4 @@
-"""Text: the types of a text, the same in every call of pretok and bpe."""
+"""Define Text, the types that every call of pretok and bpe accepts as a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ESCAPE = "surrogateescape"
 
 
 def as_str_or_bytes(text: object) -> str | bytes:
-    """Return `text` as it is, or a bytes object for another buffer; raises TypeError."""
+    """Return a str or bytes unchanged, and any other buffer as bytes; raises TypeError."""
     if isinstance(text, (str, bytes)):
         return text
     if isinstance(text, (bytearray, memoryview)):

@@ -1,4 +1,4 @@
-"""Answers are compared before anything is timed."""
+"""Compare the results of pretok and a peer, before anything is timed."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from pretok.errors import PretokError
 
-SHOWN = 8
-"""How many items of two answers that differ a message has."""
+MAX_SHOWN = 8
+"""The maximal number of different items that a message shows of each result."""
 Arrays = tuple[NDArray[Any], NDArray[Any]]
-"""The ids of several texts, one behind the other, and n + 1 offsets: where those of each are."""
+"""The concatenated ids of n texts, and n + 1 offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
 
 
 class WrongAnswerError(PretokError, RuntimeError):
-    """Ours and the peer's answers differ, so that there is nothing to time."""
+    """pretok and a peer give different results, so their times cannot be compared."""
 
 
 def same_items(
     where: str, what: str, peer: str, ours: Sequence[Any], theirs: Sequence[Any]
 ) -> None:
-    """Raise WrongAnswerError if the two differ; `what` is one item, `where` names the text."""
+    """Raise WrongAnswerError if `ours` and `theirs` differ.
+
+    The message names the text `where`, and calls an item `what`.
+    """
     if len(ours) == len(theirs) and bool(np.all(np.asarray(ours == theirs))):
         return
     first = next(
@@ -36,7 +39,7 @@ def same_items(
 
 
 def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
-    """Raise WrongAnswerError if the ids of any of several texts differ."""
+    """Raise WrongAnswerError if the ids of any text differ."""
     if np.array_equal(ours[1], theirs[1]) and np.array_equal(ours[0], theirs[0]):
         return
     if len(ours[1]) != len(theirs[1]):
@@ -44,10 +47,10 @@ def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
             f"{where}: {len(ours[1]) - 1} documents, {peer} has {len(theirs[1]) - 1}"
         )
     for number in range(len(ours[1]) - 1):
-        one, other = (
+        our_ids, their_ids = (
             ids[offsets[number] : offsets[number + 1]].tolist() for ids, offsets in (ours, theirs)
         )
-        same_items(f"{where}, document {number}", "id", peer, one, other)
+        same_items(f"{where}, document {number}", "id", peer, our_ids, their_ids)
 
 
 def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
@@ -59,7 +62,7 @@ def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
 
 
 def _shown(items: Sequence[Any], first: int) -> str:
-    part = items[first : first + SHOWN]
+    part = items[first : first + MAX_SHOWN]
     if isinstance(part, np.ndarray):
         part = part.tolist()
     return ascii(part) if len(part) else "at its end"

@@ -1,4 +1,4 @@
-"""The matrix as a picture: an SVG heat map, readable on light and on dark pages."""
+"""Draw the matrix as an SVG heat map, readable on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bpe.bench.report import cost
 from bpe.bench.timing import OURS, Result
 
 WIDTH, HEIGHT = 62, 20
-"""The size of a cell."""
+"""The size of a cell in pixels, like all lengths below."""
 LEFT, TOP, FOOT = 158, 52, 46
-"""The room for the names of rows, for headings, and for the legend."""
+"""The space for the names of rows, for headings, and for the legend."""
 GAP = 6
 """The space between vocabularies, and between shapes."""
 BOUNDS = (0.5, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, 4.0)
@@ -33,7 +33,7 @@ COLORS = (
 MUTED = len(COLORS)
 """The class of a cell without peers."""
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
-"""Short names of peers whose first four letters would not tell them apart."""
+"""Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
 font-size:11px;fill:#1f2328}.s{font-size:9px;fill:#59636e}.h{font-weight:600}\
 .e{text-anchor:end}.m{text-anchor:middle}"""
@@ -41,10 +41,10 @@ DARK = "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.c9{
 
 
 def heat_map(results: Iterable[Result], subtitle: str) -> str:
-    """Return the SVG of the matrix; `subtitle` names machine and date.
+    """Return the SVG of the matrix; `subtitle` names the machine and the date.
 
-    Rows are vocabularies and texts, columns are shapes. A message or a load spans the rows of its
-    vocabulary. Each cell shows the ratio and the peer; its tooltip has the figures.
+    Rows are vocabularies and texts, columns are shapes. A cell of a shape without texts spans the
+    rows of its vocabulary. Each cell shows the ratio and the peer; its tooltip has the times.
     """
     all_cells = cells(results)
     rows = _rows(all_cells)
@@ -71,22 +71,25 @@ def heat_map(results: Iterable[Result], subtitle: str) -> str:
 
 
 def color_of(ratio: float | None) -> int:
-    """Return the class of a cell: how many of BOUNDS the ratio reaches; MUTED for no ratio."""
+    """Return the CSS class of a cell: the number of BOUNDS that the ratio reaches, or MUTED."""
     return MUTED if ratio is None else sum(ratio >= bound for bound in BOUNDS)
 
 
 def _rows(all_cells: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return the top and bottom of each row, by vocabulary and text; "" spans a vocabulary."""
+    """Return the top and bottom of each row, by vocabulary and text.
+
+    The text "" stands for all rows of a vocabulary.
+    """
     texts: dict[str, dict[str, None]] = {}
     for cell in all_cells:
-        named = texts.setdefault(cell.subject, {})
+        row_texts = texts.setdefault(cell.subject, {})
         if cell.text:
-            named[cell.text] = None
+            row_texts[cell.text] = None
     rows: dict[tuple[str, str], tuple[int, int]] = {}
     top = TOP
-    for subject, named in texts.items():
+    for subject, row_texts in texts.items():
         start = top
-        for text in named or ("",):
+        for text in row_texts or ("",):
             rows[subject, text] = (top, top + HEIGHT)
             top += HEIGHT
         rows[subject, ""] = (start, top)
@@ -108,11 +111,11 @@ def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
 
 
 def _headings(columns: dict[str, int]) -> Iterator[str]:
-    for shape, whats in groupby(columns, lambda what: COLUMNS[what][0]):
-        places = list(whats)
-        middle = (columns[places[0]] + columns[places[-1]] + WIDTH) / 2
+    for shape, group in groupby(columns, lambda what: COLUMNS[what][0]):
+        whats = list(group)
+        middle = (columns[whats[0]] + columns[whats[-1]] + WIDTH) / 2
         yield _text(middle, TOP - 24, shape, "h m")
-        for what in places:
+        for what in whats:
             yield _text(columns[what] + WIDTH / 2, TOP - 8, COLUMNS[what][1], "s m")
 
 
@@ -127,17 +130,17 @@ def _names(rows: dict[tuple[str, str], tuple[int, int]]) -> Iterator[str]:
 def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
     color = color_of(cell.ratio)
     middle = (top + bottom) / 2 + 4
-    said = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
+    tooltip = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
     if cell.ratio is None:
         body = _text(left + WIDTH / 2, middle, "\u2013", "s m")
-        said += ", no peer"
+        tooltip += ", no peer"
     else:
-        said += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
+        tooltip += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
         ratio = f"{cell.ratio:.2f}" if cell.ratio < 9.95 else f"{cell.ratio:.0f}"
         body = _text(left + 31, middle, ratio, f"h e t{color}")
         body += _text(left + 35, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
     return (
-        f'<g><title>{escape(said)}</title><rect class="c{color}" x="{left}" y="{top}" '
+        f'<g><title>{escape(tooltip)}</title><rect class="c{color}" x="{left}" y="{top}" '
         f'width="{WIDTH - 1}" height="{bottom - top - 1}" rx="2"/>{body}</g>'
     )
 
@@ -161,5 +164,5 @@ def _color_styles() -> str:
     return "".join(styles) + f".c{MUTED}{{fill:#eaeef2}}"
 
 
-def _text(x: float, y: float, said: str, kind: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(said)}</text>'
+def _text(x: float, y: float, content: str, css_class: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{css_class}">{escape(content)}</text>'

@@ -1,4 +1,4 @@
-"""The matrix: vocabularies x texts x shapes, each cell against the best peer in it."""
+"""Measure the matrix: vocabularies x texts x shapes, each cell against its best peer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "second pass": lambda times: times[1],
     "warm": lambda times: statistics.median(times[2:]),
 }
-"""The passes of a new tokenizer over the same texts: first, second, median of the others."""
+"""The time of each state: of the first and second pass of a new tokenizer, of later passes."""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
 OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
     "message": bench_latency,
@@ -48,7 +48,7 @@ MATRIX_PEERS = tuple(name for name, peer in PEERS.items() if not isinstance(peer
 
 
 class Cell(NamedTuple):
-    """One cell: its best peer, and how many times as fast as this peer pretok is.
+    """A cell of the matrix: its best peer, and the time of this peer divided by pretok's time.
 
     `peer` is "" and `ratio` is None if no peer takes part.
     """
@@ -75,19 +75,19 @@ def bench_passes(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of each of STATES for each of `ways` to encode the documents of `text`."""
+    """Yield the result of each of STATES, for each of `ways` to encode the documents of `text`."""
     texts = documents(text)
     size = float(len(text.encode()))
     warm_only = {peer.name for peer in peers if not peer.has_cold_start}
     for way in ways:
         where = f"{name}, {subject.name}"
         makers, absent = contenders(where, way, subject, peers, (texts, 1), settings)
-        # Tables built at the first call are part of loading, which encodes a word too.
-        todo = {
+        # Encode a word first: the time of loading includes tables that the first call builds.
+        calls = {
             peer: partial(passes, way, make, (texts, 1), PASSES, warm_up=([WORD], 1))
             for peer, make in makers.items()
         }
-        rounds = alternate(todo, settings, watch)
+        rounds = alternate(calls, settings, watch)
         for state, pick in STATES.items():
             runs = {
                 peer: tuple(map(pick, times))
@@ -119,20 +119,21 @@ def place(cell: Cell) -> str:
 
 
 def means(all_cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the geometric mean of the ratios of each kind of COLUMNS that has any."""
-    ratios: dict[str, list[float]] = {}
+    """Return the geometric mean of the ratios, by shape and state; by shape if it has no states."""
+    logarithms: dict[str, list[float]] = {}
     for cell in all_cells:
         if cell.ratio is not None:
             shape, state = COLUMNS[cell.what]
-            kind = f"{shape} {state}" if shape in WAYS else shape
-            ratios.setdefault(kind, []).append(math.log(cell.ratio))
-    return {kind: math.exp(statistics.fmean(each)) for kind, each in ratios.items()}
+            heading = f"{shape} {state}" if shape in WAYS else shape
+            logarithms.setdefault(heading, []).append(math.log(cell.ratio))
+    return {heading: math.exp(statistics.fmean(logs)) for heading, logs in logarithms.items()}
 
 
 class Part(NamedTuple):
-    """The part of one peer with one vocabulary.
+    """The participation of one peer with one vocabulary.
 
-    `texts` have figures, in `other_answers` its ids differ, `reasons` say why the rest is missing.
+    The peer has results for `texts`, and different ids for `other_answers`. `reasons` explain why
+    other results are missing.
     """
 
     texts: tuple[str, ...]
@@ -141,7 +142,7 @@ class Part(NamedTuple):
 
 
 def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
-    """Return the part of each peer by vocabulary; shapes without a text stand in for texts."""
+    """Return the Part of each peer, by vocabulary and peer; a shape without texts counts as one."""
     texts: dict[tuple[str, str], dict[str, None]] = {}
     differ: dict[tuple[str, str], dict[str, None]] = {}
     reasons: dict[tuple[str, str], dict[str, None]] = {}
@@ -159,12 +160,12 @@ def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
                 reasons.setdefault((cell.subject, peer), {})[why] = None
     by_vocabulary: dict[str, dict[str, Part]] = {}
     for key in keys:
-        part = Part(*(tuple(of.get(key, ())) for of in (texts, differ, reasons)))
+        part = Part(*(tuple(names.get(key, ())) for names in (texts, differ, reasons)))
         by_vocabulary.setdefault(key[0], {})[key[1]] = part
     return by_vocabulary
 
 
 def peers_of(results: Iterable[Result]) -> list[str]:
     """Return all peers that results name, in the order of PEERS, unknown names last."""
-    named = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
-    return [*(peer for peer in PEERS if peer in named), *sorted(named - set(PEERS))]
+    names = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
+    return [*(peer for peer in PEERS if peer in names), *sorted(names - set(PEERS))]

@@ -1,4 +1,4 @@
-"""Training a vocabulary, with all cores."""
+"""Measure training a vocabulary on all cores."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 GROUP = "train"
-LEAST_COMMON = 0.95
-"""Which part of its tokens a peer must have in common with ours, if it breaks ties otherwise."""
+MIN_COMMON = 0.95
+"""The minimal share of equal tokens for a peer with another order of equally frequent pairs."""
 
 
 class _Trainer(NamedTuple):
-    """A trainer: what trains, and what takes the tokens out of what it made, in order."""
+    """The functions of a trainer: `tokens` extracts the merged tokens from the result of `train`.
+
+    `is_exact` is True if its merged tokens must equal the tokens of pretok, in order.
+    """
 
     train: Callable[[], Any]
     tokens: Callable[[Any], list[bytes]]
     is_exact: bool
-    """Whether all tokens, in order, are to be ours."""
 
 
 def bench_train(
@@ -41,63 +43,64 @@ def bench_train(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of training `vocab_size` ids on `text`, as one text and as documents.
+    """Yield the results of training `vocab_size` ids on `text`, as one text and as documents.
 
-    Each peer gets what it is made for: gigatoken one text, the others a list of documents. Results
-    are compared first: all merges with those of Hugging Face; of trainers that merge equally
-    frequent pairs in another order, how many tokens are ours, at least LEAST_COMMON.
+    Each peer gets its preferred input: gigatoken one text, all other peers a list of documents.
+    Results are compared first. Hugging Face must have equal merges. Trainers with another order of
+    equally frequent pairs must have MIN_COMMON of the tokens.
     """
     chosen = {peer.name for peer in peers}
     texts = documents(text)
-    for what, given, names in (
+    for what, batch, names in (
         ("one text", [text.encode()], ("gigatoken",)),
         ("documents", texts, ("tokenizers", "rustbpe")),
     ):
-        trainers = {OURS: _ours(given, preset, vocab_size, backend)}
+        trainers = {OURS: _ours(batch, preset, vocab_size, backend)}
         absent: dict[str, str] = {}
         for peer in names:
             if peer not in chosen:
                 continue
             try:
-                trainers[peer] = TRAINERS[peer](given, preset, vocab_size)
+                trainers[peer] = TRAINERS[peer](batch, preset, vocab_size)
             except CannotError as error:
                 absent[peer] = str(error)
         with quiet():
             notes = _compare(f"{name}, preset {preset.name!r}", trainers, absent)
-            todo = {peer: trainer.train for peer, trainer in trainers.items()}
-            runs = measure(todo, settings, watch, pinned=False)
+            calls = {peer: trainer.train for peer, trainer in trainers.items()}
+            runs = measure(calls, settings, watch, pinned=False)
         work = dict.fromkeys(runs, 1.0)
         what = f"{vocab_size:,} ids, {what}"
         yield Result(GROUP, what, name, preset.name, "call", runs, work, absent, notes)
 
 
 def _compare(where: str, trainers: dict[str, _Trainer], absent: dict[str, str]) -> dict[str, str]:
-    """Raise WrongAnswerError if trainers disagree; return how far those agree that may differ.
+    """Compare the tokens of all trainers; return the share of equal tokens of inexact trainers.
 
-    Those of them that agree too little are taken out of `trainers`, and put into `absent`.
+    Moves an inexact trainer with too few equal tokens from `trainers` to `absent`. Raises
+    WrongAnswerError if an exact trainer has other tokens.
     """
     notes: dict[str, str] = {}
     ours: list[bytes] = []
     for name, trainer in list(trainers.items()):
         try:
             with guarded(name):
-                found = trainer.tokens(trainer.train())
+                tokens = trainer.tokens(trainer.train())
         except CannotError as error:
             absent[name] = str(error)
             del trainers[name]
             continue
         if name == OURS:
-            ours = found
+            ours = tokens
         elif trainer.is_exact:
-            same_items(where, "merged token", name, ours, found)
+            same_items(where, "merged token", name, ours, tokens)
         else:
-            common = len(set(ours) & set(found)) / max(len(set(ours)), len(set(found)), 1)
-            if common >= LEAST_COMMON:
-                notes[name] = f"{common:.2%} of the merged tokens are the same"
+            common = len(set(ours) & set(tokens)) / max(len(set(ours)), len(set(tokens)), 1)
+            if common >= MIN_COMMON:
+                notes[name] = f"{common:.2%} of the merged tokens are equal"
             else:
                 absent[name] = (
-                    f"only {common:.1%} of the merged tokens are the same, {len(found)} of it and "
-                    f"{len(ours)} of ours; of text with fewer ties more would be"
+                    f"only {common:.1%} of the merged tokens are equal ({len(tokens)} of the peer, "
+                    f"{len(ours)} of pretok); a longer text has fewer ties"
                 )
                 del trainers[name]
     return notes
@@ -122,7 +125,7 @@ def _gigatoken(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Traine
 
     return _Trainer(
         lambda: gigatoken.train_bpe(texts[0], vocab_size, []),
-        lambda made: [left + right for left, right in made[1]],
+        lambda result: [left + right for left, right in result[1]],
         False,
     )
 
@@ -164,9 +167,13 @@ def _rustbpe(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Trainer:
 
     return _Trainer(
         train,
-        lambda made: [bytes(token) for token, rank in made.get_mergeable_ranks() if rank >= 256],
+        _rustbpe_tokens,
         False,
     )
+
+
+def _rustbpe_tokens(tokenizer: Any) -> list[bytes]:
+    return [bytes(token) for token, rank in tokenizer.get_mergeable_ranks() if rank >= 256]
 
 
 TRAINERS = {"gigatoken": _gigatoken, "tokenizers": _tokenizers, "rustbpe": _rustbpe}

@@ -31,9 +31,9 @@ Group = Callable[[Watcher], Iterator[Result]]
 Bench = Callable[..., Iterator[Result]]
 
 
-def json_lines(found: object) -> bytes:
+def json_lines(record: object) -> bytes:
     """Return the content of a record file."""
-    return f"{json.dumps(found, indent=1)}\n".encode()
+    return f"{json.dumps(record, indent=1)}\n".encode()
 
 
 class Session:
@@ -60,16 +60,16 @@ class Session:
         self.backend = choose_backend(backend)
         self.settings = Settings(rounds, budget, cpu_time=cpu_time)
         self.peers, self.missing = installed(peers)
-        most = None if size is None else max(1, int(size * MILLION))
-        self.texts = {} if files is None else read_texts(files, most)
+        max_size = None if size is None else max(1, int(size * MILLION))
+        self.texts = {} if files is None else read_texts(files, max_size)
         self._json_file = json_file
         self._about = surroundings(self.backend)
         self.results: list[Result] = []
 
     def run(self, groups: Iterable[Group], total: int | None = None) -> None:
-        """Measure each of `groups`, print its figures, and write the record, even if cut short.
+        """Measure each of `groups`, print its results, and write the record, even on an error.
 
-        The progress bar counts groups if their number, `total`, is given, else runs.
+        The progress bar counts groups if their number `total` is known, else runs.
         """
         write([f"{line}\n" for line in self._heading()])
         try:
@@ -107,11 +107,11 @@ class Session:
 
     def _heading(self) -> list[str]:
         machine = self._about["processor"] or self._about["machine"]
-        found = [
-            f"{machine}, {self.backend} backend; medians, and the least and most of the ratios"
+        lines = [
+            f"{machine}, {self.backend} backend; medians, and the minimum and maximum of the ratios"
         ]
-        found += [f"{name} is left out: {why}" for name, why in self.missing.items()]
-        return [*found, self._header]
+        lines += [f"{name} is left out: {why}" for name, why in self.missing.items()]
+        return [*lines, self._header]
 
     def _save(self, is_complete: bool) -> None:
         if self._json_file is None:
@@ -124,12 +124,12 @@ class Session:
 
     @property
     def english(self) -> tuple[str, str]:
-        """The name of the text called "english", else of the first, and that text."""
+        """The name and content of the text called "english", or else of the first text."""
         name = "english" if "english" in self.texts else next(iter(self.texts))
         return name, self.texts[name]
 
     def split(self, chosen: Iterable[Preset]) -> Iterator[Group]:
-        """Yield what measures splitting with these presets."""
+        """Yield the groups that measure splitting with these presets."""
         for name, text in self.texts.items():
             for preset in chosen:
                 yield partial(
@@ -139,7 +139,7 @@ class Session:
     def of_texts(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield what measures each text with each vocabulary."""
+        """Yield the groups that measure each text with each vocabulary."""
         for name, text in self.texts.items():
             for subject in chosen:
                 yield partial(bench, name, text, subject, self.peers, self.settings)
@@ -147,12 +147,12 @@ class Session:
     def of_subjects(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield what measures each vocabulary."""
+        """Yield the groups that measure each vocabulary."""
         for subject in chosen:
             yield partial(bench, subject, self.peers, self.settings)
 
     def worst(self, chosen: list[Subject], times: int, limit: float) -> Iterator[Group]:
-        """Yield what measures the worst inputs."""
+        """Yield the groups that measure the worst inputs."""
         for subject in chosen:
             yield partial(
                 bench_worst,
@@ -165,7 +165,7 @@ class Session:
             )
 
     def train(self, preset: Preset, vocab_size: int, texts: Iterable[str]) -> Iterator[Group]:
-        """Yield what measures training on each of the `texts`, by name."""
+        """Yield the groups that measure training on each text named in `texts`."""
         for name in texts:
             yield partial(
                 bench_train,
@@ -181,7 +181,7 @@ class Session:
     def memory(
         self, chosen: list[Subject], megabytes: float, texts: Iterable[str]
     ) -> Iterator[Group]:
-        """Yield what measures the memory of encoding each of the `texts`, by name."""
+        """Yield the groups that measure the memory of encoding each text named in `texts`."""
         for name in texts:
             for subject in chosen:
                 yield partial(

@@ -1,4 +1,4 @@
-"""The first place where a pre-tokenizer and a real engine split a text differently."""
+"""Find the first place where a pre-tokenizer and a real engine split a text differently."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether all pre-tokens are equal."""
+        """True if all pre-tokens are equal."""
         return not self.ours and not self.theirs
 
     def lines(self, tokenizer: PreTokenizer, colored: bool) -> Iterator[str]:

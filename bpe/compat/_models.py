@@ -57,9 +57,9 @@ MODEL_PREFIX_TO_ENCODING = dict(
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of the encoding of a model, by its name or what its name begins with.
+    """Return the name of the encoding of a model, by its name or a known prefix of its name.
 
-    Raises KeyError if neither is known.
+    Raises KeyError for an unknown model.
 
     >>> encoding_name_for_model("gpt-4o-2024-05-13")
     'o200k_base'

@@ -78,11 +78,11 @@ class AddedTokens:
     """Searches UTF-8 for added tokens. Copies with another policy share the search structure."""
 
     def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
-        """Find `tokens`; allow special ones.
+        """Build the search for `tokens`, with the policy "allow".
 
         `words` are the ranges of word characters for `single_word` tokens. With `nfc` the contents
-        of `normalized` tokens are normalized, as the text is. If two contents become equal,
-        special tokens win, then the earlier one of `tokens`.
+        of `normalized` tokens are normalized, like the text. If two contents become equal, a
+        special token wins over an ordinary token, then the earlier token over the later.
         """
         self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
@@ -154,7 +154,7 @@ class AddedTokens:
         for pattern, first, last in phase.matcher.matches(data, start, end):
             token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in Hugging Face tokenizers, no token matches within a skipped one.
+                continue  # As in Hugging Face tokenizers, no token matches within a skipped token.
             if token.single_word and (
                 self._is_word(_char_before(data, start, first))
                 or self._is_word(_char_at(data, last, end))

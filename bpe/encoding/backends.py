@@ -39,7 +39,7 @@ class Backend(Protocol):
         ...
 
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         ...
 
     def encode_batch(
@@ -85,20 +85,20 @@ class Backend(Protocol):
     ) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
-        Then each text is a str or bytes. The flags exclude bytes, text that is not ASCII, and text
-        that is not in NFC.
+        The result is True only if each text is a str or bytes. `only_str`, `only_ascii` and
+        `only_normal` also exclude bytes, text beyond ASCII, and text that is not in NFC.
         """
         ...
 
     def fast_calls(
         self,
         added: Callable[[Any], object],
-        others: Calls,
+        originals: Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> Calls:
-        """Return replacements for `others`: encode, encode_array and count of Pipeline.
+        """Return replacements for `originals`: encode, encode_array and count of Pipeline.
 
         A replacement may encode a short text itself, with the AddedTokens that `added` returns
         for the policy. It passes all other calls to the function that it replaces. See
@@ -106,8 +106,8 @@ class Backend(Protocol):
         """
         ...
 
-    def decode_calls(self, special: Sequence[int], others: Calls) -> Calls:
-        """Return replacements for `others`: decode and decode_bytes of Decoder.
+    def decode_calls(self, special: Sequence[int], originals: Calls) -> Calls:
+        """Return replacements for `originals`: decode and decode_bytes of Decoder.
 
         A replacement passes calls that it does not handle on to its original.
         """
@@ -115,7 +115,7 @@ class Backend(Protocol):
 
     @property
     def cache_bytes(self) -> int:
-        """How many bytes the caches hold."""
+        """The number of bytes that the caches hold."""
         ...
 
     def trim(self) -> None:
@@ -144,7 +144,7 @@ def make_backend(
             cast(_core.Machine, native_machine(pre_tokenizer))
             if isinstance(pre_tokenizer, PreTokenizer)
             else None,
-            *packed.and_also(added),
+            *packed.with_tokens(added),
             len(packed.ids),
             vocabulary.merge_rows,
             vocabulary.from_ranks,

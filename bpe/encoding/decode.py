@@ -1,4 +1,4 @@
-"""Decoder decodes all ids at once; DecodeStream decodes ids as they come."""
+"""Define Decoder, which decodes all ids at once, and DecodeStream, for ids that come in parts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Decoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
-        own: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
-        return self._backend.decode_calls(list(self._special), own)
+        originals: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
+        return self._backend.decode_calls(list(self._special), originals)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""

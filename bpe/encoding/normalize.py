@@ -95,6 +95,7 @@ def _joins(char: str) -> bool:
 
 @cache
 def _joining_starters() -> frozenset[str]:
+    """Return the characters of combining class 0 that NFC may compose with an earlier character."""
     joining = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
     for code in range(0x110000):
         text = unicodedata2.decomposition(chr(code))

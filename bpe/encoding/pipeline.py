@@ -57,8 +57,9 @@ class Pipeline:
 
     def calls(self) -> Calls:
         """Return `encode`, `encode_array` and `count`, or faster replacements from the backend."""
-        own: Calls = self.encode, self.encode_array, self.count
-        return self.backend.fast_calls(self._policies.added_for, own, *self._fast_path_limits)
+        originals: Calls = self.encode, self.encode_array, self.count
+        added_for = self._policies.added_for
+        return self.backend.fast_calls(added_for, originals, *self._fast_path_limits)
 
     def encode(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
@@ -75,7 +76,7 @@ class Pipeline:
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         return self._run(text, special, errors, threads, self.backend.count, _sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
@@ -140,7 +141,8 @@ class Pipeline:
     ) -> dict[int, Result]:
         """Return the result of `encode` for each text to normalize, by index.
 
-        `refusal` is the error of the other texts, if any. Raises the error of the first text.
+        `refusal` is the error of the texts that need no normalizing, or None. If several texts have
+        errors, raises the error of the first text.
         """
         results = {}
         for index in indices:

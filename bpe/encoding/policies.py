@@ -19,10 +19,10 @@ _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 MAX_SETS = 64
 MAX_SET_BYTES = 1 << 26
-"""The most memory that all kept sets take together, as `_size` estimates it."""
+"""The limit of the memory of all kept sets together, as `_size` estimates it."""
 
 _MAX_LISTED = 10
-"""The most special tokens that an error lists."""
+"""The maximal number of special tokens that an error lists."""
 
 
 class Policies:
@@ -81,11 +81,11 @@ class Policies:
             return self._for_treatment("allow")
         entry = self._sets.pop(names, None)
         if entry is None:
-            wanted = [
+            searched = [
                 token for token in self._tokens if not token.special or token.content in names
             ]
-            search = make_added(wanted, self._nfc, self._backend)
-            entry = _by_phase(search), _size(wanted)
+            search = make_added(searched, self._nfc, self._backend)
+            entry = _by_phase(search), _size(searched)
         self._sets[names] = entry
         self._drop_old()
         return entry[0]
@@ -101,7 +101,7 @@ class Policies:
             size -= own_size
 
     def _listed(self) -> str:
-        """Return the special tokens for an error: the first few, and the number of others."""
+        """Return the special tokens for an error: the first few, and the number of all further."""
         listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
         return f"{listed} and {more:,} more" if more > 0 else listed or "none"

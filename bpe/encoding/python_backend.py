@@ -56,7 +56,7 @@ class PythonBackend:
         return np.array(self.encode(text, added), np.uint32)
 
     def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         return sum(len(ids) for ids, _, _ in self._pieces(encode_utf8(text), added))
 
     def encode_batch(
@@ -146,15 +146,15 @@ class PythonBackend:
 
     @staticmethod
     def fast_calls(
-        added: object, others: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `others`: Python has no faster calls."""
-        return others
+        """Return `originals`: Python has no faster calls."""
+        return originals
 
     @staticmethod
-    def decode_calls(special: Sequence[int], others: Calls) -> Calls:
-        """Return `others`: Python has no faster calls."""
-        return others
+    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
+        """Return `originals`: Python has no faster calls."""
+        return originals
 
     def trim(self) -> None:
         """Do nothing: there are no caches."""

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from bpe.errors import UnsupportedError, VocabularyError
 from pretok import files
 from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
-from pretok.files import kind_of, naming
+from pretok.files import file_type, naming
 
 MAX_BYTES = 1 << 29
 """The maximal size of a vocabulary file; the largest known files have a tenth of it."""
@@ -105,7 +105,7 @@ def _mode_of(path: str | os.PathLike[str]) -> int | None:
     if not stat.S_ISREG(mode):
         raise VocabularyError(
             f"{short_path(path)}: expected a regular file to replace or a new path, got "
-            f"{kind_of(mode)}"
+            f"{file_type(mode)}"
         )
     return mode & 0o777
 

@@ -25,9 +25,9 @@ _CONFIGS = {
 
 def check_signature(head: bytes) -> None:
     """Raise UnsupportedError if a file with these first bytes is of a known foreign format."""
-    for signature, kind in _SIGNATURES:
+    for signature, description in _SIGNATURES:
         if head.startswith(signature):
-            raise UnsupportedError(f"this is {kind}")
+            raise UnsupportedError(f"this is {description}")
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         raise UnsupportedError("this is a pickle; bpe never runs code from a file")
     if _is_sentencepiece(head):
@@ -40,9 +40,9 @@ def check_signature(head: bytes) -> None:
 def unknown_json(json: Value) -> BpeError:
     """Return the error for a JSON object that is not a vocabulary."""
     members = json.object()
-    for key, kind in _CONFIGS.items():
+    for key, description in _CONFIGS.items():
         if key in members:
-            return VocabularyError(f"expected a vocabulary, got {kind}")
+            return VocabularyError(f"expected a vocabulary, got {description}")
     shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
     return VocabularyError(
         f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '

@@ -1,4 +1,4 @@
-"""Format: the interface of a file format, and Source: the files to read."""
+"""Define Format, the interface of a file format, and Source, the files to read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ReadOptions:
     needs_preset: bool = True
     """False if the caller passes a preset, so the split of the file is not needed."""
     added_tokens: tuple[AddedToken, ...] | None = None
-    """Added tokens in place of those in a separate file."""
+    """Added tokens that replace the added tokens of a separate file."""
 
 
 class Format(ABC):
@@ -89,7 +89,7 @@ class Format(ABC):
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     says_split: ClassVar[bool] = True
-    """Whether a file says how text is split; if not, the name of the vocabulary may say so."""
+    """True if a file names the split; otherwise the name of the vocabulary may imply it."""
 
     @abstractmethod
     def detects(self, source: Source) -> bool:

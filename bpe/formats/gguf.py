@@ -103,7 +103,7 @@ def parse(data: bytes) -> TokenizerSpec:
 
 
 class Split(NamedTuple):
-    """The split of a GGUF file: the preset that `pre` names, or the reason why there is none."""
+    """The split of a GGUF file: the preset that `pre` names, or why no preset has the name."""
 
     pre: str
     preset: Preset | None

@@ -1,4 +1,4 @@
-"""Value: a JSON value with its path in the file, for errors.
+"""Define Value, a JSON value with its path in the file, for errors.
 
 cpp/formats/json_part.hpp is the twin.
 """

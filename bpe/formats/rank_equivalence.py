@@ -1,4 +1,4 @@
-"""Check if a vocabulary with merges encodes alike when merged by rank, the id of each token."""
+"""Check if merging by rank, the id of each token, gives the same ids as the merges of a file."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
     except VocabularyError as error:
         return str(error)
     for id, token in tokens.items():
-        ours, theirs = listed.get(id), by_rank.get(id)
-        if ours != theirs:
+        actual, ranked = listed.get(id), by_rank.get(id)
+        if actual != ranked:
             return (
-                f"token {id}, {shortened(token)}, is merged from {_parts(ours, tokens)}, but ranks "
-                f"would merge it from {_parts(theirs, tokens)}"
+                f"token {id}, {shortened(token)}, is merged from {_parts(actual, tokens)}, but "
+                f"ranks would merge it from {_parts(ranked, tokens)}"
             )
-        if ours is None and len(token) > 1 and not vocabulary.ignore_merges:
+        if actual is None and len(token) > 1 and not vocabulary.ignore_merges:
             return (
                 f"no merge makes token {id}, {shortened(token)}, but ranks would use it for a "
                 "pre-token of these bytes"

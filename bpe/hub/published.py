@@ -95,7 +95,7 @@ _HARMONY_RESERVED = range(200000, 201088)
 PUBLISHED: dict[str, PublishedVocabulary] = {
     vocabulary.name: vocabulary
     for vocabulary in (
-        # The ranks of r50k_base are those of GPT-2's merges.
+        # The ranks of r50k_base give the merges of GPT-2.
         PublishedVocabulary("gpt2", (_R50K,), "r50k", _END, alternatives=(_GPT2,)),
         PublishedVocabulary("r50k_base", (_R50K,), "r50k", _END),
         PublishedVocabulary("p50k_base", (_P50K,), "r50k", _END),
@@ -133,7 +133,7 @@ def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # gpt2 last: r50k_base has the same file, which bears its name.
+    # gpt2 last: its file is r50k_base.tiktoken, which names r50k_base.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

@@ -51,14 +51,14 @@ class FileBlocks(Iterator[bytes]):
 
 
 def read_texts(
-    source: Source, field: str, take: CollectBatch | None = None, max_text: int = MAX_TEXT
+    source: Source, field: str, collect: CollectBatch | None = None, max_text: int = MAX_TEXT
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
     Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
     is an object with a text under `field`. Files that end in .gz and .zst are unpacked. Read all
-    blocks of a file before the next item. Lists and iterators from a file have its `name`. `take`
-    is `collect_batch` or its twin in C++.
+    blocks of a file before the next item. Lists and iterators from a file have its `name`.
+    `collect` is `collect_batch` or its twin in C++.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
     ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
@@ -75,32 +75,36 @@ def read_texts(
         for path in items:
             if isinstance(path, os.PathLike):
                 _suffix_of(_name(path))
-    return _batches(items, field, take or collect_batch, max_text)
+    return _batches(items, field, collect or collect_batch, max_text)
 
 
 def _batches(
-    items: Iterable[object], field: str, take: CollectBatch, max_text: int
+    items: Iterable[object], field: str, collect: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     iterator = iter(items)
     is_end = False
     while not is_end:
-        batch, others, is_end = take(
+        batch, rest, is_end = collect(
             iterator, BLOCK, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
         )
         if batch:
             yield batch
-        for other in others:
-            yield from _texts_of_item(other, field, take, max_text)
+        for item in rest:
+            yield from _texts_of_item(item, field, collect, max_text)
 
 
 def collect_batch(
-    iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
+    iterator: Iterator[object],
+    max_size: int,
+    text_overhead: int,
+    last: str,
+    check: Callable[[str], None],
 ) -> tuple[list[StrOrBytes], list[object], bool]:
-    """Return (batch, others, is_end): the next texts of `iterator`, until their size is `enough`.
+    """Return (batch, rest, is_end): the next texts of `iterator`, until their size is `max_size`.
 
-    `others` holds the next item if it is not a str or bytes. `is_end` is true if the iterator is
-    exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
-    counts `per_text` for each text besides its length. _core.gather is the twin.
+    `rest` holds the next item if it is not a str or bytes. `is_end` is true if the iterator is
+    exhausted. Passes each str that ends with one of the characters `last` to `check`. The size of a
+    text is its length plus `text_overhead`. _core.gather is the twin.
     """
     batch: list[StrOrBytes] = []
     size = 0
@@ -110,8 +114,8 @@ def collect_batch(
         if isinstance(item, str) and item[-1:] in last and item:
             check(item)
         batch.append(item)
-        size += len(item) + per_text
-        if size >= enough:
+        size += len(item) + text_overhead
+        if size >= max_size:
             return batch, [], False
     return batch, [], True
 
@@ -125,7 +129,7 @@ def _check_text(text: str) -> None:
 
 
 def _texts_of_item(
-    item: object, field: str, take: CollectBatch, max_text: int
+    item: object, field: str, collect: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     """Yield the texts of an item that is neither a str nor bytes, such as a path."""
     if isinstance(item, os.PathLike):
@@ -134,7 +138,7 @@ def _texts_of_item(
             yield FileBlocks(name)
         else:
             texts = _texts_of_lines(name, field, max_text)
-            for batch in _batches(texts, field, take, max_text):
+            for batch in _batches(texts, field, collect, max_text):
                 yield FileTexts(cast("list[StrOrBytes]", batch), name)
     elif isinstance(item, (bytearray, memoryview)):
         yield [bytes(item)]
@@ -197,13 +201,13 @@ def _lines(name: str, max_text: int) -> Iterator[bytes]:
     held: list[bytes] = []
     size = done = 0
     for block in _blocks_of_file(name):
-        first, *others = block.split(b"\n")
+        first, *later = block.split(b"\n")
         held.append(first)
         size += len(first)
-        for other in others:
+        for part in later:
             _check_line(size, name, done + 1, max_text)
             yield b"".join(held)
-            held, size, done = [other], len(other), done + 1
+            held, size, done = [part], len(part), done + 1
         _check_line(size, name, done + 1, max_text)
     yield b"".join(held)
 

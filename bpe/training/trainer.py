@@ -202,7 +202,7 @@ class Trainer:
         if len(buckets) == 1:
             return bucket.places[bucket.first :]
         words = {self._word_of[place] for place in bucket.places}
-        places = {place for other in buckets for place in other.places}
+        places = {place for each in buckets for place in each.places}
         return sorted(place for place in places if self._word_of[place] in words)
 
     def _merge(self, bucket: _Bucket) -> None:

@@ -29,7 +29,7 @@ REGEX = {
 }
 # Sets with parts of the atoms above. The last two have no name in any regex dialect.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
-ONE = frozenset(
+UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
     | {MEASURED["WORD"]}
 )
@@ -46,11 +46,11 @@ def set_name(chars: CharSet) -> str:
         return "OTHER"
     parts = _parts(chars)
     if parts is not None:
-        return " | ".join(_named(parts)) or "NOTHING"
+        return " | ".join(_expressions(parts)) or "NOTHING"
     parts = _parts(~chars)
     if parts is not None:
-        named = _named(parts)
-        return f"~({' | '.join(named)})" if len(named) > 1 else f"~{named[0]}"
+        names = _expressions(parts)
+        return f"~({' | '.join(names)})" if len(names) > 1 else f"~{names[0]}"
     return f"CharSet({chars.segments!r})"
 
 
@@ -80,7 +80,8 @@ class _Parts(NamedTuple):
     ranges: list[tuple[int, int]]
 
 
-def _named(parts: _Parts) -> list[str]:
+def _expressions(parts: _Parts) -> list[str]:
+    """Return Python expressions whose union is the set of `parts`."""
     arguments = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
     return [*parts.names, f"code_points({arguments})"] if arguments else parts.names
 
@@ -94,7 +95,7 @@ def _positive(parts: _Parts | None) -> str:
         rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
         return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
     items = _items(parts)
-    is_one = len(items) == 1 and (items[0] in ONE or len(items[0]) == 1)
+    is_one = len(items) == 1 and (items[0] in UNBRACKETED or len(items[0]) == 1)
     return items[0] if is_one else f"[{''.join(items)}]"
 
 

@@ -128,7 +128,7 @@ def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
 
 
 def write(texts: Iterable[str | bytes]) -> None:
-    """Write `texts` to standard output, and flush after each; bytes are written as they are."""
+    """Write `texts` to standard output, and flush after each; bytes are written unchanged."""
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; redirect it to a file or a pipe")
     for text in texts:

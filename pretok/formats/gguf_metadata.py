@@ -1,4 +1,4 @@
-"""The metadata of a GGUF file: keys with values of any type, before the tensors."""
+"""Read the metadata of a GGUF file: keys and their values, before the tensors."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ class _Reader:
         self._types = {type_code: np.dtype(order + code) for type_code, code in _CODES.items()}
 
     def values(self, wanted: Collection[str]) -> dict[str, Any]:
+        """Return the values of the `wanted` keys."""
         version = self._number(_U32)
         if version not in VERSIONS:
             raise UnsupportedFileError(
@@ -142,7 +143,7 @@ class _Reader:
         return list(map(self._flag, numbers)) if type_code == _BOOL else numbers
 
     def _strings(self, count: int, wanted: bool) -> list[bytes]:
-        # One call for each string would take most of the time.
+        # Read lengths in this loop: a call of `_number` for each string takes most of the time.
         length_at = self._numbers[_U64].unpack_from
         values: list[bytes] = []
         add = values.append

@@ -1,4 +1,4 @@
-"""The pre_tokenizer of a tokenizer.json as stages, and stages as a pre_tokenizer."""
+"""Convert the pre_tokenizer of a tokenizer.json to stages and back."""
 
 from __future__ import annotations
 

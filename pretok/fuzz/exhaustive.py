@@ -27,12 +27,12 @@ def one_of_each_class(preset: Preset, version: str) -> str:
         alphabet = compile_rules(stage.rules).alphabet
         classes = classes * 32 + Classifier(alphabet, version).classes
     changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    wanted = set(np.unique(np.delete(classes, sorted(changed))).tolist())
+    all_classes = set(np.unique(np.delete(classes, sorted(changed))).tolist())
     examples: dict[int, str] = {}
     for code_point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
         if code_point not in changed:
             examples.setdefault(int(classes[code_point]), chr(code_point))
-        if len(examples) == len(wanted):
+        if len(examples) == len(all_classes):
             break
     return "".join(examples.values())
 

@@ -1,4 +1,4 @@
-"""Backends of PreTokenizer: their Protocols, their choice and their construction."""
+"""Define the Protocols of the backends of PreTokenizer; choose and construct a backend."""
 
 from __future__ import annotations
 

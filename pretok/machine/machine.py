@@ -1,6 +1,6 @@
-"""Machine, the pure Python backend: at each position the first matching rule wins.
+"""Define Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp is the equal loop in C++; cpp/bindings gives it equal methods.
+cpp/core/split/machine.hpp is the twin; cpp/bindings gives it the same methods.
 """
 
 from __future__ import annotations

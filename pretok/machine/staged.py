@@ -1,6 +1,6 @@
 """Run several stages in pure Python: each stage splits the pieces of the previous one.
 
-cpp/core/split/pre_tokenizer.hpp is the equivalent in C++.
+cpp/core/split/pre_tokenizer.hpp is the twin.
 """
 
 from __future__ import annotations

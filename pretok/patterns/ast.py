@@ -1,4 +1,4 @@
-"""The syntax tree of a pattern. All engines share the node types."""
+"""Define the nodes of the syntax tree of a pattern. All engines share the node types."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ from pretok.errors import UnknownPatternError, shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.ast import LiteralSet
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
+from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.likeness import Likeness, aligned
 from pretok.patterns.lookup import KnownPattern, find, known_patterns
 from pretok.patterns.parser import (
     MAX_PATTERN_LENGTH,
-    UnreadablePatternError,
     alternatives_of,
     printable,
     read,
@@ -47,7 +47,7 @@ def from_pattern(
     some patterns differently. Recognizes the patterns of all presets, in any equivalent spelling.
     `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError, which shows the
     nearest known pattern and the difference; ValueError for an unknown engine.
-    Patterns of more than 8,192 characters are unknown, unless they are the text of a preset's.
+    A pattern of more than 8,192 characters is unknown, unless it equals the pattern of a preset.
 
     >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
     ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name

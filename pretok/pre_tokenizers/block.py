@@ -28,7 +28,7 @@ class Block(ABC):
 
     @property
     def changes_text(self) -> bool:
-        """Whether the block changes the text; later blocks then split the changed text."""
+        """True if the block changes the text; later blocks then split the changed text."""
         return False
 
     @abstractmethod

@@ -21,7 +21,7 @@ from pretok.rules.base import (
 
 
 class Through(IntEnum):
-    """How much of a run of white space a Spaces rule matches."""
+    """The part of a run of white space that a Spaces rule matches."""
 
     END_OF_TEXT = 0
     LAST_NEWLINE = 1
@@ -44,7 +44,6 @@ class Spaces(Rule):
     - ALL_BUT_LAST `\s+(?!\S)` matches the whole run at the end of the text. Elsewhere, it matches
       all but the last code point of a run of two or more.
     - ALL `\s+` matches the whole run.
-
 
     ALL_BUT_LAST and ALL may have limits: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
     """

@@ -22,7 +22,7 @@ def table_module(version: str) -> str:
 
 
 def check_version(version: str) -> str:
-    """Return `version` if there is a table for it; raise UnknownUnicodeVersionError if not."""
+    """Return `version`; raise UnknownUnicodeVersionError if it has no table."""
     if version not in VERSIONS:
         raise UnknownUnicodeVersionError(version, VERSIONS)
     return version

@@ -15,7 +15,7 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
-from bpe.formats import pretok_file
+from bpe.formats import pretok_file, pretok_tokens
 from bpe.types import Template
 from native_models import said_to_cpp
 from paths import shared
@@ -50,7 +50,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
     """Return the tokenizer of a file, all of it made by this backend."""
-    with patch.object(pretok_file, "backend", lambda: backend):
+    with patch.object(pretok_tokens, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None
     return Tokenizer(
@@ -241,7 +241,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "damaged.pretok", data)
     with (
-        patch.object(pretok_file, "backend", lambda: backend),
+        patch.object(pretok_tokens, "backend", lambda: backend),
         pytest.raises(VocabularyError, match=rf"damaged\.pretok: the .*({message})"),
     ):
         bpe.load(path, backend=backend)

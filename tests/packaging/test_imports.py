@@ -34,7 +34,7 @@ LAYERS = (
     ("pretok.stage",),
     ("pretok.preset", "pretok.machine.program"),
     ("pretok.patterns.ast", "pretok.machine.machine"),
-    ("pretok.machine.staged",),
+    ("pretok.machine.staged", "pretok.patterns.char_sets", "pretok.patterns.first_sets"),
     ("pretok.machine.backend",),
     ("pretok.machine.stream",),
     ("pretok.presets*",),

@@ -1,4 +1,4 @@
-"""gigatoken."""
+"""Adapter for gigatoken."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GIGATOKEN_SCHEMES = {
 
 
 class Gigatoken(Peer):
-    """gigatoken."""
+    """gigatoken: reads a rank file or a tokenizer.json."""
 
     name = module = "gigatoken"
 
@@ -42,12 +42,12 @@ class Gigatoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which makes an array."""
+        """Return `encode`, which returns an array."""
         tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)
         return Message(tokenizer.encode, tokenizer.encode)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a .tiktoken file or a tokenizer.json."""
+        """Return a loader of a .tiktoken file or a tokenizer.json."""
         import gigatoken
 
         if path.endswith(".json"):
@@ -76,7 +76,7 @@ class Gigatoken(Peer):
                 with guarded(self.name):
                     return gigatoken.Tokenizer.from_tiktoken(ranks, scheme, special_tokens)
             except CannotError:
-                # It panics if merging cannot reach a token, but reads such a tokenizer.json.
+                # It panics if no merge makes a token of a rank file. A tokenizer.json may have one.
                 self._refused.add(ranks)
         return gigatoken.Tokenizer(json_file(subject))
 
@@ -87,13 +87,13 @@ class Gigatoken(Peer):
         return GIGATOKEN_SCHEMES[name]
 
 
-def _of_awkward(found: Any) -> Arrays:
+def _of_awkward(rows: Any) -> Arrays:
     import awkward
 
-    if not len(found):
+    if not len(rows):
         return flattened([])
-    counts: Sequence[int] = awkward.num(found).to_list()
-    flat = awkward.to_numpy(awkward.flatten(found))
+    counts: Sequence[int] = awkward.num(rows).to_list()
+    flat = awkward.to_numpy(awkward.flatten(rows))
     ids, offsets = flattened([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

@@ -1,4 +1,4 @@
-"""The base class of engines that presets are compared with."""
+"""Define Engine, the base class of engines with which presets are compared."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Engine(ABC):
 
     @cached_property
     def _probed(self) -> str:
-        """The version in which changed code points join their neighbors as in the engine."""
+        """The Unicode version in which all changed code points have the class of the engine."""
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]
         theirs = self.comparisons(PreTokenizer(_PROBE))[0].theirs(texts)

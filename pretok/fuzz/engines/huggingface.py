@@ -1,4 +1,4 @@
-"""Hugging Face tokenizers."""
+"""Compare with Hugging Face tokenizers."""
 
 from __future__ import annotations
 

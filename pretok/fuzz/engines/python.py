@@ -1,4 +1,4 @@
-"""pretok's Python backend, for comparison with the native backend."""
+"""Compare the native backend with the Python backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python package `regex`."""
+"""Compare with the Python package `regex`."""
 
 from __future__ import annotations
 

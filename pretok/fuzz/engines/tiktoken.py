@@ -1,4 +1,4 @@
-"""tiktoken, whose split shows in its ids."""
+"""Compare with tiktoken, whose ids show its split."""
 
 from __future__ import annotations
 

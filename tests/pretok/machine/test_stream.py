@@ -216,13 +216,17 @@ def test_chunks_of_one_type_only(backend: BackendName) -> None:
     tok = pretok.get("gpt2", backend=backend)
     stream = tok.stream()
     stream.feed("a")
-    with pytest.raises(TypeError, match="expected a chunk of str like those before, got bytes"):
+    with pytest.raises(
+        TypeError, match="expected a chunk of type str like the first chunk, got bytes"
+    ):
         stream.feed(b"b")
     assert stream.feed("b c") == ["ab"], "a refused chunk leaves no trace"
     assert stream.finish() == [" c"]
     stream = tok.stream()
     stream.feed(b"")
-    with pytest.raises(TypeError, match="expected a chunk of bytes like those before, got str"):
+    with pytest.raises(
+        TypeError, match="expected a chunk of type bytes like the first chunk, got str"
+    ):
         stream.feed("")
 
 
@@ -249,7 +253,7 @@ def test_nothing_follows_finish(backend: BackendName) -> None:
     stream.feed("a b")
     assert stream.finish() == [" b"]
     for call in (lambda: stream.feed("c"), stream.finish, stream.finish_steps):
-        with pytest.raises(ValueError, match=r"the stream is finished; make a new one with stream"):
+        with pytest.raises(ValueError, match=r"the stream is finished; get another with stream"):
             call()
 
 

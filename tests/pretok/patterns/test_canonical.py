@@ -8,7 +8,8 @@ from itertools import combinations, pairwise, product
 
 import pytest
 
-from pretok.patterns.canonical import canonical, matches_everywhere
+from pretok.patterns.canonical import canonical
+from pretok.patterns.first_sets import matches_everywhere
 from pretok.preset import ENGINES, Engine
 from support import max_examples, seeded
 
