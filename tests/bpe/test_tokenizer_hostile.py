@@ -174,7 +174,7 @@ def test_many_threads_share_a_tokenizer(backend: BackendName) -> None:
     tok = make("cl100k", backend)
     rng = seeded(3)
     count = 20  # more than any pool has room for
-    texts = [mixed(rng, 300 if backend == "native" else 30) for _ in range(count)]
+    texts = [mixed(rng, 100 if backend == "native" else 30) for _ in range(count)]
     wanted = [tok.encode(text) for text in texts]
     turns = 30 if backend == "native" else 3
 
