@@ -6,6 +6,7 @@ cpp/core/split/machine.hpp is the twin; cpp/bindings gives it the same methods.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -160,11 +161,19 @@ class Machine:
         text = as_str(data)
         return sum(len(done.ends) for _, _, done in self._windows(text))
 
+    def ends_and_rules(self, text: str) -> tuple[list[int], list[int]]:
+        """Return the end and the rule of each pre-token; faster than `steps` for short texts."""
+        ends: list[int] = []
+        rules: list[int] = []
+        for start, _, done in self._windows(text):
+            ends += [start + end for end in done.ends]
+            rules += done.rules
+        return ends, rules
+
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        starts, ends, _ = self.steps(text)
-        spans = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [text[start:end] for start, end in spans]
+        bounds = [0, *self.ends_and_rules(text)[0]]
+        return [text[start:end] for start, end in pairwise(bounds)]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
         """Return the pre-tokens of `data`."""

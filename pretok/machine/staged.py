@@ -76,8 +76,8 @@ def _cut(
     machine: Machine, stage: Stage, before: int, piece: str, offset: int, rule: int
 ) -> list[tuple[int, int, int]]:
     """Return the parts of `piece`, which starts at `offset` and was matched by `rule`."""
-    steps = machine.steps(piece)
-    starts, ends, rules = steps.starts.tolist(), steps.ends.tolist(), steps.rules.tolist()
+    ends, rules = machine.ends_and_rules(piece)
+    starts = [0, *ends][:-1]
     spans = zip(starts, ends, (inner != GAP for inner in rules), strict=True)
     parts = []
     first = 0

@@ -109,7 +109,7 @@ class Cutter(Block):
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         """Split one piece of a text."""
-        return cut(piece, self.stages())
+        return cut(piece, _stages(self))
 
 
 def cut(piece: Piece, stages: tuple[Stage, ...]) -> Iterator[Piece]:
@@ -118,6 +118,11 @@ def cut(piece: Piece, stages: tuple[Stage, ...]) -> Iterator[Piece]:
         return iter((piece,))
     spans = _pre_tokenizer(stages, choose_backend()).spans(piece.text)
     return (piece.part(start, end) for start, end in spans)
+
+
+@lru_cache(maxsize=256)
+def _stages(block: Block) -> tuple[Stage, ...]:
+    return block.stages()
 
 
 @lru_cache(maxsize=256)
