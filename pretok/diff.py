@@ -28,9 +28,10 @@ class Diff:
     """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
     `chunks` are parts of the text, all str or all bytes, cut anywhere; iteration reads them. A
-    region keeps the first `keep` pre-tokens of each split, so the longest pre-token bounds memory.
-    The counts cover the text read so far. Equal pre-tokens of different rules are no difference.
-    Takes linear time. Raises ValueError for a preset that drops parts of a text.
+    region keeps only the first `keep` pre-tokens of each split, so memory does not grow with the
+    length of a region. `first_count`, `second_count` and `region_count` cover the text read so
+    far. Pre-tokens that differ only in their rule are equal. Takes linear time. Raises ValueError
+    for a preset that drops parts of a text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])

@@ -27,7 +27,8 @@ def bench_memory(
 
     Each run has its own process, which loads the vocabulary, creates `megabytes` of documents,
     returns freed memory to the system, and then encodes. The result is the growth of the peak
-    memory minus the arrays of ids: caches, buffers, copies of the input, and spare capacity. On
+    memory minus the size of the arrays of ids. Caches, buffers, copies of the input and spare
+    capacity remain. On
     Linux the peak is reset before encoding (VmHWM, by /proc/self/clear_refs). On other systems the
     result is the growth of ru_maxrss, which is too low if encoding reuses freed memory.
     """
@@ -49,7 +50,7 @@ def bench_memory(
                     if peer in absent:
                         continue
                     try:
-                        _check_has_call(peer, subject, peers)
+                        _check_encodes_to_arrays(peer, subject, peers)
                         watch(peer)
                         result = run_child({**job, "peer": peer})
                         runs.setdefault(peer, []).append(float(result["beyond"]))
@@ -69,7 +70,7 @@ def bench_memory(
             )
 
 
-def _check_has_call(name: str, subject: Subject, peers: Sequence[Peer]) -> None:
+def _check_encodes_to_arrays(name: str, subject: Subject, peers: Sequence[Peer]) -> None:
     for peer in peers:
         if peer.name == name and peer.calls(subject).arrays is None:
-            raise CannotError("it has no call for list to arrays")
+            raise CannotError("it cannot encode a list of texts to arrays")

@@ -140,4 +140,4 @@ def _check(where: str, peer: str, text: str, splitter: _Splitter) -> None:
     tokenizer = splitter.tokenizer
     offsets = tokenizer.offsets(text)
     if tokenizer.count(text) != len(ours) or len(offsets) != len(ours) + 1:
-        raise WrongAnswerError(f"{where}: split, offsets and count give different numbers")
+        raise WrongAnswerError(f"{where}: split(), offsets() and count() disagree")

@@ -147,9 +147,9 @@ def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> l
     return records
 
 
-def _measurement(text: str, size: int, pre_tokens: int, tokens: int, distinct: int) -> Record:
+def _measurement(name: str, size: int, pre_tokens: int, tokens: int, distinct: int) -> Record:
     return {
-        "text": text,
+        "text": name,
         "bytes": size,
         "pre_tokens": pre_tokens,
         "tokens": tokens,
@@ -165,13 +165,14 @@ def _as_text(record: Record) -> Iterator[str]:
     rows = {
         "ids": f"{record['ids']}, {record['unused_ids']} of them unused",
         "tokens": f"{record['tokens']}, {_how_merged(record)}",
-        "bytes": _order(record["byte_ids"]),
+        "byte ids": _describe_byte_ids(record["byte_ids"]),
         "special": _listed(record["special_tokens"]),
         "added": _listed(record["added_tokens"]),
-        "preset": f"{record['preset'] or 'none'}, Unicode {record['unicode']}, as "
-        f"{record['preset_from']} says",
+        "preset": _describe_preset(record),
         "normalizer": record["normalizer"] or "none",
-        "prefix": "a space, where a text has none" if record["add_prefix_space"] else "none",
+        "prefix": "a space, unless the text begins with one"
+        if record["add_prefix_space"]
+        else "none",
         "template": " ".join([*map(str, record["template"]["before"]), "text",
                               *map(str, record["template"]["after"])]),
         "caches": f"{record['caches']['bytes'] / (1 << 20):.1f} MB, at most "
@@ -204,13 +205,18 @@ def _how_merged(record: Record) -> str:
     return f"made by {record['merges']} merges{whole}"
 
 
-def _order(byte_ids: list[int | None]) -> str:
+def _describe_preset(record: Record) -> str:
+    unicode = f", Unicode {record['unicode']}" if record["unicode"] else ""
+    return f"{record['preset'] or 'none'}{unicode} (from {record['preset_from']})"
+
+
+def _describe_byte_ids(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
     smallest, largest = min(ids), max(ids)
     if ids == list(range(smallest, smallest + 256)):
-        return f"{smallest} to {largest}, in order"
+        return f"{smallest} to {largest}, in byte order"
     if largest - smallest == 255:
-        return f"{smallest} to {largest}, in another order"
+        return f"{smallest} to {largest}, not in byte order"
     return f"{len(ids)} ids from {smallest} to {largest}"
 
 

@@ -78,7 +78,7 @@ def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
     for _ in range(reader.count(2)):
         rank = next_rank + reader.number()
         if rank >= merge_count:
-            raise reader.error(f"refers to a merge after the last, {merge_count - 1}")
+            raise reader.error(f"refers to merge {rank}, expected fewer than {merge_count}")
         results[rank] = reader.number()
         next_rank = rank + 1
     return results

@@ -131,7 +131,7 @@ class _Trainer(Protocol):
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...
     def merges(self) -> NDArray[np.uint32]: ...
-    def origins(self) -> NDArray[np.uint32]: ...
+    def first_merges(self) -> NDArray[np.uint32]: ...
 
 
 def _trainer(
@@ -237,7 +237,7 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     size = BYTES + trainer.tokens
     ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
     tokens = [bytes([byte]) for byte in range(BYTES)]
-    lefts, rights, _ = trainer.origins().T.tolist()
+    lefts, rights, _ = trainer.first_merges().T.tolist()
     for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
     packed = Packed.of(dict(zip(ids, tokens, strict=False)))

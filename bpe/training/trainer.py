@@ -100,7 +100,7 @@ class Trainer:
         self._buckets: list[_Bucket] = []
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
-        self._origins: list[Pair] = []
+        self._first_merges: list[Pair] = []
         for word, count in words.take():
             self._load(word, count)
         self._push_new_pairs()
@@ -117,12 +117,12 @@ class Trainer:
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
-    def origins(self) -> NDArray[np.uint32]:
+    def first_merges(self) -> NDArray[np.uint32]:
         """Return the first merge of each token, in order of creation.
 
         If a pair was merged again, `merges` has only its last merge.
         """
-        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._origins)])
+        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._first_merges)])
 
     def _rows(self, merges: list[tuple[int, int, int]]) -> NDArray[np.uint32]:
         names = np.arange(len(self._tokens), dtype=np.uint32)
@@ -213,7 +213,7 @@ class Trainer:
             result = self._known.setdefault(token, result)
         if result == len(self._tokens):
             self._tokens.append(token)
-            self._origins.append(pair)
+            self._first_merges.append(pair)
         self._merges.pop(pair, None)  # if a pair is merged again, the last merge counts
         self._merges[pair] = result
         for place in self._places_of(bucket):

@@ -9,7 +9,7 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Lets Python handle signals, such as Ctrl-C, every 50 ms. Call it without the GIL.
+// Lets Python handle signals, such as Ctrl-C, at most every 50 ms. Call it without the GIL.
 class InterruptCheck {
 public:
   void operator()() {

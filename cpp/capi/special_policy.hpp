@@ -1,4 +1,4 @@
-// The added tokens that a call searches for, by its policy for special tokens.
+// For each policy for special tokens: the added tokens that encoding searches for.
 #pragma once
 
 #include "capi/handles.hpp"

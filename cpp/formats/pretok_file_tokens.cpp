@@ -75,8 +75,8 @@ private:
         return false;
       next += gap;
       if (next >= merge_count)
-        return reader_.fail("refers to a merge after the last, " +
-                            std::to_string(std::int64_t{merge_count} - 1));
+        return reader_.fail("refers to merge " + std::to_string(next) +
+                            ", expected fewer than " + std::to_string(merge_count));
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
     return !data_.from_ranks || count == 0 ||

@@ -18,7 +18,7 @@ class Tiktoken(Peer):
     name = module = "tiktoken"
 
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls that allow special tokens; without special tokens the ordinary calls."""
+        """Return the calls; they allow special tokens if the subject has any."""
         encoding = _encoding(subject, subject.special_tokens)
 
         def lists(texts: list[str], threads: int) -> list[list[int]]:
@@ -38,12 +38,13 @@ class Tiktoken(Peer):
 
     def message(self, subject: Subject) -> Message:
         """Return `encode`, which refuses special tokens as pretok does."""
+        # All special tokens of the vocabulary: `encode` searches the text for them.
         encoding = _encoding(subject, subject.tokenizer.special_tokens)
         return Message(encoding.encode)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return a loader of a .tiktoken file that works like the constructors of tiktoken."""
-        _encoding(subject, {})
+        """Return a loader of a .tiktoken file: it reads the ranks and makes an Encoding."""
+        _encoding(subject, {})  # raises CannotError if no .tiktoken file can hold the vocabulary
         if not path.endswith(".tiktoken"):
             raise CannotError("it reads only .tiktoken files")
         import tiktoken

@@ -31,7 +31,7 @@ class Tokenizers(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return `encode` with the ids of its result."""
+        """Return a call of `encode` that reads the ids of the Encoding."""
         tokenizer = self._load(json_file(subject))
         return Message(lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
 
