@@ -1,4 +1,4 @@
-"""Inputs that break splitters: bytes that are not UTF-8, huge runs, threads, other processes."""
+"""Split bytes that are not UTF-8, long runs, and texts in many threads and processes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import codecs
 import os
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, pairwise, product
 
 import pytest
 
 import pretok
+from concurrency import assert_lets_threads_run, run_at_once
 from pretok import PreTokenizer
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import WINDOW, Unit
@@ -184,44 +184,22 @@ def test_eight_threads_share_a_pre_tokenizer(backend: BackendName) -> None:
     tok = pretok.get("o200k", unicode="17.0", backend=backend)
     texts = [mixed_text(2000 + i) for i in range(8)]
     wanted = [tok.split(text) for text in texts]
-    wrong: list[int] = []
-    barrier = threading.Barrier(8)
+    total = sum(map(len, wanted))
 
     def work(number: int) -> None:
-        barrier.wait()
         for turn in range(40):
             i = (number + turn) % 8
-            same = tok.split(texts[i]) == wanted[i] and tok.count(texts[i]) == len(wanted[i])
-            if not same or sum(map(len, tok.split_batch(texts, threads=2))) != sum(
-                map(len, wanted)
-            ):
-                wrong.append(number)
+            assert tok.split(texts[i]) == wanted[i]
+            assert tok.count(texts[i]) == len(wanted[i])
+            assert sum(map(len, tok.split_batch(texts, threads=2))) == total
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    assert run_at_once([partial(work, number) for number in range(8)]) == []
 
 
 def test_native_work_lets_other_threads_run(native: BackendName) -> None:
     tok = pretok.get("o200k", backend=native)
     text = "It's 2026, HTTPServer! " * 1_000_000
-    shares = []
-    for _ in range(50):  # on a busy machine this thread may get no turn for other reasons
-        longest = 0.0
-        thread = threading.Thread(target=tok.count, args=(text,))
-        begin = before = time.perf_counter()
-        thread.start()
-        while thread.is_alive():
-            time.sleep(0.0005)
-            now = time.perf_counter()
-            longest, before = max(longest, now - before), now
-        shares.append(longest / (before - begin))
-        if min(shares) < 0.5:
-            return
-    pytest.fail(f"this thread waited for {min(shares):.0%} of the time")
+    assert_lets_threads_run(lambda: tok.count(text))
 
 
 # Methods of a pre-tokenizer are pickled with it, so the pool needs nothing from this script.
