@@ -11,8 +11,9 @@ from pretok.errors import UnknownPatternError, shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.ast import LiteralSet
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
+from pretok.patterns.compile import NotCompiledError, compile_pattern, compile_stage, name_of
 from pretok.patterns.likeness import Likeness, aligned
-from pretok.patterns.lookup import KnownPattern, find, known_patterns
+from pretok.patterns.lookup import OF_PATTERNS, KnownPattern, find, known_patterns, same_split
 from pretok.patterns.parser import (
     MAX_PATTERN_LENGTH,
     UnreadablePatternError,
@@ -21,13 +22,15 @@ from pretok.patterns.parser import (
     read,
 )
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import ENGINES, Engine
+from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
 
 MIN_SIMILARITY = 0.7
 """What patterns have in common, of 2, from which on showing the difference helps."""
 MAX_COMPARED_ALTERNATIVES = 256
 """The number of alternatives up to which a pattern is compared with known ones."""
+MAX_CONSTRUCT = 60
+"""The number of characters of a construct that an error shows."""
 MAX_LINES, MAX_WIDTH = 40, 160
 """The number of lines of a difference, and the number of characters of each."""
 Texts = frozenset[str] | tuple[str, ...]
@@ -44,23 +47,37 @@ def from_pattern(
     r"""Return the pre-tokenizer that splits as `engine` does with `pattern`.
 
     `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex), which read
-    some patterns differently. Recognised are the patterns of all presets and other spellings that
-    match the same; `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError,
-    which shows the nearest known pattern and how this one differs; ValueError for another engine.
-    A pattern of more than 8,192 characters is unknown, unless a preset has the same text.
+    some patterns differently. The preset is the known one that splits alike, or else a new one: the
+    pattern compiled to rules. `unicode` and `backend` are as in `pretok.get`. Raises
+    UnknownPatternError for a pattern that no rules match exactly, with the construct, its position
+    and the reason, and the nearest known pattern; ValueError for another engine. A pattern of more
+    than 8,192 characters is unknown, unless a preset has the same text.
 
     >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
     ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name
     'qwen2'
+    >>> from_pattern(r"\p{L}+|\d+|.").split("ab12 c")
+    ['ab', '12', ' ', 'c']
     """
     if engine not in ENGINES:
         raise ValueError(f"engine={shortened(engine)}; expected one of {ENGINES}")
     if not isinstance(pattern, str):
         raise TypeError(f"expected a pattern as str, got {type(pattern).__name__}")
-    preset = find(pattern, engine)
+    preset = find(pattern, engine) or _compiled(pattern, engine)
     if preset is None:
         raise unknown_pattern(pattern, engine)
     return PreTokenizer(preset, unicode, backend)
+
+
+def _compiled(pattern: str, engine: Engine) -> Preset | None:
+    """Return the preset with the rules of `pattern`; None if it does not compile."""
+    try:
+        stage = compile_stage(pattern, engine, *OF_PATTERNS[engine])
+    except (NotCompiledError, UnreadablePatternError):
+        return None
+    known = same_split((stage,))
+    name = name_of(pattern, engine)
+    return known or Preset(name, stages=[stage], engine=engine, source="compiled from its pattern")
 
 
 def from_gguf_pre(
@@ -93,12 +110,18 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     if len(pattern) > MAX_PATTERN_LENGTH:
         message += f": it has {len(pattern):,} characters; expected {MAX_PATTERN_LENGTH:,} at most"
         return UnknownPatternError(message, pattern, engine, "", "")
+    refusal: tuple[str, int, str] = "", -1, ""
     if canonical(pattern, engine) is None:
         message += f", in which {_why_unread(pattern, engine)} is not understood"
+    else:
+        refusal = _why_not_compiled(pattern, engine)
+        construct, position, reason = refusal
+        shown = _shortened(printable(construct), most=MAX_CONSTRUCT)
+        message += f", and it does not compile: {shown} at {position}: {reason}"
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:
-        return UnknownPatternError(f"{message}; none is near", pattern, engine, "", "")
+        return UnknownPatternError(f"{message}; none is near", pattern, engine, "", "", *refusal)
     nearest, known_engine, known_pattern = known
     difference = difference_of(known_pattern, known_engine, pattern, engine)
     if elsewhere is None:
@@ -107,7 +130,9 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
         message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
-    return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
+    return UnknownPatternError(
+        message + difference, pattern, engine, nearest, difference, *refusal
+    )
 
 
 def _why_unread(pattern: str, engine: Engine) -> str:
@@ -116,6 +141,16 @@ def _why_unread(pattern: str, engine: Engine) -> str:
     except UnreadablePatternError as error:
         return str(error)
     raise AssertionError("a pattern that is read has a canonical form")
+
+
+def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
+    """Return the construct of `pattern` that no rules match, its position, and the reason."""
+    try:
+        compile_pattern(pattern, engine)
+    except NotCompiledError as error:
+        return error.construct, error.position, error.reason
+    # A stage of a tokenizer.json compiles by itself; only its place can be the problem.
+    return pattern, 0, "its rules exceed the limits of a preset"
 
 
 def difference_of(known: str, known_engine: Engine, given: str, engine: Engine) -> str:
