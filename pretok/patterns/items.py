@@ -258,18 +258,14 @@ def _set_of(chars: Chars, term: Term) -> CharSet:
 def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
     """Return what the assertion `node` allows after it, as `Look` holds it."""
     unresolved = None, False
-    if isinstance(node, EngineSpecific):
-        return (NOTHING, True) if node.text == "\\z" else unresolved
-    if isinstance(node, EndAnchor):
-        return _of_anchor(node)
-    assert isinstance(node, Lookahead)
+    if not isinstance(node, Lookahead):
+        return _of_anchor(node) or unresolved
     allowed: list[CharSet] = []
     at_end = False
     for sequence in node.alternatives:
         if len(sequence) != 1:
             return unresolved
-        found = _of_anchor(sequence[0]) if isinstance(sequence[0], EndAnchor) else None
-        found = found or _first_of(sequence[0], term)
+        found = _of_anchor(sequence[0]) or _first_of(sequence[0], term)
         if found is None:
             return unresolved
         allowed.append(found[0])
@@ -278,8 +274,11 @@ def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
     return (~chars, not at_end) if node.negative else (chars, at_end)
 
 
-def _of_anchor(node: EndAnchor) -> tuple[CharSet, bool]:
-    return (code_points("\n") if node.of == "line" else NOTHING), True
+def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
+    if isinstance(node, EndAnchor):
+        return (code_points("\n") if node.of == "line" else NOTHING), True
+    is_end = isinstance(node, EngineSpecific) and node.text == "\\z"
+    return (NOTHING, True) if is_end else None
 
 
 def _first_of(node: Node, term: Term) -> tuple[CharSet, bool] | None:

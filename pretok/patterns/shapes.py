@@ -422,6 +422,8 @@ def _run(parts: list[Part]) -> Rule:
     for required in tails:
         if required.low:
             _require_no_giving_back(parts)
+            if body.is_fixed:
+                raise Refusal(required, "a rule has at most one lead before its run")
             raise Refusal(
                 required,
                 "no rule needs this part after a run: where it is missing, each code point of the "
