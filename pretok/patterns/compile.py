@@ -7,8 +7,8 @@ at every position, the rules and the alternatives that they stand for have the s
 Reading a pattern (`parser`) leaves nothing that looks at the text before the match, so that the
 first match depends on the text from the position on, and no alternative matches the empty text.
 
-1. *One alternative, one rule.* If rule i finds the first match of alternative i, or none when it has
-   none, then trying the rules in order finds the first match of the pattern: nothing follows an
+1. *One alternative, one rule.* If rule i finds the first match of alternative i, or none when that
+   has none, then trying the rules in order finds the first match of the pattern: nothing follows an
    alternative, so the search never returns to one that matched.
 2. *Distribution.* If X always takes the same number of code points, `X(?:Y|Z)W` is `XYW|XZW`: X
    has one path, so the paths of both have the same order. Likewise `XS?W` is `XSW|XW` and `XS*W` is
@@ -53,8 +53,8 @@ from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 
-from pretok.charsets.alphabet import partition
 from pretok.behaviors import Behavior
+from pretok.charsets.alphabet import partition
 from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet, code_points, union
 from pretok.errors import DefinitionError
 from pretok.patterns.items import Choice, ItemMaker, Items, Loop, Part, Refusal
@@ -143,7 +143,8 @@ def _always_matched(rule: Rule) -> CharSet:
 
 def name_of(pattern: str, engine: Engine) -> str:
     """Return the name of the preset that a pattern compiles to."""
-    return f"pattern-{sha256(f'{engine} {pattern}'.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    digest = sha256(f"{engine} {pattern}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"pattern-{digest[:8]}"
 
 
 def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
@@ -268,4 +269,3 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
 def _span(items: Iterable[Part | Choice | Loop | object]) -> Part:
     ordered = list(items)
     return Part(ordered[0].start, ordered[-1].end, NEWLINE)  # type: ignore[attr-defined]
-

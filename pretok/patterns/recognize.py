@@ -130,9 +130,7 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
         message += f"; {nearest!r} keeps text that no alternative matches, which {engine} drops"
-    return UnknownPatternError(
-        message + difference, pattern, engine, nearest, difference, *refusal
-    )
+    return UnknownPatternError(message + difference, pattern, engine, nearest, difference, *refusal)
 
 
 def _why_unread(pattern: str, engine: Engine) -> str:

@@ -20,7 +20,6 @@ from pretok.charsets.sets import (
     WHITE_SPACE,
     WORD,
     CharSet,
-    code_points,
     union,
 )
 from pretok.errors import DefinitionError
@@ -47,6 +46,8 @@ from pretok.rules import (
 from pretok.rules.base import MAX_LITERAL
 from pretok.unicode.atoms import Atom
 
+MAX_PARTS = 64
+"""Limit of the parts of one sequence that is not a text; a rule has three."""
 MAX_TEXTS = 256
 """Limit of the texts that one alternative stands for, if they become a Literal."""
 _WORDS: dict[Engine, CharSet] = {"hf": ONIGURUMA_WORD, "tiktoken": WORD}
@@ -214,6 +215,8 @@ def _rule(items: Items, engine: Engine) -> Rule:
         if not isinstance(item, Part):
             _refuse_item(item)
         parts.append(item)
+    if len(parts) > MAX_PARTS:
+        raise Refusal(_whole(items), f"it has {len(parts):,} parts, and a rule has three")
     if look is not None:
         rule = _with_look(parts, look, engine)
         if rule is not None:

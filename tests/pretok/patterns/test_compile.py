@@ -185,7 +185,7 @@ def _unordered(rule: Rule) -> object:
     return (rule.ignore_case, {*rule.suffixes}) if isinstance(rule, Contraction) else rule
 
 
-SETS = ("a", "b", "[ab]", "[bc]", "[^a]", r"\s", r"\S", " ", r"[\r\n]", r"\n", r"\p{L}", r"\d", ".",
+SETS = ("a", "b", "[ab]", "[bc]", "[^a]", r"\s", r"\S", " ", r"[\r\n]", r"\n", r"\p{L}", ".",
         r"\p{Lu}", r"[\p{L}\p{M}]", "'", "(?:a|b)", "(?:ab|b)", "(?i:'s)", r"[^\s\p{L}]")  # fmt: skip
 MARKS = ("", "", "+", "*", "?", "{2}", "{1,2}", "++", "*+", "?+", "+?", "*?", "??", "{1,2}+")
 ENDS = ("", "", "", r"(?!\S)", r"(?!a)", r"(?=\s|\z)", r"\z", "$", "(?:'s|'t)?", "(?:'s)??")

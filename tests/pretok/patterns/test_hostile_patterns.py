@@ -190,7 +190,9 @@ def test_the_difference_has_few_lines() -> None:
 
 def test_what_does_not_print_is_an_escape() -> None:
     given = LLAMA3.pattern.replace("{1,3}", "\x00\ud800\u202e\u3000(?<=a)")
-    assert "+ \\p{N}\\x{0}\\x{D800}\\x{202E}\\x{3000}(?<=a)" in _refused(given).difference.splitlines()
+    assert (
+        "+ \\p{N}\\x{0}\\x{D800}\\x{202E}\\x{3000}(?<=a)" in _refused(given).difference.splitlines()
+    )
 
 
 NAMES: list[Any] = [
@@ -339,7 +341,11 @@ def test_no_pattern_is_looked_up_where_a_preset_is_given(
 
 
 def test_identify(call: Call) -> None:
-    for pattern in ("a{" + "9" * 5000 + "}", "\udcff|\x1b[31m(", "(?<=a)" + "|".join(map(str, range(1200)))):
+    for pattern in (
+        "a{" + "9" * 5000 + "}",
+        "\udcff|\x1b[31m(",
+        "(?<=a)" + "|".join(map(str, range(1200))),
+    ):
         status, out, err = call("identify", pattern)
         assert (status, err) == (1, "")
         assert out.startswith("no preset splits as Hugging Face tokenizers does with this pattern")
