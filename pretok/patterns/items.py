@@ -183,7 +183,7 @@ class ItemMaker:
             raise Refusal(term, f"no rule repeats a group with a {mode} quantifier")
         if high is None and low <= 1:
             return self._loop(items, low, term)
-        if low == high <= MAX_COPIES:
+        if low == high and low <= MAX_COPIES:
             self._count(term, low * len(items))
             return items * low
         raise Refusal(term, "no rule counts repetitions of a group")

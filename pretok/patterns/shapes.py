@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import NoReturn
 
 from pretok.charsets.notation import set_regex
@@ -130,7 +130,7 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
         return None
     # Without a suffix that begins another one, the order does not matter.
     ordered = sorted(folded)
-    is_free = not any(b.startswith(a) for a, b in zip(ordered, ordered[1:], strict=False))
+    is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
     if is_free and set(suffixes) == _of_any_case(folded, len(texts)):
         return Contraction(*folded, ignore_case=True)
     return Contraction(*suffixes) if all(map(str.isascii, suffixes)) else None
@@ -216,7 +216,7 @@ def _rule(items: Items, engine: Engine) -> Rule:
             _refuse_item(item)
         parts.append(item)
     if len(parts) > MAX_PARTS:
-        raise Refusal(_whole(items), f"it has {len(parts):,} parts, and a rule has three")
+        raise Refusal(_whole(items), f"a rule has at most three parts, this has {len(parts):,}")
     if look is not None:
         rule = _with_look(parts, look, engine)
         if rule is not None:

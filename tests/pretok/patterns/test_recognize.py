@@ -109,7 +109,7 @@ def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
     assert error.difference.splitlines() == expected
     assert str(error) == (
         "no preset splits as Hugging Face tokenizers does with this pattern, and it does not "
-        f"compile: x at 63: {error.reason}; the nearest is 'llama3' (-), where this one (+) "
+        f"compile: x at 64: {error.reason}; the nearest is 'llama3' (-), where this one (+) "
         f"differs:\n{error.difference}"
     )
     assert isinstance(error, ValueError)
