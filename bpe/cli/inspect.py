@@ -94,6 +94,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "special_tokens": tokenizer.special_tokens,
         "added_tokens": {token.content: token.id for token in ordinary},
         "preset": tokenizer.preset.name if tokenizer.preset else None,
+        "preset_source": tokenizer.preset.source if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
         "normalizer": tokenizer.normalizer,
@@ -170,6 +171,7 @@ def _as_text(record: Record) -> Iterator[str]:
         "added": _listed(record["added_tokens"]),
         "preset": f"{record['preset'] or 'none'}, Unicode {record['unicode']}, as "
         f"{record['preset_from']} says",
+        "source": record["preset_source"] or "none",
         "normalizer": record["normalizer"] or "none",
         "prefix": "a space, where a text has none" if record["add_prefix_space"] else "none",
         "template": " ".join([*map(str, record["template"]["before"]), "text",

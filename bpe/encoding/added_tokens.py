@@ -67,7 +67,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text, from byte `start` to `end` (exclusive): an added token, or plain text (None)."""
+    """A part of a text: bytes from `start` to `end`, and the id of an added token or None."""
 
     start: int
     end: int
@@ -154,7 +154,7 @@ class AddedTokens:
         for pattern, first, last in phase.matcher.matches(data, start, end):
             token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in Hugging Face tokenizers, no token is matched within a skipped token.
+                continue  # As in Hugging Face tokenizers, no token matches within a skipped one.
             if token.single_word and (
                 self._is_word(_char_before(data, start, first))
                 or self._is_word(_char_at(data, last, end))

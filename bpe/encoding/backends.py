@@ -101,7 +101,8 @@ class Backend(Protocol):
         """Return replacements for `others`: encode, encode_array and count of Pipeline.
 
         A replacement may encode a short text itself, with the AddedTokens that `added` returns
-        for the policy. It passes all other calls to the function that it replaces. See `all_take_fast_path` for the flags.
+        for the policy. It passes all other calls to the function that it replaces. See
+        `all_take_fast_path` for the flags.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Define Decoder, which decodes all ids at once, and DecodeStream, which decodes them as they come."""
+"""Decoder decodes all ids at once; DecodeStream decodes ids as they come."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ class NormalizedSegment:
         except SpecialTokenError as error:
             raise self._located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
-        # Every token has at least one byte, so it has a first and a last code point. Only the token of
-        # a prefix space may have none: clamp.
+        # Every token has at least one byte, so it has a first and a last code point. Only the token
+        # of a prefix space may have none: clamp.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self._start + self._byte_offsets(origins[first, 0])

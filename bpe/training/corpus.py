@@ -98,7 +98,8 @@ def collect_batch(
 ) -> tuple[list[StrOrBytes], list[object], bool]:
     """Return (batch, others, is_end): the next texts of `iterator`, until their size is `enough`.
 
-    `others` holds the next item if it is not a str or bytes. `is_end` is whether the iterator is exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
+    `others` holds the next item if it is not a str or bytes. `is_end` is true if the iterator is
+    exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
     counts `per_text` for each text besides its length. _core.gather is the twin.
     """
     batch: list[StrOrBytes] = []

@@ -195,8 +195,8 @@ class Trainer:
         """Return the places to merge at.
 
         BpeTrainer records the words that contain a pair, and merges all its places in these words.
-        A pair has two buckets if two different merges produced one of its tokens. Then a bucket covers the
-        places of both buckets in its own words.
+        A pair has two buckets if two different merges produced one of its tokens. Then a bucket
+        covers the places of both buckets in its own words.
         """
         buckets = self._pairs[bucket.pair].buckets
         if len(buckets) == 1:

@@ -81,7 +81,9 @@ class Split(_OneStage):
 
 @dataclass(frozen=True)
 class Digits(_OneStage):
-    """Isolates each run of numeric characters (Nd, Nl, No); with `individual_digits`, each character.
+    """Isolates each run of numeric characters (Nd, Nl, No).
+
+    With `individual_digits`, isolates each character.
 
     >>> [part for part, _ in Digits(individual_digits=True).pre_tokenize_str("a12")]
     ['a', '1', '2']
