@@ -472,7 +472,8 @@ _NEWLINE, _SPACE = 1 << Atom.NEWLINE, 1 << Atom.SPACE
 def spelt(rule: Rule) -> Rule:
     r"""Return `rule` with its sets spelt as the presets spell them.
 
-    >>> print(repr(spelt(Run(code_points("\r", "\n")))))
+    >>> from pretok.charsets.sets import code_points
+    >>> spelt(Run(code_points("\r", "\n")))
     Run(NEWLINE)
     """
     sets = {each.name: getattr(rule, each.name) for each in fields(rule)}
