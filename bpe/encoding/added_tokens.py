@@ -67,7 +67,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text: bytes from `start` to `end`, and the id of an added token or None."""
+    """A part of a text, bytes `start` to `end`: an added token, or plain text if `token` is None."""
 
     start: int
     end: int
