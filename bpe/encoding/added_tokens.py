@@ -67,7 +67,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text, bytes `start` to `end`: an added token, or plain text if `token` is None."""
+    """A part of a text, bytes `start` to `end`: an added token, or plain text (None)."""
 
     start: int
     end: int

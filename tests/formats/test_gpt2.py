@@ -72,7 +72,7 @@ def test_forms_of_merges(tmp_path: Path, merges: str) -> None:
         ("a b\nab c d\n", r"merges.txt: line 2 is 'ab c d'; expected two tokens"),
         ("#version: 0.2\na b\nab  c\n", r"merges.txt: line 3 is 'ab  c'"),
         ("a b\n\nz z\n", r"merges.txt line 3 merges 'z' and 'z', but .* no token 'zz'"),
-        ("a b\na b", r"merges.txt: line 2 makes the token of an earlier line"),
+        ("a b\na b", r"merges.txt: line 2 makes the same token as an earlier line"),
     ],
 )
 def test_bad_merges(tmp_path: Path, merges: str, message: str) -> None:

@@ -16,7 +16,10 @@ namespace {
 // that is three bytes, the first of which is below 0xEA. Most pre-tokens of Chinese and
 // Japanese are new, but fall into single characters and short words. Any answer is correct.
 bool is_chinese(const PreTokenBatch &batch) {
-  if (is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
+  // An added token may strip white space up to the end of the text, so the bytes of batches
+  // with added tokens are not all read.
+  if (batch.added_count == 0 &&
+      is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
   std::size_t count = 0;
   for (std::size_t i = 0; i < batch.count; ++i)
@@ -160,9 +163,11 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
   if (probe.miss_count != 0)
     encode_misses(unit, batch, probe, misses.data(), cache);
-  // At most one id per byte, and what `copy` writes beyond.
-  std::uint32_t *const first =
-      ids.room(batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING);
+  // At most one id per byte, one per added token, and what `copy` writes beyond.
+  std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
+  for (std::size_t i = 0; i < batch.added_count; ++i)
+    max_ids -= batch.size_of(batch.added[i].index) - 1;
+  std::uint32_t *const first = ids.room(max_ids);
   std::uint32_t *to = first;
   std::size_t done = 0;
   for (std::size_t j = 0; j <= probe.miss_count; ++j) {

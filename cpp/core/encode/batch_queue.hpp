@@ -40,8 +40,13 @@ public:
     }
   }
 
-  // Adds an added token, which ends before text[end].
-  void add_token(std::uint32_t id, std::size_t end) {
+  // Adds an added token. A token may begin within the white space that the token before it
+  // stripped. Then a new batch begins, since the pre-tokens of a batch do not overlap.
+  void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
+    if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
+      flush();
+      skip_to(start);
+    }
     added_[batch_.added_count++] = {id, static_cast<std::uint8_t>(batch_.count)};
     ends_[batch_.count++] = end;
     flush_if_full();

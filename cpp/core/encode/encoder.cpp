@@ -30,7 +30,7 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
     const std::uint8_t *const part = data + segment.start;
     const std::size_t part_size = segment.end - segment.start;
     if (segment.token != nullptr) {
-      queue.add_token(segment.token->id, segment.end);
+      queue.add_token(segment.token->id, segment.start, segment.end);
     } else if (part_size == size || prefixed(part)) {
       queue.flush();
       encode_text(part, part_size, cache, ids, on_batch);

@@ -88,6 +88,18 @@ def test_time_is_linear_in_tokens_and_text(backend: BackendName, case: str, poli
     assert growth(work, (200_000 if backend == "native" else 30_000) // TIMES) < TOO_MUCH
 
 
+@pytest.mark.parametrize("policy", ["allow", "text"])
+def test_many_tokens_within_stripped_white_space(policy: Any) -> None:
+    added, _ = CASES["white space within white space"](0)
+    for text in (" \t\n" * 400, " \t\nab c" * 300, "\n \t" * 90 + "ab" * 400 + " \n" * 300):
+        native, python = (
+            Tokenizer(PLAIN, SPLIT_IN_EIGHTS, added_tokens=added, backend=backend)
+            for backend in ("native", "python")
+        )
+        assert native.encode(text, policy) == python.encode(text, policy)
+        assert native.count(text, policy) == len(native.encode_array(text, policy))
+
+
 @pytest.mark.parametrize("policy", ["raise", "allow", "text"])
 def test_a_first_call_takes_linear_time(backend: BackendName, policy: Any) -> None:
     def work(count: int) -> None:
