@@ -267,5 +267,8 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
 
 
 def _span(items: Iterable[Part | Choice | Loop | object]) -> Part:
+    """Return the place of `items` in the pattern; its start if there are none."""
     ordered = list(items)
+    if not ordered:
+        return Part(0, 0, NEWLINE)
     return Part(ordered[0].start, ordered[-1].end, NEWLINE)  # type: ignore[attr-defined]
