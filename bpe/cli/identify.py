@@ -27,6 +27,7 @@ from pretok.patterns.recognize import ENGINE_NAMES, from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
+from pretok.stage import Stage
 
 SAME, DIFFERENT = 0, 1
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
@@ -64,10 +65,12 @@ def identify_command(
 ) -> int:
     """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
 
-    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. For an unknown pattern the
-    output shows the nearest preset (-) and the difference (+). With --against the real engine
-    splits the text too, and the output shows the first difference. The exit status is 0 if a preset
-    has the same split, 1 if none has or if the engine splits the text differently, 2 on errors.
+    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. A pattern of no preset is
+    compiled to rules, which the output shows. If no rules match it exactly, the output says why,
+    and shows the nearest preset (-) and the difference (+). With --against the real engine splits
+    the text too, and the output shows the first difference. The exit status is 0 if a known or a
+    new preset has the same split, 1 if none has or if the engine splits the text differently, 2 on
+    errors.
     """
     identified = _identify(what, engine)
     comparison = None
@@ -152,7 +155,7 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
         ("unicode", preset.unicode),
         ("exact", EXACTNESS[preset.exactness]),
         ("source", preset.source),
-        *[("stage", stage_text(stage)) for stage in preset.stages if several],
+        *(row for stage in preset.stages if several for row in _stage_rows(stage, preset)),
         ("space", "a space goes before a text without one" * identified.adds_prefix_space),
     ]
     yield f"{identified.description} is\n"
@@ -163,6 +166,12 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
         yield f"{comparison.engine} makes the same {comparison.pre_tokens} pre-tokens of the text\n"
         return
     yield from comparison.lines(PreTokenizer(preset), colored)
+
+
+def _stage_rows(stage: Stage, preset: Preset) -> list[tuple[str, str]]:
+    """Return the rows of `stage`; with its rules if no known preset has the same split."""
+    rules = [] if _is_known(preset) else [("rule", str(rule)) for rule in stage.rules]
+    return [("stage", stage_text(stage)), *rules]
 
 
 def _is_known(preset: Preset) -> bool:
@@ -182,6 +191,7 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "exactness": preset.exactness,
             "source": preset.source,
             "patterns": preset.patterns,
+            "rules": [str(rule) for rule in preset.rules],
             "space_before_text": identified.adds_prefix_space,
         }
     if identified.error is not None:
@@ -189,6 +199,9 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "engine": identified.error.engine,
             "nearest": identified.error.nearest or None,
             "difference": identified.error.difference,
+            "construct": identified.error.construct or None,
+            "position": identified.error.position if identified.error.construct else None,
+            "reason": identified.error.reason or None,
         }
     if comparison is not None:
         record["against"] = comparison.record()

@@ -49,7 +49,7 @@ def find(pattern: str, engine: Engine) -> Preset | None:
         for preset in _known()
         if len(preset.stages) == 1
         and _of_stage(preset.stages[0], preset.engine) == wanted
-        and _stage_behavior(preset.stages[0], wanted) == _simplest(wanted, *_OF_PATTERNS[engine])
+        and _stage_behavior(preset.stages[0], wanted) == _simplest(wanted, *OF_PATTERNS[engine])
     )
 
 
@@ -127,7 +127,7 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     wanted = _alternatives(written, engine)
     same = _of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
         preset.stages[0], wanted
-    ) == _simplest(wanted, *_OF_PATTERNS[engine])
+    ) == _simplest(wanted, *OF_PATTERNS[engine])
     return written if same else None
 
 
@@ -140,7 +140,7 @@ def stage_pattern_for(stage: Stage, source_engine: Engine, engine: Engine) -> st
     return written if same else None
 
 
-_OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
+OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }
