@@ -59,8 +59,9 @@ from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet, code_points, uni
 from pretok.errors import DefinitionError
 from pretok.patterns.items import Choice, ItemMaker, Items, Loop, Part, Refusal
 from pretok.patterns.parser import MAX_PATTERN_LENGTH, UnreadablePatternError, read
-from pretok.patterns.shapes import cased_word, literal_of, rule_of, texts_of
+from pretok.patterns.shapes import rule_of
 from pretok.patterns.terms import Term, terms_of
+from pretok.patterns.words import cased_word, literal_of, texts_of
 from pretok.preset import Engine
 from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, CasedWord, Literal, Rule, Run, Spaces
 from pretok.stage import MAX_RULES, Stage

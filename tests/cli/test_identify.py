@@ -67,7 +67,7 @@ def test_a_pattern(call: Call) -> None:
 def test_a_pattern_that_compiles(call: Call) -> None:
     status, out, err = call("identify", LLAMA3.pattern.replace("{1,3}", "{1,4}"))
     assert (status, err) == (0, "")
-    assert "  preset     a new one, with these stages:\n" in out
+    assert "  preset     not a known one; equivalent stages:\n" in out
     assert "  source     compiled from its pattern\n" in out
     assert "  rule       \\p{N}{1,4}\n" in out
     status, out, _ = call("identify", CL100K.pattern, "--format", "json")
@@ -136,7 +136,7 @@ def test_a_file_with_an_unknown_pattern(call: Call, tmp_path: Path) -> None:
     path = _file(tmp_path, sequence(split(LLAMA3.pattern.replace("{1,3}", "{1,4}")), BYTES))
     status, out, err = call("identify", path)
     assert (status, err) == (0, "")
-    assert "pretokenizers[0].pattern.Regex is compiled\n" in out
+    assert "with pre_tokenizer.pretokenizers[0].pattern.Regex compiled\n" in out
     assert "  rule       \\p{N}{1,4}\n" in out
 
 

@@ -306,5 +306,5 @@ def test_a_tokenizer_json_with_an_unknown_pattern() -> None:
     assert tokenizer.split("a1 b") == ["a", "1", " ", "b"]
     assert tokenizer.preset.name == from_pattern(r"\p{L}+|\d+|.").preset.name
     assert tokenizer.preset.source == (
-        "a tokenizer.json, whose pre_tokenizer.pattern.Regex is compiled"
+        "a tokenizer.json, with pre_tokenizer.pattern.Regex compiled"
     )

@@ -148,7 +148,7 @@ def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> 
         ("a{" + "9" * 5000 + "}", "cannot read (count of more than 9 digits at 1)"),
         ("a{1," + "9" * 5000 + "}", "cannot read (count of more than 9 digits at 1)"),
         ("a{1000000000}", "count of more than 9 digits"),
-        ("((a{1000}){1000}){1000}", ", and no preset has a similar pattern"),
+        ("((a{1000}){1000}){1000}", "; no preset has a similar pattern"),
         ("\\x{" + "F" * 5000 + "}", "invalid code point at 2"),
         ("\\x{110000}", "invalid code point at 2"),
         ("(?i:[\\x{0}-\\x{10FFFF}])", "with other than a few ASCII characters"),
