@@ -93,6 +93,31 @@ def _value(value: Any) -> str:
     return f"{len(value.encode())}:{value}"
 
 
+COMPILED = r"""## Other patterns
+
+`pretok.from_pattern` and `pretok.from_huggingface` compile a pattern of no preset to rules, if rules
+match exactly what the engine matches. Tests compare the patterns above, each with one number, class
+or quantifier changed, with the engines.
+
+| compiles | example |
+| --- | --- |
+| a run of one class, with counts | `\p{L}+` `\d{1,3}` `[a-z&&[^x]]{2,}` `\s+?` |
+| an optional or required code point before a run, and a run after it | `[^\s\p{L}]?\p{L}+` ` ?\p{P}+[\r\n]*` |
+| texts, and alternatives of texts, in any case too | `'s|'ll` `(?i:ab|c)` `(?:ab|a)(?:c|d)` |
+| words by case, and their contractions | `[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*` `\p{L}+(?:'s|'t)?` |
+| the end of a run, or of a run at the end of the text | `\s+(?!\S)` `\s+(?=\s|\z)` `[ab]++(?![^ab])` `\s+\z` |
+| a run up to its last member of a class | `\s*[\r\n]+` |
+| groups counted from the end of a run | `\d{1,3}(?=(?:\d{3})*(?!\d))` |
+| words with a joint, and a run between two texts | `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+` `<[a-z]+>` |
+
+Greedy, lazy and possessive quantifiers compile wherever the match does not depend on giving back.
+UnknownPatternError names any other construct, its position, and the reason: parts of a run that a
+later part needs (`\p{L}+a`), a required part after a run (`\p{L}+\.`), look-behind and `\b`,
+look-ahead over several code points, repeated groups other than those above, properties other than
+general categories and `\p{Han}`, and alternatives that match the empty text.
+"""
+
+
 def page() -> str:
     """Return the contents of pretok/presets/README.md."""
     core, other = (f"{count:,}" for count in MAX_STRINGS.values())
@@ -113,7 +138,8 @@ so the model may split differently.
 
 | preset | aliases: models and other names | engine | Unicode | exactness | source |
 | --- | --- | --- | --- | --- | --- |
-{rows}"""
+{rows}
+{COMPILED}"""
 
 
 def _page_row(preset: Preset) -> str:

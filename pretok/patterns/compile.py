@@ -63,7 +63,17 @@ from pretok.patterns.shapes import rule_of
 from pretok.patterns.terms import Term, terms_of
 from pretok.patterns.words import cased_word, literal_of, texts_of
 from pretok.preset import Engine
-from pretok.rules import ALL, ALL_BUT_LAST, LAST_NEWLINE, CasedWord, Literal, Rule, Run, Spaces
+from pretok.rules import (
+    ALL,
+    ALL_BUT_LAST,
+    LAST_NEWLINE,
+    CasedWord,
+    Literal,
+    Phrase,
+    Rule,
+    Run,
+    Spaces,
+)
 from pretok.stage import MAX_RULES, Stage
 
 MAX_WORK = 20_000
@@ -136,6 +146,8 @@ def _always_matched(rule: Rule) -> CharSet:
         return rule.body
     if isinstance(rule, CasedWord):
         return rule.upper | rule.lower
+    if isinstance(rule, Phrase):
+        return rule.start
     if isinstance(rule, Spaces) and rule.through is ALL and rule.at_least == 1:
         return rule.space
     texts = rule.texts if isinstance(rule, Literal) else ()

@@ -228,7 +228,8 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("pre_tokenizer", sequence(split(r"\w+a"), byte_level(use_regex=False)),
              UnsupportedError,
              r"pretokenizers\[0\].pattern.Regex: no preset is equivalent to this pattern"),
-        _bad("pre_tokenizer", sequence(split(CL100K.pattern.replace(r"\s++$", r"\s+$")), byte_level(use_regex=False)),
+        _bad("pre_tokenizer", sequence(
+            split(CL100K.pattern.replace(r"\s++$", r"\s+$")), byte_level(use_regex=False)),
              UnsupportedError, "as tiktoken reads it, it is 'cl100k'"),
         _bad("pre_tokenizer", sequence(
             split(LLAMA3.pattern, behavior="Removed"), byte_level(use_regex=False)),

@@ -15,7 +15,7 @@ from compiled_patterns import all_strings, compiled, first_difference, represent
 from pattern_variations import variations
 from pretok import UnknownPatternError, from_huggingface, from_pattern
 from pretok.charsets import DIGIT, LETTER, NUMBER, SPACE, WHITE_SPACE, code_points
-from pretok.machine.backend import BackendName
+from pretok.machine.backend import BackendName, backend
 from pretok.patterns.compile import NotCompiledError, compile_pattern
 from pretok.patterns.parser import UnreadablePatternError, read
 from pretok.patterns.terms import Term, terms_of
@@ -158,9 +158,16 @@ def test_variations_of_published_patterns(shard: int) -> None:
             refused += 1
             continue
         letters = representatives(preset)
-        texts = all_strings(letters, 6, 800)
-        texts += ["".join(rng.choices(f"{letters}  \n'sS", k=9)) for _ in range(400)]
+        random = ["".join(rng.choices(f"{letters}  \n'sS", k=9)) for _ in range(400)]
+        texts = [*all_strings(letters, 6, 800), *random]
         assert first_difference(preset, texts, "python") is None, pattern
+        if backend() == "native":
+            texts = [*all_strings(letters, 6, 3000), *random]
+            assert first_difference(preset, texts, "native") is None, pattern
+        tokenizer = pretok.get(preset)
+        for text in random[:3]:
+            steps = [step for step in tokenizer.explain(text) if step.rule or not preset.drops_text]
+            assert [step.text for step in steps] == tokenizer.split(text)
         accepted += 1
     assert accepted > refused > 0
 
