@@ -15,6 +15,7 @@ from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, VOCAB
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
 from bpe.tokenizer import Tokenizer
@@ -42,9 +43,10 @@ def load(
     """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
 
     The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
-    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF file
-    (only its metadata is read), or a .pretok file, which `Tokenizer.save` writes and which loads
-    fastest. A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that
+    vocab.json with its merges.txt (give one path, or both in a tuple), a tekken.json of Mistral, a
+    minbpe .model, a GGUF file (only its metadata is read), or a .pretok file, which
+    `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json, a
+    vocab.json with its merges.txt, or a tekken.json. A string that
     is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
     $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
     huggingface_hub, never on the network.
@@ -125,13 +127,13 @@ def _in_folder(path: Path) -> tuple[Path, ...]:
     """Return `path`; for a folder, the file or files of the vocabulary in it."""
     if not path.is_dir():
         return (path,)
-    for files in (("tokenizer.json",), (VOCAB, MERGES)):
+    for files in (("tokenizer.json",), (VOCAB, MERGES), (TEKKEN,)):
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
             return paths
     raise VocabularyError(
-        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {VOCAB} with a "
-        f"{MERGES}; give the path of a file"
+        f"{short_path(path)}: the folder has none of tokenizer.json, {VOCAB} with {MERGES}, and "
+        f"{TEKKEN}; give the path of a file"
     )
 
 

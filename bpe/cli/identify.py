@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from bpe.cli.engine_diff import Comparison, compare
+from bpe.errors import VocabularyError
+from bpe.formats.format import Source
+from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
@@ -63,7 +66,7 @@ def identify_command(
     output_format: str,
     color: bool | None,
 ) -> int:
-    """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
+    """Say which preset WHAT is: a tokenizer.json, tekken.json, GGUF file, name, or pattern.
 
     A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. A pattern of no preset is
     compiled to rules, which the output shows. If no rules match it exactly, the output says why,
@@ -102,16 +105,35 @@ def _identify(what: str, engine: Engine | None) -> Identified:
         description = f"the name {what!r}"
         return Identified(description, preset, pattern=preset.pattern, engine=preset.engine)
     engine = engine or "hf"
-    description = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
+    return _identify_pattern(what, engine, f"the pattern, as {ENGINE_NAMES[engine]} reads it,")
+
+
+def _identify_pattern(pattern: str, engine: Engine, description: str) -> Identified:
     try:
-        preset = from_pattern(what, engine).preset
+        preset = from_pattern(pattern, engine).preset
     except UnknownPatternError as error:
-        return Identified(description, None, error, what, engine)
-    return Identified(description, preset, None, what, engine)
+        return Identified(description, None, error, pattern, engine)
+    return Identified(description, preset, None, pattern, engine)
+
+
+def _tekken_pattern(path: Path) -> str | None:
+    """Return the pattern of a tekken.json; None for another file."""
+    if path.is_dir() and not (path / "tokenizer.json").exists():
+        path /= FILE_NAME
+    source = Source(path)
+    try:
+        if b'"token_bytes"' not in source.data or source.json is None:
+            return None
+        return pattern_of(source.json) if is_tekken(source.json) else None
+    except (VocabularyError, OSError):  # `pre_tokenizer_in` raises the error
+        return None
 
 
 def _identify_file(path: Path) -> Identified:
     shown = shown_path(str(path))
+    tekken = _tekken_pattern(path)
+    if tekken is not None:
+        return _identify_pattern(tekken, "tiktoken", f"the pattern of {shown}")
     if is_gguf(path):
         preset = from_gguf(path).preset
         description = f"the pre-tokenizer of {shown}"

@@ -96,25 +96,31 @@ def _value(value: Any) -> str:
 COMPILED = r"""## Other patterns
 
 `pretok.from_pattern` and `pretok.from_huggingface` compile a pattern of no preset to rules, if rules
-match exactly what the engine matches. Tests compare the patterns above, each with one number, class
-or quantifier changed, with the engines.
+match exactly what the engine matches. Tests change one number, class or quantifier of the patterns
+above, and compare the compiled rules with the engines. These alternatives compile:
 
-| compiles | example |
-| --- | --- |
-| a run of one class, with counts | `\p{L}+` `\d{1,3}` `[a-z&&[^x]]{2,}` `\s+?` |
-| an optional or required code point before a run, and a run after it | `[^\s\p{L}]?\p{L}+` ` ?\p{P}+[\r\n]*` |
-| texts, and alternatives of texts, in any case too | `'s|'ll` `(?i:ab|c)` `(?:ab|a)(?:c|d)` |
-| words by case, and their contractions | `[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*` `\p{L}+(?:'s|'t)?` |
-| the end of a run, or of a run at the end of the text | `\s+(?!\S)` `\s+(?=\s|\z)` `[ab]++(?![^ab])` `\s+\z` |
-| a run up to its last member of a class | `\s*[\r\n]+` |
-| groups counted from the end of a run | `\d{1,3}(?=(?:\d{3})*(?!\d))` |
-| words with a joint, and a run between two texts | `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+` `<[a-z]+>` |
+- runs of one class: `\p{L}+` `\d{1,3}` `[a-z&&[^x]]{2,}` `\s+?`
+- runs with an optional or required code point before them, and a run after them:
+  `[^\s\p{L}]?\p{L}+` ` ?\p{P}+[\r\n]*` `_\p{Ll}{2,3}`
+- texts: `'s|'ll` `(?i:ab|c)` `(?:ab|a)(?:c|d)`
+- words by case, and contractions after words:
+  `[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*` `\p{L}+(?:'s|'t)?`
+- the end of a run or of the text: `\s+(?!\S)` `\s+(?=\s|\z)` `[ab]++(?![^ab])` `\s+\z`
+- a run up to its last member of a class: `\s*[\r\n]+`
+- groups counted from the end of a run: `\d{1,3}(?=(?:\d{3})*(?!\d))`
+- words with a joint, and a run between two texts: `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+` `<[a-z]+>`
 
-Greedy, lazy and possessive quantifiers compile wherever the match does not depend on giving back.
-UnknownPatternError names any other construct, its position, and the reason: parts of a run that a
-later part needs (`\p{L}+a`), a required part after a run (`\p{L}+\.`), look-behind and `\b`,
-look-ahead over several code points, repeated groups other than those above, properties other than
-general categories and `\p{Han}`, and alternatives that match the empty text.
+Greedy, lazy and possessive quantifiers compile where the match does not depend on giving back.
+UnknownPatternError names the construct that does not compile, its position, and the reason:
+
+- parts of a run that a later part needs: `\p{L}+a`
+- required parts after a run: `\p{L}+\.`
+- look-behind, and word boundaries: `(?<=a)b` `a\bb`
+- look-ahead at several code points: `\p{L}+(?=ab)`
+- groups repeated in another way: `(?:ab)+`
+- alternatives that match the empty text: `a*`
+- properties such as `\p{Lo}+`; of the general categories L, Lu, Ll, Lt, M, N, Nd, P, S, Z, Zs, Zl,
+  Zp, C and Cc compile, of the scripts Han
 """
 
 

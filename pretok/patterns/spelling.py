@@ -40,6 +40,9 @@ def _spelt(chars: CharSet) -> CharSet:
 
 
 def short_regex(chars: CharSet) -> str:
-    """Return the regex of `chars`, or its first 40 characters."""
+    """Return the regex of `chars`, its first 40 characters, or the first member if it has none."""
     text = set_regex(chars)
+    if "CharSet(" in text:
+        first = next(start for start, mask in chars.segments if mask)
+        return f"a set from U+{first:04X} on"
     return text if len(text) <= 40 else f"{text[:40]}..."

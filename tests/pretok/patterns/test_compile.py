@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import re
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -284,6 +286,18 @@ def test_the_spans_of_terms_are_their_texts() -> None:
         check(terms_of(pattern, alternatives), engine)
         compared += 1
     assert compared > 100
+
+
+def test_the_examples_of_the_documentation() -> None:
+    page = (Path(pretok.__file__).parent / "presets" / "README.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("## Other patterns")
+    compiles, _, refused = section.partition("UnknownPatternError")
+    for examples, is_accepted in ((compiles, True), (refused, False)):
+        patterns = re.findall("`(.*?)`", examples.partition("\n- ")[2])
+        assert len(patterns) > 6
+        for pattern in patterns:
+            preset = _compiled_or_refused(pattern, "hf")
+            assert (preset is not None) == is_accepted, pattern
 
 
 def test_hostile_sizes() -> None:
