@@ -53,12 +53,11 @@ def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
         built_in = next((preset for preset in BUILT_IN if preset.name == name), None)
         why = "" if built_in else f"{shown}, which this version of pretok does not have"
         return built_in, why, unicode
-    preset, why = _own_preset(reader, name, unicode)
-    return preset, f"{shown}, which {why}" if why else "", unicode
+    return _own_preset(reader, name, unicode), "", unicode
 
 
-def _own_preset(reader: Reader, name: str, unicode: str) -> tuple[Preset | None, str]:
-    """Return the preset of a program, or else the reason why there is none."""
+def _own_preset(reader: Reader, name: str, unicode: str) -> Preset:
+    """Return the preset of a program; raises VocabularyError."""
     words = [reader.number() for _ in range(reader.count(1))]
     engine, exactness, source = reader.number(), reader.number(), reader.text()
     if engine >= len(ENGINES) or exactness >= len(EXACTNESSES):
@@ -69,13 +68,13 @@ def _own_preset(reader: Reader, name: str, unicode: str) -> tuple[Preset | None,
     texts = [(reader.text(), reader.text()) for _ in range(stage_count)]
     for preset in _candidates(name):
         if serialize_stages(preset.stages) == words:
-            return preset, ""
+            return preset
     try:
         stages = [
             replace(stage, pattern=pattern, huggingface=json if _makes(json, stage) else "")
             for stage, (pattern, json) in zip(restore_stages(words), texts, strict=True)
         ]
-        preset = Preset(
+        return Preset(
             name,
             stages=stages,
             engine=ENGINES[engine],
@@ -84,8 +83,7 @@ def _own_preset(reader: Reader, name: str, unicode: str) -> tuple[Preset | None,
             exactness=EXACTNESSES[exactness],
         )
     except DefinitionError as error:
-        return None, f"this version of pretok cannot restore: {error}"
-    return preset, ""
+        raise reader.error(f"has a wrong program: {error}") from None
 
 
 def _makes(json: str, stage: Stage) -> bool:

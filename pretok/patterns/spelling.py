@@ -16,6 +16,7 @@ def spelt(rule: Rule) -> Rule:
     r"""Return `rule` with its sets spelt as the presets spell them.
 
     >>> from pretok.charsets.sets import code_points
+    >>> from pretok.rules import Run
     >>> spelt(Run(code_points("\r", "\n")))
     Run(NEWLINE)
     """

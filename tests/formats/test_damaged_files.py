@@ -78,8 +78,8 @@ def _are_same_json(cpp: Said, python: Said) -> bool:
 
 
 def _are_same_program(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same; only Python refuses a program that it would not write."""
-    return cpp == python or (not python.program and python == cpp._replace(program=()))
+    """Return whether both read the same, or only Python refuses a program it would not write."""
+    return cpp == python or (bool(cpp.program) and python == Said(unsupported=False))
 
 
 ARE_SAME = {"json": _are_same_json, "pretok, own preset": _are_same_program}
