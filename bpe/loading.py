@@ -47,8 +47,8 @@ def load(
     vocab.json with its merges.txt (give one path, or both in a tuple), a tekken.json of Mistral, a
     minbpe .model, a GGUF file (only its metadata is read), or a .pretok file, which
     `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json, a
-    vocab.json with its merges.txt, or a tekken.json; the added_tokens_decoder of a
-    tokenizer_config.json in the folder adds to the tokens of the first two. A string that
+    vocab.json with its merges.txt, or a tekken.json; a
+    tokenizer_config.json in the folder adds tokens to the first two. A string that
     is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
     $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
     huggingface_hub, never on the network.

@@ -22,7 +22,7 @@ from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
-from bpe.formats.tokenizer_config import added_token, config_tokens, join
+from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
 from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION
@@ -44,19 +44,24 @@ class HuggingFaceFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         assert source.json is not None, "`detects` has checked it"
-        in_config: tuple[AddedToken, ...] = ()
+        listed: tuple[AddedToken, ...] = ()
+        special: tuple[str, ...] = ()
         if source.config is not None:
             with named(source.config):
-                in_config = config_tokens(parse(read_file(source.config)))
+                config = parse(read_file(source.config))
+                listed, special = config_tokens(config), named_tokens(config)
         with named(source.path):
-            return read(source.json, options.needs_preset, in_config)
+            return read(source.json, options.needs_preset, listed, special)
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
 
 
 def read(
-    file: Value, needs_preset: bool = True, in_config: Sequence[AddedToken] = ()
+    file: Value,
+    needs_preset: bool = True,
+    in_config: Sequence[AddedToken] = (),
+    named_in_config: Sequence[str] = (),
 ) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
@@ -82,7 +87,7 @@ def read(
     _check_decoder(file["decoder"])
     added = added_tokens(file["added_tokens"])
     _check_ids(file["added_tokens"], added, model["vocab"].object())
-    added = join(added, in_config, model["vocab"].object())
+    added = join(added, in_config, named_in_config, model["vocab"].object())
     merges = model["merges"]
     vocabulary = build(
         model["vocab"],

@@ -11,6 +11,8 @@ from bpe.vocabulary import ID_LIMIT
 from pretok.errors import shortened
 
 FILE_NAME = "tokenizer_config.json"
+NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+NAMED_LISTS = ("additional_special_tokens", "extra_special_tokens")
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -39,15 +41,32 @@ def config_tokens(config: Value) -> tuple[AddedToken, ...]:
     return tuple(added)
 
 
-def join(
-    listed: Sequence[AddedToken], config: Sequence[AddedToken], vocab: Mapping[str, int]
-) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a tokenizer.json, and those that its `config` adds.
+def named_tokens(config: Value) -> tuple[str, ...]:
+    """Return the texts of the special tokens that a tokenizer_config.json names, in order."""
+    named = [config[name] for name in NAMED]
+    for name in NAMED_LISTS:
+        if type(config[name].value) is list:
+            named += config[name].items()
+    texts = []
+    for token in named:
+        if token.value is not None:
+            texts.append((token["content"] if type(token.value) is dict else token).text())
+    return tuple(dict.fromkeys(text for text in texts if text))
 
-    transformers adds them in order of ids, and tokenizers gives them the id in `vocab`, or the next
-    free one. For a token in both files the flags of `config` count. Raises VocabularyError for
-    another id in `config`; UnsupportedError if the files disagree on whether a token is special or
-    normalized, because tokenizers keeps both versions then.
+
+def join(
+    listed: Sequence[AddedToken],
+    config: Sequence[AddedToken],
+    named: Sequence[str],
+    vocab: Mapping[str, int],
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json, and those that its tokenizer_config.json adds.
+
+    transformers adds `config` in order of ids, and then special tokens for `named`; tokenizers
+    gives them the id in `vocab`, or the next free one. For a token in both files the flags of
+    `config` count. Raises VocabularyError for another id in `config`; UnsupportedError if the files
+    disagree on whether a token is special or normalized, because tokenizers keeps both versions
+    then.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)
@@ -71,4 +90,9 @@ def join(
             )
         next_id = max(next_id, id + 1)
         tokens[token.content] = token
+    for text in named:
+        if text not in tokens:
+            id = vocab.get(text, max(next_id, len(vocab)))
+            next_id = max(next_id, id + 1)
+            tokens[text] = AddedToken(text, id)
     return tuple(tokens.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,25 @@ def test_what_is_refused(token: dict[str, Any], message: str, tmp_path: Path) ->
         bpe.load(path)
     assert str(caught.value).startswith(str(tmp_path))
     assert isinstance(bpe.load(path / "tokenizer.json"), Tokenizer)
+
+
+def test_special_tokens_that_the_config_names(backend: BackendName, tmp_path: Path) -> None:
+    path = folder(tmp_path, OTHER | {"id": 265})
+    config = json.loads((path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    # transformers adds these to tokenizers in this order: eos, pad, and the list.
+    config |= {"pad_token": "<pad>", "additional_special_tokens": ["ab", "other"]}
+    config |= {"eos_token": {"__type": "AddedToken", "content": "<|end|>"}, "extra": ["<x>"]}
+    write(path / "tokenizer_config.json", config)
+    ours = bpe.load(path, backend=backend)
+    assert ours.special_tokens == {"<|end|>": 264, "<pad>": 266, "ab": huggingface_id("ab")}
+    live = theirs(path, OTHER | {"id": 265}, added(266, "<pad>"), added(267, "ab"))
+    for text in ("other<pad>aab <|end|>", "<pad"):
+        assert ours.encode(text, "allow") == live.encode(text).ids
+
+
+def huggingface_id(text: str) -> int:
+    id: int = huggingface()["model"]["vocab"][text]
+    return id
 
 
 def test_configs_without_tokens(tmp_path: Path) -> None:
