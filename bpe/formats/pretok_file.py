@@ -7,9 +7,8 @@ and the CRC-32 of all bytes after the header. The sections follow in this order:
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
                   16: the preset is not built in
     preset        text: the name; text: the Unicode version; with flag 16 also the number of words
-                  of its program (pretok.machine.program.serialize_stages), and the words; the
-                  indexes in ENGINES and EXACTNESSES; text: the source; for each stage two texts:
-                  its pattern, and its pre_tokenizer of Hugging Face in JSON
+                  of its program (pretok.machine.program.serialize_stages), and the words; text:
+                  its description (bpe.formats.pretok_preset)
     template      the number of ids before a text, and the ids; the number of ids after a text, and
                   the ids
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,

@@ -1,12 +1,20 @@
-"""The preset in a .pretok file: the name of a built-in one, or the whole program of another."""
+"""The preset in a .pretok file: the name of a built-in one, or the whole program of another.
+
+The description of a program is a JSON object with the fields of the Preset that the program does
+not have: "engine", "exactness", "source", and "stages", for each stage its pattern and its
+pre_tokenizer in JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import cast
 
-from bpe.errors import UnsupportedError
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.json_value import Value
 from bpe.formats.pretok_values import Reader, encode_number, encode_text
 from pretok.errors import DefinitionError, UnknownPresetError, UnsupportedPreTokenizerError
 from pretok.formats.huggingface import read as read_pre_tokenizer
@@ -14,10 +22,10 @@ from pretok.json_text import parse as parse_json
 from pretok.machine.program import serialize_stages
 from pretok.machine.stored import restore_stages
 from pretok.patterns.lookup import WHOLE
-from pretok.preset import ENGINES, EXACTNESSES, Preset
+from pretok.preset import Engine, Exactness, Preset
 from pretok.presets import BUILT_IN
 from pretok.registry import find, presets
-from pretok.stage import MAX_STAGES, Stage
+from pretok.stage import Stage
 from pretok.unicode import VERSIONS
 
 
@@ -32,12 +40,19 @@ def dump_preset(preset: Preset, unicode: str) -> bytes:
     if is_own(preset):
         words = serialize_stages(preset.stages)
         parts += [encode_number(len(words)), *map(encode_number, words)]
-        parts.append(encode_number(ENGINES.index(preset.engine)))
-        parts.append(encode_number(EXACTNESSES.index(preset.exactness)))
-        parts.append(encode_text(preset.source))
-        for stage in preset.stages:
-            parts += [encode_text(stage.pattern), encode_text(stage.huggingface)]
+        parts.append(encode_text(_description(preset)))
     return b"".join(parts)
+
+
+def _description(preset: Preset) -> str:
+    stages = [[stage.pattern, stage.huggingface] for stage in preset.stages]
+    fields = {
+        "engine": preset.engine,
+        "exactness": preset.exactness,
+        "source": preset.source,
+        "stages": stages,
+    }
+    return json.dumps(fields, separators=(",", ":"))
 
 
 def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
@@ -59,37 +74,40 @@ def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
 def _own_preset(reader: Reader, name: str, unicode: str) -> Preset:
     """Return the preset of a program; raises VocabularyError."""
     words = [reader.number() for _ in range(reader.count(1))]
-    engine, exactness, source = reader.number(), reader.number(), reader.text()
-    if engine >= len(ENGINES) or exactness >= len(EXACTNESSES):
-        raise reader.error("has a preset of unknown engine or exactness")
-    stage_count = words[1] if len(words) > 1 else 0
-    if stage_count > MAX_STAGES:
-        raise reader.error(f"has a preset of more than {MAX_STAGES} stages")
-    texts = [(reader.text(), reader.text()) for _ in range(stage_count)]
+    description = reader.text()
     for preset in _candidates(name):
         if serialize_stages(preset.stages) == words:
             return preset
     try:
-        stages = [
-            replace(stage, pattern=pattern, huggingface=json if _makes(json, stage) else "")
-            for stage, (pattern, json) in zip(restore_stages(words), texts, strict=True)
-        ]
-        return Preset(
-            name,
-            stages=stages,
-            engine=ENGINES[engine],
-            source=source,
-            unicode=unicode,
-            exactness=EXACTNESSES[exactness],
-        )
-    except DefinitionError as error:
-        raise reader.error(f"has a wrong program: {error}") from None
+        preset = _described(Value(parse_json(description.encode()), ""), name, unicode, words)
+        if _description(preset) == description:
+            return preset
+    except (DefinitionError, VocabularyError, ValueError) as error:
+        raise reader.error(f"has a wrong program or description: {error}") from None
+    raise reader.error("has a description that is not the one that pretok writes")
 
 
-def _makes(json: str, stage: Stage) -> bool:
-    """Return whether the pre_tokenizer in `json` is `stage`."""
+def _described(fields: Value, name: str, unicode: str, words: Sequence[int]) -> Preset:
+    stages = []
+    for stage, texts in zip(restore_stages(words), fields["stages"].items(), strict=True):
+        pattern, block = (text.text() for text in texts.items())
+        if block and not _makes(block, stage):
+            raise texts.malformed("a pattern, and the pre_tokenizer of the stage")
+        stages.append(replace(stage, pattern=pattern, huggingface=block))
+    return Preset(
+        name,
+        stages=stages,
+        engine=cast(Engine, fields["engine"].text()),
+        source=fields["source"].text(),
+        unicode=unicode,
+        exactness=cast(Exactness, fields["exactness"].text()),
+    )
+
+
+def _makes(block: str, stage: Stage) -> bool:
+    """Return whether the pre_tokenizer in `block` is `stage`."""
     try:
-        stages = read_pre_tokenizer(parse_json(json.encode()), "pre_tokenizer").stages
+        stages = read_pre_tokenizer(parse_json(block.encode()), "pre_tokenizer").stages
     except (ValueError, UnsupportedPreTokenizerError):
         return False
     return len(stages) == 1 and serialize_stages(stages) == serialize_stages([stage])

@@ -61,18 +61,8 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
   std::vector<StageProgram> stages;
   if (const char *problem = read_stages(spec.program.data(), spec.program.size(), stages))
     return reader.fail(std::string("has a wrong program: ") + problem);
-  // The rest describes the stages, for Python only.
-  std::uint32_t engine = 0;
-  std::uint32_t exactness = 0;
-  if (!reader.number(engine) || !reader.number(exactness))
-    return false;
-  if (engine > 1 || exactness > 2)
-    return reader.fail("has a preset of unknown engine or exactness");
-  std::string_view text;
-  for (std::size_t i = 0; i < 1 + 2 * stages.size(); ++i)
-    if (!reader.text(text))
-      return false;
-  return true;
+  std::string_view description; // only Python shows it
+  return reader.text(description);
 }
 
 bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spec) {

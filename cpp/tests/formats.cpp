@@ -208,6 +208,7 @@ std::string compact_head(std::uint32_t flags, const std::string &preset) {
     body += varint(static_cast<std::uint32_t>(words.word_count));
     for (std::size_t i = 0; i < words.word_count; ++i)
       body += varint(words.words[i]);
+    body += varint(2) + "{}"; // the description
   }
   body += varint(1) + varint(258) + varint(0); // before a text, and behind it
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
