@@ -15,6 +15,8 @@ from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, VOCAB
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tekken import FILE_NAME as TEKKEN
+from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
 from bpe.tokenizer import Tokenizer
@@ -42,9 +44,11 @@ def load(
     """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
 
     The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
-    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF file
-    (only its metadata is read), or a .pretok file, which `Tokenizer.save` writes and which loads
-    fastest. A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that
+    vocab.json with its merges.txt (give one path, or both in a tuple), a tekken.json of Mistral, a
+    minbpe .model, a GGUF file (only its metadata is read), or a .pretok file, which
+    `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json, a
+    vocab.json with its merges.txt, or a tekken.json; a
+    tokenizer_config.json in the folder adds tokens to the first two. A string that
     is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
     $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
     huggingface_hub, never on the network.
@@ -98,9 +102,10 @@ def _locate(
         return Source(Path(vocab), Path(merges)), None
     name = os.fspath(path_or_name)
     if name and _is_path(name):
-        return Source(*_in_folder(Path(name))), None
+        return _in_folder(Path(name)), None
     paths = locate_vocabulary(name)
-    return Source(*_in_folder(paths[0]) if len(paths) == 1 else paths), PUBLISHED.get(name)
+    source = _in_folder(paths[0]) if len(paths) == 1 else Source(*paths)
+    return source, PUBLISHED.get(name)
 
 
 def _is_path(name: str) -> bool:
@@ -122,17 +127,18 @@ def _is_path(name: str) -> bool:
     return True
 
 
-def _in_folder(path: Path) -> tuple[Path, ...]:
-    """Return `path`; for a folder, the file or files of the vocabulary in it."""
+def _in_folder(path: Path) -> Source:
+    """Return the source of `path`; for a folder, of the file or files of the vocabulary in it."""
     if not path.is_dir():
-        return (path,)
-    for files in (("tokenizer.json",), (VOCAB, MERGES)):
+        return Source(path)
+    for files in (("tokenizer.json",), (VOCAB, MERGES), (TEKKEN,)):
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
-            return paths
+            config = path / CONFIG
+            return Source(*paths, config=config if config.is_file() else None)
     raise VocabularyError(
-        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {VOCAB} with a "
-        f"{MERGES}; give the path of a file"
+        f"{short_path(path)}: the folder has none of tokenizer.json, {VOCAB} with {MERGES}, and "
+        f"{TEKKEN}; give the path of a file"
     )
 
 

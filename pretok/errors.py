@@ -96,20 +96,33 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
 
 class UnknownPatternError(PretokError, ValueError):
-    """No preset is equivalent to this pattern in this engine.
+    """No preset is equivalent to this pattern in this engine, and it compiles to no rules.
 
     `nearest` names the preset with the most similar pattern. `difference` compares the two
-    patterns line by line, one alternative a line.
+    patterns line by line, one alternative a line. `construct` is the part of the pattern that no
+    rules match exactly, `position` its index, and `reason` says why; they are "" and -1 for a
+    pattern that could not be read.
     """
 
     def __init__(
-        self, message: str, pattern: str, engine: str, nearest: str, difference: str
+        self,
+        message: str,
+        pattern: str,
+        engine: str,
+        nearest: str,
+        difference: str,
+        construct: str = "",
+        position: int = -1,
+        reason: str = "",
     ) -> None:
         super().__init__(message)
         self.pattern = pattern
         self.engine = engine
         self.nearest = nearest
         self.difference = difference
+        self.construct = construct
+        self.position = position
+        self.reason = reason
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)

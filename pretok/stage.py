@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pretok.behaviors import Behavior, check_behavior
 from pretok.errors import DefinitionError
-from pretok.rules import Groups, Rule
+from pretok.rules import Groups, Rule, Spaces
 from pretok.rules.base import MAX_LOOK_AHEAD
 
 MAX_RULES, MAX_STAGES = 255, 16
@@ -53,6 +53,12 @@ class Stage:
             raise DefinitionError(
                 "a stage may have at most one Groups rule; put each further Groups rule into a "
                 "separate stage"
+            )
+        spaces = {(rule.space, rule.newline) for rule in self.rules if isinstance(rule, Spaces)}
+        if len(spaces) > 1:
+            raise DefinitionError(
+                "the Spaces rules of a stage must have the same space and newline; use Run for "
+                "other sets, or move the rules to stages of their own"
             )
         _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from bpe.cli.engine_diff import Comparison, compare
+from bpe.errors import VocabularyError
+from bpe.formats.format import Source
+from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
@@ -27,6 +30,7 @@ from pretok.patterns.recognize import ENGINE_NAMES, from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
+from pretok.stage import Stage
 
 SAME, DIFFERENT = 0, 1
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
@@ -62,12 +66,14 @@ def identify_command(
     output_format: str,
     color: bool | None,
 ) -> int:
-    """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
+    """Say which preset WHAT is: a tokenizer.json, tekken.json, GGUF file, name, or pattern.
 
-    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. For an unknown pattern the
-    output shows the nearest preset (-) and the difference (+). With --against the real engine
-    splits the text too, and the output shows the first difference. The exit status is 0 if a preset
-    has the same split, 1 if none has or if the engine splits the text differently, 2 on errors.
+    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. A pattern of no preset is
+    compiled to rules, which the output shows. If no rules match it exactly, the output says why,
+    and shows the nearest preset (-) and the difference (+). With --against the real engine splits
+    the text too, and the output shows the first difference. The exit status is 0 if a known or a
+    new preset has the same split, 1 if none has or if the engine splits the text differently, 2 on
+    errors.
     """
     identified = _identify(what, engine)
     comparison = None
@@ -99,16 +105,35 @@ def _identify(what: str, engine: Engine | None) -> Identified:
         description = f"the name {what!r}"
         return Identified(description, preset, pattern=preset.pattern, engine=preset.engine)
     engine = engine or "hf"
-    description = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
+    return _identify_pattern(what, engine, f"the pattern, as {ENGINE_NAMES[engine]} reads it,")
+
+
+def _identify_pattern(pattern: str, engine: Engine, description: str) -> Identified:
     try:
-        preset = from_pattern(what, engine).preset
+        preset = from_pattern(pattern, engine).preset
     except UnknownPatternError as error:
-        return Identified(description, None, error, what, engine)
-    return Identified(description, preset, None, what, engine)
+        return Identified(description, None, error, pattern, engine)
+    return Identified(description, preset, None, pattern, engine)
+
+
+def _tekken_pattern(path: Path) -> str | None:
+    """Return the pattern of a tekken.json; None for another file."""
+    if path.is_dir() and not (path / "tokenizer.json").exists():
+        path /= FILE_NAME
+    source = Source(path)
+    try:
+        if b'"token_bytes"' not in source.data or source.json is None:
+            return None
+        return pattern_of(source.json) if is_tekken(source.json) else None
+    except (VocabularyError, OSError):  # `pre_tokenizer_in` raises the error
+        return None
 
 
 def _identify_file(path: Path) -> Identified:
     shown = shown_path(str(path))
+    tekken = _tekken_pattern(path)
+    if tekken is not None:
+        return _identify_pattern(tekken, "tiktoken", f"the pattern of {shown}")
     if is_gguf(path):
         preset = from_gguf(path).preset
         description = f"the pre-tokenizer of {shown}"
@@ -152,7 +177,7 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
         ("unicode", preset.unicode),
         ("exact", EXACTNESS[preset.exactness]),
         ("source", preset.source),
-        *[("stage", stage_text(stage)) for stage in preset.stages if several],
+        *(row for stage in preset.stages if several for row in _stage_rows(stage, preset)),
         ("space", "a space goes before a text without one" * identified.adds_prefix_space),
     ]
     yield f"{identified.description} is\n"
@@ -163,6 +188,12 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
         yield f"{comparison.engine} makes the same {comparison.pre_tokens} pre-tokens of the text\n"
         return
     yield from comparison.lines(PreTokenizer(preset), colored)
+
+
+def _stage_rows(stage: Stage, preset: Preset) -> list[tuple[str, str]]:
+    """Return the rows of `stage`; with its rules if no known preset has the same split."""
+    rules = [] if _is_known(preset) else [("rule", str(rule)) for rule in stage.rules]
+    return [("stage", stage_text(stage)), *rules]
 
 
 def _is_known(preset: Preset) -> bool:
@@ -182,6 +213,7 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "exactness": preset.exactness,
             "source": preset.source,
             "patterns": preset.patterns,
+            "rules": [str(rule) for rule in preset.rules],
             "space_before_text": identified.adds_prefix_space,
         }
     if identified.error is not None:
@@ -189,6 +221,9 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "engine": identified.error.engine,
             "nearest": identified.error.nearest or None,
             "difference": identified.error.difference,
+            "construct": identified.error.construct or None,
+            "position": identified.error.position if identified.error.construct else None,
+            "reason": identified.error.reason or None,
         }
     if comparison is not None:
         record["against"] = comparison.record()

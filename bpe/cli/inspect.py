@@ -94,6 +94,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "special_tokens": tokenizer.special_tokens,
         "added_tokens": {token.content: token.id for token in ordinary},
         "preset": tokenizer.preset.name if tokenizer.preset else None,
+        "preset_source": tokenizer.preset.source if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
         "normalizer": tokenizer.normalizer,
@@ -162,6 +163,7 @@ def _as_text(record: Record) -> Iterator[str]:
     for file in record["files"]:
         yield f"file        {one_line(file['path'])}\n"
         yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"
+    is_new = "compiled" in (record["preset_source"] or "")
     rows = {
         "ids": f"{record['ids']}, {record['unused_ids']} of them unused",
         "tokens": f"{record['tokens']}, {_how_merged(record)}",
@@ -169,6 +171,7 @@ def _as_text(record: Record) -> Iterator[str]:
         "special": _listed(record["special_tokens"]),
         "added": _listed(record["added_tokens"]),
         "preset": _describe_preset(record),
+        "source": record["preset_source"] if is_new else "",
         "normalizer": record["normalizer"] or "none",
         "prefix": "a space, unless the text begins with one"
         if record["add_prefix_space"]
@@ -178,7 +181,7 @@ def _as_text(record: Record) -> Iterator[str]:
         "caches": f"{record['caches']['bytes'] / (1 << 20):.1f} MB, at most "
         f"{record['caches']['limit_mb']:g} MB",
     }  # fmt: skip
-    yield "".join(f"{label:10}  {value}\n" for label, value in rows.items())
+    yield "".join(f"{label:10}  {value}\n" for label, value in rows.items() if value)
     escaper = Escaper(record["unicode"] or DEFAULT_VERSION)
     if record["longest"]:
         yield "\n     ID  LENGTH  LONGEST TOKENS\n"

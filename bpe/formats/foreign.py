@@ -56,8 +56,8 @@ def unknown_data(data: bytes) -> BpeError:
         return VocabularyError("the file is empty; expected a vocabulary")
     return VocabularyError(
         f"the file begins with {data[:24]!r}, not like a vocabulary that bpe reads; expected "
-        "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, "
-        "a GGUF or a .pretok file"
+        "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a tekken.json, a "
+        "minbpe .model, a GGUF or a .pretok file"
     )
 
 

@@ -20,11 +20,15 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. Each part is read and parsed once, on first use."""
+    """The files of one vocabulary. Each part is read and parsed once, on first use.
 
-    def __init__(self, *paths: Path) -> None:
+    `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
+    """
+
+    def __init__(self, *paths: Path, config: Path | None = None) -> None:
         self.paths = paths
         self.path = paths[0]
+        self.config = config
 
     @cached_property
     def head(self) -> bytes:

@@ -8,7 +8,8 @@ The sections follow in this order:
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
                   16: the preset is not built in
     preset        text: the name; text: the Unicode version; with flag 16 also the number of words
-                  of its program (pretok.machine.program.serialize_stages), and the words
+                  of its program (pretok.machine.program.serialize_stages), and the words; text:
+                  its description (bpe.formats.pretok_preset)
     template      the number of ids before a text, and the ids; the number of ids after a text, and
                   the ids
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,
@@ -35,8 +36,6 @@ Equal tokenizers give equal files, and readers reject any other encoding of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
 from zlib import crc32
 
 from bpe.encoding.added_tokens import AddedToken
@@ -44,16 +43,10 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
+from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_tokens import encode_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.types import Template
-from pretok.errors import UnknownPresetError
-from pretok.machine.program import serialize_stages
-from pretok.patterns.lookup import WHOLE
-from pretok.preset import Preset
-from pretok.presets import BUILT_IN
-from pretok.registry import find, presets
-from pretok.unicode import VERSIONS
 
 MAGIC = b"\x89PRETOK\n"
 VERSION = 1
@@ -93,7 +86,7 @@ def parse(data: bytes) -> TokenizerSpec:
         raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
-    preset, why_no_preset, unicode = _preset(reader, bool(flags & _OWN_PRESET))
+    preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
     return TokenizerSpec(
@@ -116,22 +109,14 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
         )
-    is_own = preset not in BUILT_IN
     flags = (
         _FROM_RANKS * (vocabulary.merges is None)
         | _IGNORE_MERGES * vocabulary.ignore_merges
         | _NFC * (spec.normalizer == "NFC")
         | _ADD_PREFIX_SPACE * spec.add_prefix_space
-        | _OWN_PRESET * is_own
+        | _OWN_PRESET * is_own(preset)
     )
-    parts = [
-        encode_number(flags),
-        encode_text(preset.name),
-        encode_text(spec.unicode or preset.unicode),
-    ]
-    if is_own:
-        words = serialize_stages(preset.stages)
-        parts += [encode_number(len(words)), *map(encode_number, words)]
+    parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]
     parts.append(encode_number(len(spec.added_tokens)))
@@ -159,38 +144,6 @@ def _check_header(data: bytes) -> None:
             "the CRC-32 of the file does not match its header; the file is damaged or truncated, "
             "so get it again"
         )
-
-
-def _preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
-    """Return the preset, the reason if it is None, and the Unicode version."""
-    name, unicode = reader.text(), reader.text()
-    if unicode not in VERSIONS:
-        raise UnsupportedError(
-            f"expected Unicode {' or '.join(VERSIONS)}, got {unicode[:80]!a}; save the tokenizer "
-            "with a known version"
-        )
-    shown = f"the file uses preset {name[:80]!a}"
-    if not is_own:
-        built_in = next((preset for preset in BUILT_IN if preset.name == name), None)
-        why = "" if built_in else f"{shown}, which this version of pretok does not have"
-        return built_in, why, unicode
-    words = [reader.number() for _ in range(reader.count(1))]
-    for preset in _candidates(name):
-        if serialize_stages(preset.stages) == words:
-            return preset, "", unicode
-    return (
-        None,
-        f"{shown}, which is not built in, and no registered preset splits alike; call "
-        "pretok.register(preset) before you load the file",
-        unicode,
-    )
-
-
-def _candidates(name: str) -> Iterator[Preset]:
-    """Yield the preset with this name first, then all presets."""
-    with suppress(UnknownPresetError):
-        yield find(name)
-    yield from (*presets(), WHOLE)
 
 
 def _added_token(reader: Reader) -> AddedToken:

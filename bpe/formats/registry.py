@@ -14,6 +14,7 @@ from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.minbpe import MinbpeFormat
 from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
 from pretok.errors import short_path, shortened
 
@@ -25,6 +26,7 @@ FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
     HuggingFaceFormat(),
+    TekkenFormat(),
     MinbpeFormat(),
     TiktokenFormat(),
     _GPT2,

@@ -93,6 +93,37 @@ def _value(value: Any) -> str:
     return f"{len(value.encode())}:{value}"
 
 
+COMPILED = r"""## Other patterns
+
+`pretok.from_pattern` and `pretok.from_huggingface` compile a pattern of no preset to rules, if
+rules match exactly what the engine matches. Tests change one number, class or quantifier of the
+patterns above, and compare the compiled rules with the engines. These alternatives compile:
+
+- runs of one class: `\p{L}+` `\d{1,3}` `[a-z&&[^x]]{2,}` `\s+?`
+- runs with an optional or required code point before them, and a run after them:
+  `[^\s\p{L}]?\p{L}+` ` ?\p{P}+[\r\n]*` `_\p{Ll}{2,3}`
+- texts: `'s|'ll` `(?i:ab|c)` `(?:ab|a)(?:c|d)`
+- words by case, and contractions after words:
+  `[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*` `\p{L}+(?:'s|'t)?`
+- the end of a run or of the text: `\s+(?!\S)` `\s+(?=\s|\z)` `[ab]++(?![^ab])` `\s+\z`
+- a run up to its last member of a class: `\s*[\r\n]+`
+- groups counted from the end of a run: `\d{1,3}(?=(?:\d{3})*(?!\d))`
+- words with a joint, and a run between two texts: `(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+` `<[a-z]+>`
+
+Greedy, lazy and possessive quantifiers compile where the match does not depend on giving back.
+UnknownPatternError names the construct that does not compile, its position, and the reason:
+
+- parts of a run that a later part needs: `\p{L}+a`
+- required parts after a run: `\p{L}+\.`
+- look-behind, and word boundaries: `(?<=a)b` `a\bb`
+- look-ahead at several code points: `\p{L}+(?=ab)`
+- groups repeated in another way: `(?:ab)+`
+- alternatives that match the empty text: `a*`
+- properties such as `\p{Lo}+`; of the general categories L, Lu, Ll, Lt, M, N, Nd, P, S, Z, Zs, Zl,
+  Zp, C and Cc compile, of the scripts Han
+"""
+
+
 def page() -> str:
     """Return the contents of pretok/presets/README.md."""
     core, other = (f"{count:,}" for count in MAX_STRINGS.values())
@@ -113,7 +144,8 @@ so the model may split differently.
 
 | preset | aliases: models and other names | engine | Unicode | exactness | source |
 | --- | --- | --- | --- | --- | --- |
-{rows}"""
+{rows}
+{COMPILED}"""
 
 
 def _page_row(preset: Preset) -> str:

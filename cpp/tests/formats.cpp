@@ -209,6 +209,7 @@ std::string compact_head(std::uint32_t flags, const std::string &preset) {
     body += varint(static_cast<std::uint32_t>(words.size()));
     for (const std::uint32_t word : words)
       body += varint(word);
+    body += varint(2) + "{}"; // the description
   }
   body += varint(1) + varint(258) + varint(0); // template: ids before and after a text
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);

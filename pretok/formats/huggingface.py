@@ -21,6 +21,8 @@ from pretok.errors import (
 from pretok.files import naming
 from pretok.files import read as read_file
 from pretok.machine.backend import BackendName
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError, compile_stage, name_of
 from pretok.patterns.lookup import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
 from pretok.patterns.recognize import unknown_pattern
 from pretok.pre_tokenizer import PreTokenizer
@@ -45,10 +47,10 @@ def from_huggingface(
     r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
 
     `source` is the file or its folder, the parsed JSON object, or only its pre_tokenizer object.
-    Accepts any combination of blocks and published patterns. The result has the known preset with
-    the same split, or else a new preset of the stages. `unicode` and `backend` are as in
-    `pretok.get`. Raises OSError, and UnsupportedPreTokenizerError with the JSON path of a part that
-    is malformed, prepends a space, or has an unpublished pattern.
+    Accepts any combination of blocks and of patterns that `pretok.from_pattern` accepts. The result
+    has the known preset with the same split, or else a new preset of the stages. `unicode` and
+    `backend` are as in `pretok.get`. Raises OSError, and UnsupportedPreTokenizerError with the JSON
+    path of a part that is malformed, prepends a space, or has a pattern that does not compile.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -70,11 +72,13 @@ class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
     `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
+    `compiled` has the JSON paths of the patterns that no preset has.
     """
 
     stages: tuple[Stage, ...]
     prefix_space_path: str
     part_types: tuple[str, ...]
+    compiled: tuple[str, ...] = ()
 
 
 def read(value: object, path: str) -> ParsedPreTokenizer:
@@ -83,6 +87,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
     Raises UnsupportedPreTokenizerError.
     """
     stages: list[Stage] = []
+    compiled: list[str] = []
     prefix_space_path = ""
     parts = _parts(value, path)
     number = -1
@@ -91,7 +96,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
         if _is_regex(part):
             known = _known_at(parts, number)
             if known is None:
-                stages.append(_split(part, at))
+                stages.append(_split(part, at, compiled))
             else:
                 stages.append(known[0])
                 number += known[1] - 1
@@ -111,7 +116,10 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
     return ParsedPreTokenizer(
-        tuple(stages), prefix_space_path, tuple(str(part["type"]) for part, _ in parts)
+        tuple(stages),
+        prefix_space_path,
+        tuple(str(part["type"]) for part, _ in parts),
+        tuple(compiled),
     )
 
 
@@ -126,7 +134,11 @@ def preset_of(parsed: ParsedPreTokenizer) -> Preset:
     if known is not None:
         return known
     try:
-        return Preset("+".join(parsed.part_types), stages=stages, source="a tokenizer.json")
+        name, source = "+".join(parsed.part_types), "a tokenizer.json"
+        if parsed.compiled:
+            name = name_of(stages[0].pattern, "hf") if len(stages) == 1 else name
+            source += f", with {', '.join(parsed.compiled)} compiled"
+        return Preset(name, stages=stages, source=source)
     except DefinitionError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
@@ -272,7 +284,8 @@ def _block(part: dict[str, Any], path: str) -> Block:
         raise UnsupportedPreTokenizerError(path, str(error)) from None
 
 
-def _split(part: dict[str, Any], path: str) -> Stage:
+def _split(part: dict[str, Any], path: str, compiled: list[str]) -> Stage:
+    """Return the stage of a Split by a regex; add the path of the regex to `compiled` if it is."""
     # A Split by a literal validates the fields other than the pattern.
     literal = _block({**part, "pattern": {"String": "x"}}, path).stages()[0]
     pattern = part["pattern"]
@@ -281,10 +294,19 @@ def _split(part: dict[str, Any], path: str) -> Stage:
     try:
         stage = find_stage(pattern["Regex"], "hf", literal.behavior, literal.invert)
         if stage is None:
-            raise unknown_pattern(pattern["Regex"], "hf")
+            stage = _compiled(pattern["Regex"], literal)
+            compiled.append(f"{path}.pattern.Regex")
     except UnknownPatternError as error:
         raise UnsupportedPreTokenizerError(f"{path}.pattern.Regex", str(error)) from error
     return stage
+
+
+def _compiled(pattern: str, literal: Stage) -> Stage:
+    """Return the stage of `pattern` with the behavior of `literal`."""
+    try:
+        return compile_stage(pattern, "hf", literal.behavior, literal.invert)
+    except (NotCompiledError, UnreadablePatternError):
+        raise unknown_pattern(pattern, "hf") from None
 
 
 def _object(value: object) -> dict[str, Any]:

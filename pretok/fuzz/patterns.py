@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pretok.errors import UnknownPatternError
 from pretok.fuzz import minimize
-from pretok.fuzz.engines import Comparison, RegexEngine
+from pretok.fuzz.engines import Comparison, EngineError, RegexEngine
 from pretok.fuzz.text import SEEDS
 from pretok.patterns.lookup import known_patterns
 from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of
@@ -218,7 +218,10 @@ class _Check:
         self.compared += 1
         comparison: Comparison
         tokenizer = PreTokenizer(read, self._regex.unicode(read))
-        (comparison,) = self._regex.comparisons(tokenizer)
+        try:
+            (comparison,) = self._regex.comparisons(tokenizer)
+        except EngineError:  # a spelling of the other engines, such as \\x{4E00}
+            return ""
         same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
         return "" if same else f"does not split as {recognized.preset.name!r} does"
 

@@ -51,7 +51,7 @@ def find(pattern: str, engine: Engine) -> Preset | None:
         if len(preset.stages) == 1
         and _form_of_stage(preset.stages[0], preset.engine) == wanted
         and _stage_behavior(preset.stages[0], wanted)
-        == _simplest(wanted, *_PATTERN_BEHAVIORS[engine])
+        == _simplest(wanted, *PATTERN_BEHAVIORS[engine])
     )
 
 
@@ -129,7 +129,7 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     wanted = _alternatives(written, engine)
     same = _form_of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
         preset.stages[0], wanted
-    ) == _simplest(wanted, *_PATTERN_BEHAVIORS[engine])
+    ) == _simplest(wanted, *PATTERN_BEHAVIORS[engine])
     return written if same else None
 
 
@@ -142,7 +142,7 @@ def stage_pattern_for(stage: Stage, source_engine: Engine, engine: Engine) -> st
     return written if same else None
 
 
-_PATTERN_BEHAVIORS: dict[Engine, tuple[Behavior, bool]] = {
+PATTERN_BEHAVIORS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }

@@ -77,6 +77,7 @@ def test_the_same_as_json(call: Call, vocab: str, backend: BackendName) -> None:
         "special_tokens": {"<|end|>": 270, "<pad>": 271},
         "added_tokens": {"<think>": 272},
         "preset": "cl100k",
+        "preset_source": "tiktoken 0.14.0, openai_public.py, cl100k_base",
         "preset_from": "the vocabulary",
         "unicode": "16.0",
         "normalizer": None,
