@@ -109,7 +109,7 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
     make = GROWING[name]
 
     def work(size: int) -> None:
-        for name in ("_form_of_short", "_form_of_long", "_by_each", "_cached_part"):
+        for name in ("_form_of_short", "_form_of_long", "_parts_by_engine", "_cached_part"):
             getattr(canonical, name).cache_clear()
         compiler._compiled.cache_clear()
         _read(make(size), engine)
