@@ -155,11 +155,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if ((choices & 48) == 48) {
     const char *const text = "<x>";
     const std::size_t text_size = 3;
-    pretok_special_set *made = nullptr;
-    check(pretok_special_set_new(tokenizer, &text, &text_size, 1, &made, nullptr) == PRETOK_OK,
+    pretok_special_set *new_set = nullptr;
+    check(pretok_special_set_new(tokenizer, &text, &text_size, 1, &new_set, nullptr) ==
+              PRETOK_OK,
           "creating a set succeeds");
-    set.reset(made);
-    options.allowed = made;
+    set.reset(new_set);
+    options.allowed = new_set;
   }
   const std::vector<std::uint8_t> text = input.text();
   const auto *const bytes = reinterpret_cast<const char *>(text.data());

@@ -21,7 +21,7 @@ void check(bool condition, const char *what, int line) {
   if (condition)
     return;
   counting = false;
-  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, made);
+  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, allocations);
   if (++failures > 20)
     std::exit(1);
 }
@@ -66,7 +66,7 @@ pretok_encode_options allowing() {
 // `work` returns whether it succeeded, and frees its memory. Prints the number of allocations.
 void run_out(const char *what, const std::function<bool()> &work) {
   for (long long allowed = 0;; ++allowed) {
-    made = live = 0;
+    allocations = live = 0;
     failed = false;
     until_failure = allowed;
     counting = true;
@@ -74,7 +74,7 @@ void run_out(const char *what, const std::function<bool()> &work) {
     counting = false;
     if (!failed) {
       CHECK(ok);
-      std::printf("%s: %lld allocations\n", what, made);
+      std::printf("%s: %lld allocations\n", what, allocations);
       return;
     }
     if (allowed > 200000) {

@@ -27,15 +27,15 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-std::string random_bytes(std::size_t least, std::size_t most) {
-  std::string bytes(least + below(most - least + 1), ' ');
+std::string random_bytes(std::size_t min_size, std::size_t max_size) {
+  std::string bytes(min_size + below(max_size - min_size + 1), ' ');
   for (char &byte : bytes)
     byte = static_cast<char>(below(3) == 0 ? below(256) : 'a' + below(4));
   return bytes;
 }
 
-Ids random_ids(std::size_t most) {
-  Ids ids(1 + below(below(4) == 0 ? most : 3));
+Ids random_ids(std::size_t max_count) {
+  Ids ids(1 + below(below(4) == 0 ? max_count : 3));
   for (std::uint32_t &id : ids)
     id = static_cast<std::uint32_t>(source());
   return ids;
@@ -132,9 +132,9 @@ bool look_alikes_are_no_third() {
     const Ids ids = {7};
     cache.insert(other, other.hash(cache.key()), ids.data(), 1);
     cache.insert(key, hash, ids.data(), 1);
-    for (const std::uint64_t asked : {hash, other.hash(cache.key())}) {
-      const ShortCache::Entry *const found = cache.look(asked);
-      if (!(found->key == key) && !(found->key == other))
+    for (const std::uint64_t looked_up : {hash, other.hash(cache.key())}) {
+      const ShortCache::Entry *const entry = cache.look(looked_up);
+      if (!(entry->key == key) && !(entry->key == other))
         return false;
     }
     return true;
@@ -157,16 +157,16 @@ bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortC
   look_up(InstructionSet::PLAIN, batch, cache, expected);
   CacheProbe probe;
   look_up(use.instruction_set, batch, cache, probe);
-  std::size_t others = 0;
+  std::size_t miss_index = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const bool is_miss = probe.keys[i].is_none() || !(probe.hits[i]->key == probe.keys[i]);
     if (!(probe.keys[i] == expected.keys[i]) || probe.hashes[i] != expected.hashes[i] ||
         (probe.hits[i] != expected.hits[i] && !is_ambiguous(cache, probe.hashes[i])) ||
-        (is_miss && (others == probe.miss_count || probe.misses[others] != i)))
+        (is_miss && (miss_index == probe.miss_count || probe.misses[miss_index] != i)))
       return false;
-    others += is_miss;
+    miss_index += is_miss;
   }
-  return others == probe.miss_count;
+  return miss_index == probe.miss_count;
 }
 
 bool look_ups_agree() {
@@ -178,10 +178,10 @@ bool look_ups_agree() {
     const auto text = std::make_unique<std::uint8_t[]>(size);
     for (std::size_t i = 0; i < size; ++i)
       text[i] = static_cast<std::uint8_t>(below(20) == 0 ? 0xE2 + below(10) : 'a' + below(3));
-    const std::size_t most = below(10) == 0 ? 300 : 1 + below(18);
+    const std::size_t max_size = below(10) == 0 ? 300 : 1 + below(18);
     std::vector<std::size_t> ends{below(std::min<std::size_t>(size, 5))};
     while (ends.back() < size && ends.size() <= PreTokenBatch::MAX_COUNT)
-      ends.push_back(std::min(size, ends.back() + 1 + below(most)));
+      ends.push_back(std::min(size, ends.back() + 1 + below(max_size)));
     const PreTokenBatch batch{
         text.get(), text.get() + size, ends.front(), ends.data() + 1, ends.size() - 1, nullptr,
         0};

@@ -46,14 +46,14 @@ inline void read(const Kernels &use, const CountedText &text, std::size_t at,
 
 // Returns the maximum reads per code point of a text: each stage reads a code point a few
 // times, plus the look-ahead of each rule.
-inline std::uint64_t most_reads(const std::vector<StageProgram> &stages) {
-  std::uint64_t most = 0;
+inline std::uint64_t max_reads_per_code_point(const std::vector<StageProgram> &stages) {
+  std::uint64_t max_reads = 0;
   for (const StageProgram &stage : stages) {
-    most += 8;
+    max_reads += 8;
     for (const Rule &rule : stage.program.rules)
-      most += 4 + 3 * std::uint64_t{look_ahead(rule)};
+      max_reads += 4 + 3 * std::uint64_t{look_ahead(rule)};
   }
-  return most;
+  return max_reads;
 }
 
 // Returns the number of reads by the plain machine or the fast path, whichever is larger.

@@ -262,10 +262,10 @@ Program random_program(Random &source, std::size_t max_classes) {
     return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
   };
   const auto segment = [&](std::uint32_t first) {
-    AlphabetRange made{first, {}};
-    for (std::uint8_t &class_ : made.class_map)
+    AlphabetRange range{first, {}};
+    for (std::uint8_t &class_ : range.class_map)
       class_ = any_class();
-    program.alphabet.push_back(made);
+    program.alphabet.push_back(range);
   };
   for (std::uint32_t first = 0; first < 0x100;
        first += 1 + static_cast<std::uint32_t>(source()) % 9)

@@ -28,7 +28,7 @@ std::size_t with_unreachable = 0;
 
 std::size_t below(std::size_t limit) { return source() % limit; }
 
-std::string random_text(std::size_t most) {
+std::string random_text(std::size_t limit) {
   static const char *const PARTS[] = {"a",
                                       "b",
                                       "ab",
@@ -62,7 +62,7 @@ std::string random_text(std::size_t most) {
                                         "\xE6\x96\x87", "\xE3\x80\x82"};
   const bool is_chinese = below(3) == 0;
   std::string text;
-  for (std::size_t left = below(most); left > 0; --left)
+  for (std::size_t left = below(limit); left > 0; --left)
     text += is_chinese && below(4) != 0 ? CHINESE[below(std::size(CHINESE))]
                                         : PARTS[below(std::size(PARTS))];
   return text;
@@ -181,18 +181,18 @@ Ids encoded(const Example &example, const PreTokenizer &tokenizer,
     before.clear();
   };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken *found = nullptr;
+    const AddedToken *match = nullptr;
     for (const AddedToken &token : added)
       if (text.compare(at, token.content.size(), token.content) == 0 &&
-          (found == nullptr || found->content.size() < token.content.size()))
-        found = &token;
-    if (found == nullptr) {
+          (match == nullptr || match->content.size() < token.content.size()))
+        match = &token;
+    if (match == nullptr) {
       before += text[at++];
       continue;
     }
     finish();
-    ids.push_back(found->id);
-    at += found->content.size();
+    ids.push_back(match->id);
+    at += match->content.size();
   }
   finish();
   return ids;

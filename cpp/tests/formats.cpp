@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-static std::size_t allocated = 0; // since it was last set to 0
+static std::size_t allocated = 0; // bytes, since a test last set it to 0
 
 void *operator new(std::size_t size) {
   allocated += size;
-  if (void *made = std::malloc(size != 0 ? size : 1))
-    return made;
+  if (void *memory = std::malloc(size != 0 ? size : 1))
+    return memory;
   std::abort();
 }
 void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
@@ -201,7 +201,7 @@ std::string varint(std::uint32_t value) {
 constexpr std::uint32_t OWN_PRESET = 16;
 
 // Returns the part of the body of a .pretok file before the tokens.
-std::string compact_head(std::uint32_t flags, const std::string &preset) {
+std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
   std::string body = varint(flags) + varint(static_cast<std::uint32_t>(preset.size())) + preset;
   body += "\x04" + std::string("16.0");
   if ((flags & OWN_PRESET) != 0) {
@@ -215,15 +215,16 @@ std::string compact_head(std::uint32_t flags, const std::string &preset) {
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
 }
 
-std::string compact_literals() {
+std::string pretok_file_literals() {
   std::string body = varint(256) + std::string(256, '\1');
   for (int byte = 0; byte < 256; ++byte)
     body += static_cast<char>(byte);
   return body;
 }
 
-std::string compact_body(std::uint32_t flags, const std::string &preset = "gpt2") {
-  std::string body = compact_head(flags, preset) + compact_literals() + varint(2) + varint(0);
+std::string pretok_file_body(std::uint32_t flags, const std::string &preset = "gpt2") {
+  std::string body =
+      pretok_file_head(flags, preset) + pretok_file_literals() + varint(2) + varint(0);
   for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
     body += number(place, 2, false);
   return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
@@ -271,18 +272,18 @@ bool is_safe(const std::string &file, int &errors) {
 }
 
 void survives_damage(const std::string &name, const std::string &file,
-                     std::string (*mended)(std::string)) {
+                     std::string (*repair)(std::string)) {
   int errors = 0;
   bool good = true;
   for (std::size_t size = 0; good && size < file.size(); ++size)
-    good = is_safe(mended(file.substr(0, size)), errors);
+    good = is_safe(repair(file.substr(0, size)), errors);
   expect(good, name + ", cut off");
   expect(errors > 0, name + ", cut off: some errors");
   for (std::size_t at = 0; good && at < file.size(); ++at)
     for (unsigned bit = 0; good && bit < 8; ++bit) {
       std::string changed = file;
       changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
-      good = is_safe(mended(changed), errors);
+      good = is_safe(repair(changed), errors);
     }
   expect(good, name + ", with a bit changed");
 }
@@ -303,8 +304,8 @@ void test_reading() {
   reads("a GGUF file of version 2", gguf_file(false, 2), true);
   reads("a big-endian GGUF file", gguf_file(true), true);
   reads("a GGUF file with weights", gguf_file() + std::string(100, '\xFF'), true);
-  reads("a .pretok file of ranks", with_sum(compact_body(3)), true);
-  reads("a .pretok file of merges", with_sum(compact_body(0)), true);
+  reads("a .pretok file of ranks", with_sum(pretok_file_body(3)), true);
+  reads("a .pretok file of merges", with_sum(pretok_file_body(0)), true);
 #ifdef PRETOK_JSON
   reads("a tokenizer.json", json_file(), true);
   reads("a tokenizer.json with a mark before it", "\xef\xbb\xbf" + json_file(), true);
@@ -317,15 +318,15 @@ void test_reading() {
              spec.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
          "a GGUF file that does not say how to split");
   spec = {};
-  expect(!read(with_sum(compact_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
+  expect(!read(with_sum(pretok_file_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
              spec.vocabulary.from_ranks && spec.preset == "gpt2" && spec.unicode == "16.0",
          "the flags of a .pretok file");
   spec = {};
-  expect(!read(with_sum(compact_body(0, "new")), spec) && spec.preset.empty() &&
+  expect(!read(with_sum(pretok_file_body(0, "new")), spec) && spec.preset.empty() &&
              spec.why_no_preset.find("preset \"new\"") != std::string::npos,
          "a .pretok file with a preset that is not there");
   spec = {};
-  expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
+  expect(!read(with_sum(pretok_file_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
              spec.program.size() == find_preset("qwen2")->words().size(),
          "a .pretok file with a preset of its own");
 }
@@ -366,13 +367,13 @@ void test_refusing() {
   refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
   refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");
-  refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "got 2");
-  refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
-  refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "after its end");
-  std::string other = compact_body(0);
+  refuses(".pretok, of tomorrow", with_sum(pretok_file_body(3), 2), unsupported, "got 2");
+  refuses(".pretok, with flags", with_sum(pretok_file_body(32)), malformed, "unknown flags");
+  refuses(".pretok, longer", with_sum(pretok_file_body(3) + '\0'), malformed, "after its end");
+  std::string other = pretok_file_body(0);
   other[other.find("16.0") + 1] = '9';
   refuses(".pretok, of another Unicode", with_sum(other), unsupported, "Unicode \"19.0\"");
-  std::string damaged = with_sum(compact_body(3));
+  std::string damaged = with_sum(pretok_file_body(3));
   damaged.back() ^= 1;
   refuses(".pretok, damaged", damaged, malformed, "CRC-32");
 }
@@ -396,7 +397,7 @@ void test_sources() {
   // So large that it is read in several blocks.
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
-       {tiktoken_file(), gguf_file(true), with_sum(compact_body(3)), gguf}) {
+       {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(3)), gguf}) {
     TokenizerSpec whole;
     TokenizerSpec spec;
     ShrunkSource all(file, file.size());
@@ -436,14 +437,14 @@ void test_much_made() {
   std::vector<std::uint32_t> powers = {97}; // "a" twice as often each time
   while (powers.size() < 7)
     powers.push_back(add(powers.back(), powers.back()));
-  std::uint32_t most = powers[6]; // 64, and 32, 16, 8, 4 and 1
+  std::uint32_t longest = powers[6]; // 64, and 32, 16, 8, 4 and 1
   for (const std::size_t power : {5, 4, 3, 2, 0})
-    most = add(most, powers[power]);
+    longest = add(longest, powers[power]);
   std::vector<std::uint32_t> lefts;
   std::vector<std::uint32_t> rights;
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    lefts.push_back(add(byte, add(most, 98)));
-    rights.push_back(add(most, add(98, byte)));
+    lefts.push_back(add(byte, add(longest, 98)));
+    rights.push_back(add(longest, add(98, byte)));
   }
   for (const std::uint32_t left : lefts)
     for (const std::uint32_t right : rights)
@@ -451,18 +452,22 @@ void test_much_made() {
   for (std::uint32_t byte = 0; byte < 8; ++byte)
     for (const std::uint32_t right : rights)
       add(byte, right);
-  const std::string body = compact_head(0, "gpt2") + compact_literals() + varint(count) +
-                           varint(0) + merges + varint(1) + varint(0) + varint(256 + count);
+  const std::string body = pretok_file_head(0, "gpt2") + pretok_file_literals() +
+                           varint(count) + varint(0) + merges + varint(1) + varint(0) +
+                           varint(256 + count);
   const std::string file = with_sum(body);
   allocated = 0;
-  refuses("much made of little", file, LoadError::MALFORMED, "merges tokens of more than");
-  expect(allocated < 8 * file.size(), "much made of little: nothing is allocated for it");
+  refuses("a small file of large tokens", file, LoadError::MALFORMED,
+          "merges tokens of more than");
+  expect(allocated < 8 * file.size(),
+         "a small file of large tokens: nothing is allocated for it");
 }
 
 // A small file whose merges double the size of the token each time.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
-  std::string body = compact_head(0, "gpt2") + compact_literals() + varint(COUNT) + varint(0);
+  std::string body =
+      pretok_file_head(0, "gpt2") + pretok_file_literals() + varint(COUNT) + varint(0);
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const std::uint32_t part = i == 0 ? 97 : 255 + i;
     body += number(part, 2, false) + number(part, 2, false);
@@ -484,12 +489,13 @@ int main() {
   survives_damage("a rank file", tiktoken_file(), as_it_is);
   survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), as_it_is);
   survives_damage("a GGUF file", gguf_file(), as_it_is);
-  survives_damage("a .pretok file", with_sum(compact_body(3)), as_it_is);
-  survives_damage("a .pretok file with its CRC-32", with_sum(compact_body(3)), summed);
+  survives_damage("a .pretok file", with_sum(pretok_file_body(3)), as_it_is);
+  survives_damage("a .pretok file with its CRC-32", with_sum(pretok_file_body(3)), summed);
 #ifdef PRETOK_JSON
   survives_damage("a tokenizer.json", json_file(), as_it_is);
 #endif
-  survives_damage("one of merges, and a preset", with_sum(compact_body(OWN_PRESET)), summed);
+  survives_damage("one of merges, and a preset", with_sum(pretok_file_body(OWN_PRESET)),
+                  summed);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

@@ -118,11 +118,12 @@ void join_parts(const std::array<std::string, 2> &parts) {
     const LearnedTokens::Symbol known = tokens.find(left, right);
     return known != LearnedTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
   };
-  std::array<LearnedTokens::Symbol, 2> made{};
+  std::array<LearnedTokens::Symbol, 2> last_tokens{};
   for (std::size_t which = 0; which < 2; ++which) {
-    made[which] = static_cast<std::uint8_t>(parts[which][0]);
+    last_tokens[which] = static_cast<std::uint8_t>(parts[which][0]);
     for (std::size_t i = 1; i < parts[which].size(); ++i)
-      made[which] = join(made[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
+      last_tokens[which] =
+          join(last_tokens[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
   }
   std::mt19937 coins(1);
   std::vector<LearnedTokens::Symbol> level;
@@ -131,7 +132,7 @@ void join_parts(const std::array<std::string, 2> &parts) {
     const std::size_t which = coins() >> 16 & 1;
     const auto *data = reinterpret_cast<const std::uint8_t *>(parts[which].data());
     starts.push_back(tokens.store(data, parts[which].size()));
-    level.push_back(made[which]);
+    level.push_back(last_tokens[which]);
   }
   for (std::size_t width = 1; width < 16; width *= 2)
     for (std::size_t i = 0; i + 2 * width <= COUNT; ++i)

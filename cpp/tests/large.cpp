@@ -22,10 +22,10 @@ std::unique_ptr<pretok_tokenizer, void (*)(pretok_tokenizer *)> load() {
   pretok_load_options options{};
   options.struct_size = sizeof options;
   options.preset = "cl100k";
-  pretok_tokenizer *made = nullptr;
-  if (pretok_tokenizer_from_memory(file, size, &options, &made, &error) != PRETOK_OK)
+  pretok_tokenizer *tokenizer = nullptr;
+  if (pretok_tokenizer_from_memory(file, size, &options, &tokenizer, &error) != PRETOK_OK)
     std::printf("%s\n", error.message);
-  return {made, pretok_tokenizer_free};
+  return {tokenizer, pretok_tokenizer_free};
 }
 
 std::unique_ptr<char, void (*)(void *)> word_of(std::size_t size) {
