@@ -223,6 +223,46 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
+// Compares the two mergers of long pre-tokens, with random merges in any order.
+bool rounds_agree() {
+  std::size_t done = 0;
+  std::size_t refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const std::uint32_t letters = 1 + below(4);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges;
+    std::vector<std::uint32_t> ranks(1 + below(12));
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      ranks[rank] = rank;
+    if (below(2) == 0)
+      std::shuffle(ranks.begin(), ranks.end(), source);
+    std::uint32_t symbols = letters;
+    for (const std::uint32_t rank : ranks)
+      if (merges.emplace(std::make_pair(below(symbols), below(symbols)), Merged{rank, symbols})
+              .second)
+        ++symbols;
+    const auto find = [&merges](std::uint32_t left, std::uint32_t right) {
+      const auto found = merges.find({left, right});
+      return found == merges.end() ? Merged{NO_RANK, NO_ID} : found->second;
+    };
+    std::vector<std::uint32_t> by_heap(1 + below(200));
+    const std::size_t period = 1 + below(6);
+    for (std::size_t i = 0; i < by_heap.size(); ++i)
+      by_heap[i] = i >= period && below(20) != 0 ? by_heap[i - period] : below(letters);
+    std::vector<std::uint32_t> in_rounds = by_heap;
+    merge_long(by_heap, find);
+    if (!merge_in_rounds(in_rounds, find)) {
+      ++refused;
+      continue;
+    }
+    ++done;
+    if (in_rounds != by_heap) {
+      std::printf("merging in rounds differs from merging with a heap\n");
+      return false;
+    }
+  }
+  return done > 500 && refused > 100;
+}
+
 // Some hash keys make all entries of a table collide.
 HashKey any_key() {
   const auto word = [] { return std::uint64_t{source()} << 32 | source(); };
@@ -277,6 +317,10 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
 } // namespace
 
 int main() {
+  if (!rounds_agree()) {
+    std::printf("0 passed, 1 failed\n");
+    return 1;
+  }
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);

@@ -87,11 +87,12 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   return size;
 }
 
-// Merges at most MAX_IN_ROUNDS symbols of an ordered vocabulary (ordered_merges.hpp). Each
-// round merges all pairs of the lowest rank, from left to right. That is exact: a new symbol
-// only forms pairs of higher ranks. O(size * distinct ranks). Faster than a heap on runs of one
-// character. Takes 12 KB of stack.
-template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
+// Merges at most MAX_IN_ROUNDS symbols. Each round merges all pairs of the lowest rank, from
+// left to right. That is exact while new symbols only form pairs of higher ranks, as they
+// always do in an ordered vocabulary (ordered_merges.hpp). Returns false if a pair of a lower
+// rank forms; `symbols` then has no meaning. O(size * distinct ranks). Faster than a heap on
+// runs of one character. Takes 12 KB of stack.
+template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
   std::array<std::uint32_t, MAX_IN_ROUNDS> results;
@@ -108,9 +109,13 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
   while (size > 1) {
     for (std::size_t at = size; at < size + 4; ++at)
       ranks[at] = NO_RANK;
-    const std::uint32_t low = ranks[lowest(ranks.data(), size)];
+    const std::size_t first = lowest(ranks.data(), size);
+    const std::uint32_t low = ranks[first];
     if (low == NO_RANK)
       break;
+    // If two merges of a round touch, the result of the first one meets the left part of the
+    // second one.
+    bool is_lower = find(results[first], symbols[first]).rank < low;
     std::size_t kept = 0;
     std::size_t count = 0;
     for (std::size_t at = 0; at < size; ++kept) {
@@ -124,12 +129,19 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     }
     size = kept;
     for (std::size_t i = 0; i < count; ++i) {
-      look_up(merged_at[i]);
-      if (merged_at[i] > 0)
-        look_up(merged_at[i] - 1);
+      const std::size_t at = merged_at[i];
+      look_up(at);
+      is_lower |= ranks[at] < low;
+      if (at > 0) {
+        look_up(at - 1);
+        is_lower |= ranks[at - 1] < low;
+      }
     }
+    if (is_lower)
+      return false;
   }
   symbols.resize(size);
+  return true;
 }
 
 // The symbols as a doubly linked list, with a heap of the pairs that can merge. A merge makes

@@ -1,7 +1,7 @@
 // Merges pre-tokens of any length, in windows of bounded size.
 //
-// `Engine` adapts a vocabulary: IN_ORDER, symbol(byte), find(left, right) as a Merged of
-// symbols, id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
+// `Engine` adapts a vocabulary: symbol(byte), find(left, right) as a Merged of symbols,
+// id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
 //
 // Definition: two symbols are a valid pair if their bytes, side by side, merge into exactly
 // these two symbols.
@@ -48,18 +48,25 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
     throw std::length_error("merging needs a window of 4 GiB");
-  symbols.resize(size);
-  for (std::size_t i = 0; i < size; ++i)
-    symbols[i] = engine.symbol(bytes[i]);
+  const auto begin = [&] {
+    symbols.resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+      symbols[i] = engine.symbol(bytes[i]);
+  };
   const auto find = [&engine](std::uint32_t left, std::uint32_t right) {
     return engine.find(left, right);
   };
-  if (size <= MAX_SCANNED)
+  begin();
+  if (size <= MAX_SCANNED) {
     symbols.resize(merge_short(symbols.data(), size, find));
-  else if (Engine::IN_ORDER && size <= MAX_IN_ROUNDS)
-    merge_in_rounds(symbols, find);
-  else
-    merge_long(symbols, find);
+    return;
+  }
+  if (size <= MAX_IN_ROUNDS) {
+    if (merge_in_rounds(symbols, find))
+      return;
+    begin();
+  }
+  merge_long(symbols, find);
 }
 
 // Writes the ids of a pre-token to `to`, which has room for one id per byte. Returns the number

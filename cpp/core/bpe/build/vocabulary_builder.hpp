@@ -3,6 +3,7 @@
 
 #include "core/bpe/vocabulary.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,9 @@ private:
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id; see find_reachable
   std::vector<std::uint32_t> merged_;
+  // How many of the lowest ids order_ranks found the merges of, before a token that is made of
+  // higher ones.
+  std::size_t ordered_count_ = 0;
 };
 
 } // namespace pretok

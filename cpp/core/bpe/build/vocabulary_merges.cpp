@@ -27,6 +27,7 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 // merge as they do alone. Returns false if a token is made of higher tokens.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
+  ordered_count_ = 0;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenSplits splits(vocabulary_.tokens_, ids);
   // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
@@ -95,6 +96,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
         if (symbols[first + i] == NO_MERGE)
           return false;
       } else if (makes_from_higher(id, merge)) {
+        ordered_count_ = merges_fit() ? first + i : 0;
         return false;
       }
     }
@@ -207,8 +209,17 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
 
 void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids) {
   vocabulary_.pairs_.reset(ids.size());
+  // Lower ranks alone decide the merge of a token, so those that order_ranks found hold here.
+  const OrderedMerges &ordered = vocabulary_.merges_;
+  for (std::uint32_t symbol = OrderedMerges::BYTES;
+       ordered_count_ != 0 && symbol < ordered.size(); ++symbol) {
+    const OrderedMerges::Parts parts = ordered.parts(symbol);
+    const std::uint32_t id = ordered.id(symbol);
+    vocabulary_.pairs_.insert(ordered.id(parts.left), ordered.id(parts.right), {id, id});
+  }
   std::vector<std::uint32_t> parts;
-  for (const std::uint32_t id : ids) {
+  for (std::size_t i = ordered_count_; i < ids.size(); ++i) {
+    const std::uint32_t id = ids[i];
     const TokenView token = vocabulary_.tokens_[id];
     if (token.size == 1)
       continue;
