@@ -95,9 +95,9 @@ def _value(value: Any) -> str:
 
 COMPILED = r"""## Other patterns
 
-`pretok.from_pattern` and `pretok.from_huggingface` compile a pattern of no preset to rules, if rules
-match exactly what the engine matches. Tests change one number, class or quantifier of the patterns
-above, and compare the compiled rules with the engines. These alternatives compile:
+`pretok.from_pattern` and `pretok.from_huggingface` compile a pattern of no preset to rules, if
+rules match exactly what the engine matches. Tests change one number, class or quantifier of the
+patterns above, and compare the compiled rules with the engines. These alternatives compile:
 
 - runs of one class: `\p{L}+` `\d{1,3}` `[a-z&&[^x]]{2,}` `\s+?`
 - runs with an optional or required code point before them, and a run after them:
