@@ -31,7 +31,7 @@ pretok_error error;
 char file[1 << 14];
 std::size_t file_size;
 std::string text; // contains long words and many distinct words
-std::vector<std::uint32_t> expected;
+std::vector<std::uint32_t> expected_ids;
 
 const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
 
@@ -132,9 +132,9 @@ bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   std::size_t count = 0;
   const bool ok =
       is_made(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(),
-                            much_room ? room.size() : expected.size(), &count, &error));
-  CHECK(!ok || (count == expected.size() &&
-                std::memcmp(room.data(), expected.data(), count * sizeof room[0]) == 0));
+                            much_room ? room.size() : expected_ids.size(), &count, &error));
+  CHECK(!ok || (count == expected_ids.size() &&
+                std::memcmp(room.data(), expected_ids.data(), count * sizeof room[0]) == 0));
   return ok;
 }
 
@@ -144,8 +144,8 @@ bool encode_new(const pretok_tokenizer *tokenizer) {
   std::uint32_t *ids = nullptr;
   const bool ok = is_made(
       pretok_encode_new(tokenizer, text.data(), text.size(), &options, &ids, &count, &error));
-  CHECK(!ok || (count == expected.size() &&
-                std::memcmp(ids, expected.data(), count * sizeof *ids) == 0));
+  CHECK(!ok || (count == expected_ids.size() &&
+                std::memcmp(ids, expected_ids.data(), count * sizeof *ids) == 0));
   pretok_ids_free(ids);
   return ok;
 }
@@ -155,7 +155,7 @@ bool count(const pretok_tokenizer *tokenizer) {
   std::size_t found = 0;
   const bool ok =
       is_made(pretok_count(tokenizer, text.data(), text.size(), &options, &found, &error));
-  CHECK(!ok || found == expected.size());
+  CHECK(!ok || found == expected_ids.size());
   return ok;
 }
 
@@ -195,8 +195,8 @@ bool stream_ids(const pretok_tokenizer *tokenizer) {
   add([&](const std::uint32_t **ids, std::size_t *found) {
     return pretok_encode_stream_finish(stream, ids, found, &error);
   });
-  CHECK(total == expected.size() &&
-        std::memcmp(room.data(), expected.data(), total * sizeof room[0]) == 0);
+  CHECK(total == expected_ids.size() &&
+        std::memcmp(room.data(), expected_ids.data(), total * sizeof room[0]) == 0);
   pretok_encode_stream_free(stream);
   return all_ok;
 }
@@ -205,8 +205,8 @@ char decoded[1 << 17];
 
 bool decode(const pretok_tokenizer *tokenizer) {
   std::size_t size = 0;
-  const bool ok = is_made(pretok_decode(tokenizer, expected.data(), expected.size(), false,
-                                        decoded, sizeof decoded, &size, &error));
+  const bool ok = is_made(pretok_decode(tokenizer, expected_ids.data(), expected_ids.size(),
+                                        false, decoded, sizeof decoded, &size, &error));
   CHECK(ok && size == text.size() && std::memcmp(decoded, text.data(), size) == 0);
   return ok;
 }
@@ -217,12 +217,12 @@ bool stream_text(const pretok_tokenizer *tokenizer) {
     return false;
   bool all_ok = true;
   std::size_t total = 0;
-  for (std::size_t at = 0; at <= expected.size(); at += 50) {
+  for (std::size_t at = 0; at <= expected_ids.size(); at += 50) {
     const char *some = nullptr;
     std::size_t size = 0;
-    while (!is_made(pretok_decode_stream_feed(stream, expected.data() + at,
-                                              std::min<std::size_t>(50, expected.size() - at),
-                                              &some, &size, &error)))
+    while (!is_made(pretok_decode_stream_feed(
+        stream, expected_ids.data() + at, std::min<std::size_t>(50, expected_ids.size() - at),
+        &some, &size, &error)))
       all_ok = false;
     std::memcpy(decoded + total, some, size);
     total += size;
@@ -245,7 +245,7 @@ pretok_tokenizer *load(const char *normalizer) {
   return tokenizer;
 }
 
-// Computes the expected ids, with a tokenizer that never runs out of memory.
+// Computes expected_ids, with a tokenizer that never runs out of memory.
 void set_expected(const char *normalizer) {
   pretok_tokenizer *const tokenizer = load(normalizer);
   const pretok_encode_options options = allowing();
@@ -253,7 +253,7 @@ void set_expected(const char *normalizer) {
   room.resize(pretok_encode_bound(tokenizer, text.size()));
   CHECK(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(), room.size(),
                       &found, &error) == PRETOK_OK);
-  expected.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
+  expected_ids.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
   pretok_tokenizer_free(tokenizer);
 }
 
