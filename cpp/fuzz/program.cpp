@@ -195,7 +195,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const Utf8 source(text.data(), text.size(), tokenizer.classes());
   const Positions whole = check_split(tokenizer, source, kernels);
   if (is_long)
-    check(reads_of(tokenizer, source, kernels) <= most_reads(stages) * text.size(),
+    check(reads_of(tokenizer, source, kernels) <=
+              max_reads_per_code_point(stages) * text.size(),
           "the reads per byte are bounded");
   if (tokenizer.only() != nullptr)
     check_parts(*tokenizer.only(), text, text.size() * known_part / 255, whole);
