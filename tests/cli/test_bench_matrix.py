@@ -1,4 +1,4 @@
-"""`pretok bench matrix`: three files, whoever differs or is missing named, kept when interrupted."""
+"""`pretok bench matrix` writes three files, names missing peers, and keeps interrupted results."""
 
 from __future__ import annotations
 
