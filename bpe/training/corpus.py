@@ -19,6 +19,7 @@ CollectBatch: TypeAlias = Callable[
     [Iterator[object], int, int, str, Callable[[str], None]],
     tuple[list[StrOrBytes], list[object], bool],
 ]
+"""The type of `collect_batch`."""
 
 BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
@@ -26,9 +27,10 @@ BLOCK = 1 << 20
 FORMATS = (".txt", ".jsonl")
 SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in ("", ".gz", ".zst"))
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
+"""Only a str that ends with one of them can be the name of a file of texts."""
 MAX_NAME_LENGTH = 4096
 TEXT_OVERHEAD = 64
-"""The estimated memory of a text besides its characters; bounds lists of empty texts."""
+"""The estimated bytes of a text besides its characters; they bound the number of empty texts."""
 
 
 class FileTexts(list[StrOrBytes]):
@@ -56,9 +58,10 @@ def read_texts(
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
     Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
-    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. Read all
-    blocks of a file before the next item. Lists and iterators from a file have its `name`.
-    `collect` is `collect_batch` or its twin in C++.
+    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. The caller
+    must exhaust each iterator over blocks before it takes the next item. A list or iterator that
+    comes from a file has the attribute `name`, the path of the file. `collect` is `collect_batch`
+    (the default) or _core.gather, its C++ version.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
     ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
@@ -81,6 +84,7 @@ def read_texts(
 def _batches(
     items: Iterable[object], field: str, collect: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    """Yield the texts of `items`, as `read_texts` does."""
     iterator = iter(items)
     is_end = False
     while not is_end:
@@ -102,9 +106,10 @@ def collect_batch(
 ) -> tuple[list[StrOrBytes], list[object], bool]:
     """Return (batch, rest, is_end): the next texts of `iterator`, until their size is `max_size`.
 
-    `rest` holds the next item if it is not a str or bytes. `is_end` is true if the iterator is
-    exhausted. Passes each str that ends with one of the characters `last` to `check`. The size of a
-    text is its length plus `text_overhead`. _core.gather is the twin.
+    An item that is neither a str nor bytes also ends the batch; then `rest` is a list of this item,
+    else it is empty. `is_end` is true if the iterator is exhausted. Each str that ends with one of
+    the characters of `last` is passed to `check`. The size of a text is its length plus
+    `text_overhead`. _core.gather is the C++ version.
     """
     batch: list[StrOrBytes] = []
     size = 0
@@ -121,6 +126,7 @@ def collect_batch(
 
 
 def _check_text(text: str) -> None:
+    """Raise ValueError if `text` is the name of an existing file: it should be a Path."""
     if _is_file_name(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
@@ -171,7 +177,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
     while start < len(text):
         end = start + BLOCK
         if "\ud800" <= text[end - 1 : end] <= "\udbff":
-            end += 1  # a low surrogate may follow
+            end += 1  # keep the high surrogate with the low surrogate that may follow
         yield encode_utf8(text[start:end])
         start = end
 
@@ -179,12 +185,15 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
 def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
     for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
-            # As bytes, since collect_batch checks if a str is the name of a file.
+            # Not a str: collect_batch would check if it is the name of a file.
             yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
 
 
 def _suffix_of(name: str) -> str:
-    """Return the suffix of `name` without compression: ".txt" or ".jsonl"."""
+    """Return ".txt" or ".jsonl", the suffix of `name` before any .gz or .zst.
+
+    Raises TextFileError for any other suffix, OSError if the file cannot be opened.
+    """
     stem = name.lower()
     for packed in (".gz", ".zst"):
         stem = stem.removesuffix(packed)
@@ -198,8 +207,9 @@ def _suffix_of(name: str) -> str:
 
 
 def _lines(name: str, max_text: int) -> Iterator[bytes]:
-    held: list[bytes] = []
-    size = done = 0
+    """Yield the lines of a file; raise TextFileError for a line of more than `max_text` bytes."""
+    held: list[bytes] = []  # the parts of the current line so far, `size` bytes together
+    size = done = 0  # `done` lines are complete
     for block in _blocks_of_file(name):
         first, *later = block.split(b"\n")
         held.append(first)
@@ -289,7 +299,7 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     frame = None  # decompressor of the current frame
     with open(name, "rb") as stream:
-        # Feed small blocks: 4 bytes can expand to 128 KB, and the output has no limit.
+        # Feed small blocks: 4 bytes can expand to 128 KB, and `decompress` has no output limit.
         while packed := stream.read(BLOCK >> 10):
             while packed:
                 frame = frame or unpacker.decompressobj()
