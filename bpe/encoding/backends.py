@@ -25,9 +25,8 @@ class Backend(Protocol):
     """PythonBackend, or _core.Encoder in C++; both give the same results.
 
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
-    U+FFFD.
-    `added` comes from `make_added`. SpecialTokenError has the offset in bytes. `threads` bounds the
-    number of threads; 0 lets the backend choose.
+    U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
+    `threads` bounds the number of threads; 0 lets the backend choose.
     """
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -85,8 +84,9 @@ class Backend(Protocol):
     ) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
-        The result is True only if each text is a str or bytes. `only_str`, `only_ascii` and
-        `only_normal` also exclude bytes, text beyond ASCII, and text that is not in NFC.
+        The result is True only if each text is a str or bytes. It is False for bytes if `only_str`,
+        for text with a character that is not ASCII if `only_ascii`, and for text that is not in NFC
+        if `only_normal`.
         """
         ...
 
@@ -101,8 +101,8 @@ class Backend(Protocol):
         """Return replacements for `originals`: encode, encode_array and count of Pipeline.
 
         A replacement may encode a short text itself, with the AddedTokens that `added` returns
-        for the policy. It passes all other calls to the function that it replaces. See
-        `all_take_fast_path` for the flags.
+        for the argument `special` of the call. It passes all other calls to the function that it
+        replaces. `all_take_fast_path` explains the flags.
         """
         ...
 
@@ -133,7 +133,7 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    Its caches hold at most `cache_limit` bytes.
+    The caches of the backend hold at most `cache_limit` bytes.
     """
     if backend == "native":
         from pretok import _core

@@ -57,7 +57,7 @@ class Decoder:
 def decode_batch(
     decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
 ) -> list[str]:
-    """Return the text of each of `ids_batch`; errors say which item is wrong."""
+    """Return the text of each of `ids_batch`; errors name the index of the wrong item."""
     texts = []
     for position, ids in enumerate(ids_batch):
         try:

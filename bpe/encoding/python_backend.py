@@ -28,7 +28,8 @@ def concatenate_ids(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
 class PythonBackend:
     """The Backend in pure Python; also used for pre-tokenizers that C++ does not know.
 
-    It ignores `threads` and keeps no caches.
+    It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
+    the ids of one pre-token, and `merges` returns all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0
@@ -106,6 +107,7 @@ class PythonBackend:
                 yield [id], start, end
                 continue
             text = data[start:end]
+            # True (1 byte) until the pre-token that begins with the prefix space has passed.
             before = self._add_prefix_space and text[0] != 0x20
             at = start
             for pre_token in self._split(b" " + text if before else text):
