@@ -50,7 +50,7 @@ def _by_name(names: dict[str, str]) -> dict[str, str]:
 
 
 MODEL_TO_ENCODING = _by_name(_MODELS)
-# The longest first: "ft:gpt-4o" begins with "ft:gpt-4" too.
+# The longest prefixes come first, because "ft:gpt-4o" also begins with "ft:gpt-4".
 MODEL_PREFIX_TO_ENCODING = dict(
     sorted(_by_name(_PREFIXES).items(), key=lambda entry: -len(entry[0]))
 )
