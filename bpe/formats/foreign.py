@@ -62,7 +62,7 @@ def unknown_data(data: bytes) -> BpeError:
 
 
 def _is_sentencepiece(head: bytes) -> bool:
-    """Return whether a protobuf message begins with a piece: its text, then its score."""
+    """Return whether `head` begins with a SentencePiece piece in protobuf: a text, then a score."""
     if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
         return False
     end = 4 + head[3]

@@ -20,7 +20,7 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. Each part is read and parsed once, on first use.
+    """The files of one vocabulary. The content is read and parsed once, on first use.
 
     `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
     """
@@ -99,7 +99,7 @@ class Format(ABC):
     def detects(self, source: Source) -> bool:
         """Return whether the content of `source` is of this format.
 
-        `registry.FORMATS` decides if two formats accept a file: the first one reads it.
+        If several formats accept a file, the first of them in `registry.FORMATS` reads it.
         """
 
     def complete(self, source: Source) -> Source:
@@ -110,8 +110,8 @@ class Format(ABC):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         """Return the tokenizer in `source`.
 
-        Raises VocabularyError for malformed files, UnsupportedError for unsupported features, both
-        with the path; OSError.
+        Raises VocabularyError for malformed files and UnsupportedError for unsupported features;
+        both messages name the path. Raises OSError if a file cannot be read.
         """
 
     def dump(self, spec: TokenizerSpec) -> bytes:

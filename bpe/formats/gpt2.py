@@ -66,8 +66,8 @@ class Gpt2Format(Format):
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     """Return the vocab.json and the merges.txt of the vocabulary that `path` belongs to.
 
-    A prefix of the name, such as "qwen2_", is the same in both names. Raises VocabularyError if
-    the other file does not exist.
+    Both names may begin with the same prefix, such as "qwen2_". `is_vocab` is true if `path` is the
+    vocab.json. Raises VocabularyError if the other file does not exist.
     """
     ending, other_ending = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
     advice = "to name both files, call bpe.load((vocab_path, merges_path))"

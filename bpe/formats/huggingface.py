@@ -1,7 +1,7 @@
 """Read and write the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
 
-tokenizers gives the same ids with a file that bpe wrote. cpp/formats/tokenizer_json.hpp is the
-twin.
+With a file that bpe wrote, tokenizers gives the same ids as bpe. cpp/formats/tokenizer_json.hpp is
+the C++ reader.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ def read(
 ) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
-    Raises UnsupportedError for a part that bpe does not support, VocabularyError for a malformed
-    part; both name its path in the file. If `needs_preset` is false, the pre_tokenizer is not
-    looked up and `preset` is None.
+    `in_config` and `named_in_config` are the results of `config_tokens` and `named_tokens` for the
+    tokenizer_config.json. Raises UnsupportedError for a part that bpe does not support, and
+    VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
+    is false, the pre_tokenizer is not looked up and `preset` is None.
     """
     file.only(*_PARTS)
     for name in ("truncation", "padding"):
@@ -247,7 +248,7 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _texts(vocabulary: Vocabulary) -> dict[int, str]:
-    """Return the tokens in the characters that stand for bytes, in order of ids."""
+    """Return each token by its id, in the characters that stand for bytes, in order of ids."""
     tokens = vocabulary.token_bytes
     if len(vocabulary.ids) != len(tokens):
         id = next(id for id, token in tokens.items() if vocabulary.ids[token] != id)
@@ -259,7 +260,7 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
 
 
 def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Return `ids`, with the added tokens if tokenizers would number them differently."""
+    """Return `ids`; include the added tokens if tokenizers would otherwise give them other ids."""
     for token in added:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(

@@ -1,8 +1,8 @@
 r"""Read and write .pretok files: a whole tokenizer in a compact file.
 
-cpp/formats/pretok_file.hpp is the twin. pretok_tokens.py has the sections from literals on. The
-header has 16 bytes: b"\x89PRETOK\n", the version (1), and the CRC-32 of all bytes after the header.
-The sections follow in this order:
+cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py has the sections from literals on.
+The header has 16 bytes: b"\x89PRETOK\n", the version (1), and the CRC-32 of all bytes after the
+header. The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
@@ -18,18 +18,19 @@ The sections follow in this order:
                   bytes of all
     merges        the number of merges; the list of merges that make an existing token; the indexes
                   of the left and the right token of each merge. The list has its length, then for
-                  each merge the number of merges since the previous listed one and the index of the
-                  existing token. An index has 1, 2 or 3 bytes, the fewest that fit all tokens.
+                  each listed merge the number of merges between the previous listed merge and this
+                  one, and the index of the existing token. An index has 1, 2 or 3 bytes, the fewest
+                  that fit all tokens.
     ids           the number of runs of consecutive ids; for each its first id and its length
 
 Numbers of fixed width are little-endian, all other numbers are LEB128. A text is its size in bytes,
 then its UTF-8. The index of a token counts literals first, then the tokens that merges make, in
 order of rank. A merge refers only to tokens with lower indexes.
 
-Limits keep a small file from filling memory: a token that a merge makes has at most 255 bytes, all
-of them together at most 16 MiB, or 32 bytes for each token of the file if this is more. Longer
-tokens are literals. In a file from ranks, merges only shorten the file: each makes one token, and
-encoding depends on the ids alone.
+Limits keep a small file from filling memory. A token that a merge makes has at most 255 bytes. All
+these tokens together have at most 16 MiB, or 32 bytes for each token of the file if this is more.
+Tokens over a limit are literals. In a file with flag 1, merges only shorten the file: each makes
+one token, and encoding depends on the ids alone.
 
 Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
 """

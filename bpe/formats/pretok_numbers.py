@@ -66,7 +66,7 @@ class Reader:
             raise self.error("has text that is not UTF-8") from None
 
     def error(self, problem: str) -> VocabularyError:
-        """Return the error for a malformed file."""
+        """Return the error for a malformed file; `problem` is a verb phrase about the file."""
         return VocabularyError(f"the file {problem}, at offset {self.at}; pretok did not write it")
 
 

@@ -1,8 +1,9 @@
-"""The preset in a .pretok file: the name of a built-in one, or the whole program of another.
+"""Read and write the preset of a .pretok file.
 
-The description of a program is a JSON object with the fields of the Preset that the program does
-not have: "engine", "exactness", "source", and "stages", for each stage its pattern and its
-pre_tokenizer in JSON.
+The file has the name of a preset. If the preset is not built in, the file also has its program (the
+serialized stages) and a description. The description is a JSON object with the fields of Preset
+that the program does not have: "engine", "exactness", "source" and "stages". "stages" is a list of
+the pattern and the pre_tokenizer, in JSON, of each stage.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def _description(preset: Preset) -> str:
 
 
 def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
-    """Return the preset, the reason if it is None, and the Unicode version."""
+    """Return the preset or None, the reason if it is None, and the Unicode version.
+
+    `is_own` is true if the file has a program.
+    """
     name, unicode = reader.text(), reader.text()
     if unicode not in VERSIONS:
         raise UnsupportedError(
@@ -72,7 +76,7 @@ def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
 
 
 def _own_preset(reader: Reader, name: str, unicode: str) -> Preset:
-    """Return the preset of a program; raises VocabularyError."""
+    """Return the preset of the program that `reader` has next; raises VocabularyError."""
     words = [reader.number() for _ in range(reader.count(1))]
     description = reader.text()
     for preset in _candidates(name):
@@ -88,6 +92,7 @@ def _own_preset(reader: Reader, name: str, unicode: str) -> Preset:
 
 
 def _described(fields: Value, name: str, unicode: str, words: Sequence[int]) -> Preset:
+    """Return the preset of the program `words` with the description `fields`."""
     stages = []
     for stage, texts in zip(restore_stages(words), fields["stages"].items(), strict=True):
         pattern, block = (text.text() for text in texts.items())
@@ -105,7 +110,7 @@ def _described(fields: Value, name: str, unicode: str, words: Sequence[int]) -> 
 
 
 def _makes(block: str, stage: Stage) -> bool:
-    """Return whether the pre_tokenizer in `block` is `stage`."""
+    """Return whether `block`, a pre_tokenizer in JSON, has the program of `stage`."""
     try:
         stages = read_pre_tokenizer(parse_json(block.encode()), "pre_tokenizer").stages
     except (ValueError, UnsupportedPreTokenizerError):
@@ -114,7 +119,7 @@ def _makes(block: str, stage: Stage) -> bool:
 
 
 def _candidates(name: str) -> Iterator[Preset]:
-    """Yield the preset with this name first, then all presets."""
+    """Yield presets that may have the program: the preset `name` first, then all presets."""
     with suppress(UnknownPresetError):
         yield find(name)
     yield from (*presets(), WHOLE)

@@ -1,4 +1,4 @@
-"""Read and write the literals, merges and ids of .pretok files. pretok_file.py has the layout."""
+"""Read and write the literals, merges and ids of .pretok files; see pretok_file.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
 from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
-"""Tokens of more bytes are literals."""
+"""The maximal bytes of a token that a merge makes; longer tokens are literals."""
 
 
 def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
@@ -72,7 +72,7 @@ def _read_literals(reader: Reader) -> list[bytes]:
 
 
 def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
-    """Return the index of the result of each merge that makes an existing token, by rank."""
+    """Return the merges that make an existing token: the index of this token by the rank."""
     results: dict[int, int] = {}
     next_rank = 0
     for _ in range(reader.count(2)):
@@ -85,6 +85,7 @@ def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
 
 
 def _read_pairs(reader: Reader, count: int, width: int) -> list[tuple[int, int]]:
+    """Return the indexes of the left and right token of each merge, of `width` bytes each."""
     if count > reader.left // (2 * width):
         raise reader.error(f"announces {count} merges, more than it can hold")
     columns = np.frombuffer(reader.take(count * 2 * width), np.uint8).reshape(-1, 2, width)
@@ -112,7 +113,10 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
 
 
 def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
-    """Return the sections from literals to ids; ranks need recovered `merges`."""
+    """Return the sections from literals to ids.
+
+    If `vocabulary` has only ranks, `merges` are the merges recovered from them.
+    """
     tokens = vocabulary.token_bytes
     # The rank of the first merge that makes each token. A token is a literal instead if it is
     # long, if an earlier merge uses it, or if the limit of merged bytes is reached.
@@ -127,7 +131,7 @@ def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
             first_merges[result] = rank
             bytes_left -= size
     literals = sorted(tokens.keys() - first_merges.keys())
-    order = [*literals, *first_merges]
+    order = [*literals, *first_merges]  # the id of the token with each index
     indexes = {id: index for index, id in enumerate(order)}
     if vocabulary.merges is None:
         merges = [merges[rank] for rank in first_merges.values()]
@@ -153,6 +157,7 @@ def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
 
 
 def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (first id, length) of each run of consecutive ids."""
     runs: list[tuple[int, int]] = []
     for id in ids:
         start, length = runs[-1] if runs else (-1, 0)
@@ -164,4 +169,5 @@ def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _index_bytes(token_count: int) -> int:
+    """Return the size in bytes of the index of a token."""
     return 1 if token_count <= 1 << 8 else 2 if token_count <= 1 << 16 else 3

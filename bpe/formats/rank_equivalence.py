@@ -1,4 +1,7 @@
-"""Check if merging by rank, the id of each token, gives the same ids as the merges of a file."""
+"""Check whether ranks can replace the merges of a vocabulary.
+
+The rank of a merge is then the id of the token that it makes, as in a rank file of tiktoken.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
                 "order of ids"
             )
         last = merge[2]
+    # The merge that makes each token, by its id: as listed, and as implied by ranks.
     listed = {merge[2]: merge for merge in vocabulary.merges}
     try:
         by_rank = {merge[2]: merge for merge in recover_merges(Vocabulary(tokens))}

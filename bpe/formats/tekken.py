@@ -1,9 +1,9 @@
 """Read the tekken.json of Mistral's tokenizers.
 
 mistral-common defines the format. The file has a pattern of tiktoken's engine, tokens by rank, and
-special tokens. The special tokens have the ids from 0 on; `<SPECIAL_n>` fills up their number. The
-id of a token is its rank plus the number of special tokens. Tokens of higher ranks than the size of
-the vocabulary allows do not count.
+special tokens. The special tokens have the ids from 0 on; tokens called `<SPECIAL_n>` follow until
+there are default_num_special_tokens. The id of any other token is its rank plus this number. Tokens
+with an id of default_vocab_size or more are ignored.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pretok.preset import Preset
 
 FILE_NAME = "tekken.json"
 MAX_SPECIAL_TOKENS = 10_000
-"""Ten times as many as any published file has; a few bytes of a file announce them."""
+"""Ten times as many as in any published file; a few bytes of a file can announce any number."""
 BEGIN_OF_TEXT = "<s>"
-# The special tokens of files that list none.
+# The special tokens of a file that lists none and has one of VERSIONS_WITH_DEFAULT.
 DEFAULT_SPECIAL_TOKENS = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]",
     "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]",

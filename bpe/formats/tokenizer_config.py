@@ -1,4 +1,4 @@
-"""The added tokens of a tokenizer_config.json, and of a tokenizer.json next to it."""
+"""Read the added tokens of a tokenizer_config.json, and join them to those of a tokenizer.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 def added_token(item: Value, id: int, *besides: str) -> AddedToken:
-    """Return the added token that an object with its content and flags describes."""
+    """Return the added token that the object `item` describes by its content and flags.
+
+    `item` may also have the members `besides`.
+    """
     item.only("content", *FLAGS, *besides)
     if not 0 <= id < ID_LIMIT:
         raise item.malformed(f"an id from 0 to {ID_LIMIT - 1}")
@@ -60,13 +63,14 @@ def join(
     named: Sequence[str],
     vocab: Mapping[str, int],
 ) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a tokenizer.json, and those that its tokenizer_config.json adds.
+    """Return the added tokens of a tokenizer.json and of its tokenizer_config.json.
 
-    transformers adds `config` in order of ids, and then special tokens for `named`; tokenizers
-    gives them the id in `vocab`, or the next free one. For a token in both files the flags of
-    `config` count. Raises VocabularyError for another id in `config`; UnsupportedError if the files
-    disagree on whether a token is special or normalized, because tokenizers keeps both versions
-    then.
+    `listed` are the tokens of the tokenizer.json, `config` the result of `config_tokens`, `named`
+    the result of `named_tokens`. Like transformers, add the tokens of `config` in order of ids, and
+    then special tokens for `named`. As in tokenizers, a new token gets its id in `vocab`, or else
+    the next free id. For a token in both files the flags of `config` count. Raises VocabularyError
+    if `config` gives a token any other id. Raises UnsupportedError if the files disagree on whether
+    a token is special or normalized, because tokenizers then keeps both versions of the token.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)
