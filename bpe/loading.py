@@ -1,4 +1,4 @@
-"""Define load, which returns the Tokenizer of vocabulary files, or of a local name."""
+"""Define `load`, which returns the Tokenizer of a vocabulary, given by its files or its name."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ def load(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
+    """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
 
-    The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
-    vocab.json with its merges.txt (give one path, or both in a tuple), a tekken.json of Mistral, a
-    minbpe .model, a GGUF file (only its metadata is read), or a .pretok file, which
-    `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json, a
-    vocab.json with its merges.txt, or a tekken.json; a
-    tokenizer_config.json in the folder adds tokens to the first two. A string that
-    is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
-    $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
-    huggingface_hub, never on the network.
+    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face, a rank
+    file of tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
+    tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), or a .pretok
+    file, which `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json,
+    a vocab.json with its merges.txt, or a tekken.json. If the folder also holds a
+    tokenizer_config.json, `load` adds the tokens of this file to a tokenizer.json or vocab.json. A
+    string that is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for
+    names in $PRETOK_VOCAB_DIR, in the folder where `pretok fetch` puts files, and in the caches of
+    tiktoken and huggingface_hub, never on the network.
 
-    `preset` is the split. By default the file names it, or the name of a published file implies it.
-    `special_tokens` are the special tokens that the file does not list. By default they come from
-    a tokenizer_config.json in the folder of a vocab.json, or from the name of a published file.
-    `normalizer` is for files that cannot name one, such as GGUF. `cache_mb` bounds the caches, as
-    in `Tokenizer`.
+    `preset` is the split. By default it is the split that the file names, or the split of the
+    published vocabulary that the file holds. `special_tokens` maps the special tokens that the file
+    does not list to their ids. By default they come from a tokenizer_config.json in the folder of a
+    vocab.json, or from the published vocabulary. `normalizer` is for files that cannot name one,
+    such as GGUF. `backend` and `cache_mb` have the meaning of `Tokenizer`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,
@@ -128,7 +128,7 @@ def _is_path(name: str) -> bool:
 
 
 def _in_folder(path: Path) -> Source:
-    """Return the source of `path`; for a folder, of the file or files of the vocabulary in it."""
+    """Return the source of the file `path`, or of the vocabulary in the folder `path`."""
     if not path.is_dir():
         return Source(path)
     for files in (("tokenizer.json",), (VOCAB, MERGES), (TEKKEN,)):
@@ -145,9 +145,10 @@ def _in_folder(path: Path) -> Source:
 def _verify(
     expected: PublishedVocabulary | None, source: Source, is_needed: bool
 ) -> PublishedVocabulary | None:
-    """Return `expected` if `source` has one of its published files, else None.
+    """Return `expected` if `source` has the content of its published files, else None.
 
-    Raises PublishedMismatchError for other content if the split of `expected` `is_needed`.
+    If the content differs, and the split of `expected` is needed (`is_needed`), raises
+    PublishedMismatchError.
     """
     if expected is None:
         return None
@@ -170,6 +171,7 @@ def _choose_split(
     path: Path,
     backend: BackendName | None,
 ) -> Split:
+    """Return `preset` if the caller passed one, else the split of the file or vocabulary."""
     if preset is not None:
         return preset
     if spec.preset is not None and spec.unicode is not None:
@@ -204,7 +206,7 @@ def _check_special_tokens(special_tokens: Mapping[str, int] | None) -> None:
 
 
 def _join(listed: tuple[AddedToken, ...], extra: tuple[AddedToken, ...]) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a file and then the `extra` ones, each once."""
+    """Return `listed`, the added tokens of a file, and the tokens of `extra` that it lacks."""
     ids = {token.content: token.id for token in listed}
     for token in extra:
         if ids.get(token.content, token.id) != token.id:

@@ -52,25 +52,26 @@ class Tokenizer:
     memoryview. Bytes that are not valid UTF-8 are kept. Encoding takes O(n log n) time at worst,
     and linear time if the length of pre-tokens is limited.
 
-    `special` decides what a special token in the text becomes: with "raise" a SpecialTokenError,
-    with "text" ordinary text, with "allow" its id. With a set, special tokens in the set become
-    their ids, all other special tokens ordinary text. Added tokens that are not special always
-    become their ids.
+    `special` says what to do with a special token in the text. "raise" raises SpecialTokenError,
+    "text" encodes the token as ordinary text, "allow" as its id. If `special` is a set of special
+    tokens, the tokens in the set are encoded as their ids, all other special tokens as ordinary
+    text. Added tokens that are not special are always encoded as their ids.
 
-    `errors` is the codec error handler of the call's direction, as in `str.encode` and
-    `bytes.decode`. In encoding it applies to lone surrogates in a str: "replace" makes U+FFFD
-    (surrogate pairs are joined), "strict" raises UnicodeEncodeError, "surrogateescape" restores the
-    byte that Python's handler of this name escaped. In decoding it applies to invalid UTF-8, and is
-    any handler that Python knows.
+    `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
+    applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),
+    "strict" raises UnicodeEncodeError, "surrogateescape" restores the byte that Python's handler of
+    this name escaped. A call that decodes applies it to invalid UTF-8, and accepts any handler that
+    Python knows.
 
     `add_special_tokens` adds the ids that the vocabulary's file puts before and after a text.
-    `threads` bounds the threads of the native backend, for one long text or many texts. By default
-    it is one, or for more than a megabyte the number of processors. The result does not depend on
-    `threads`. A long call stops on an interrupt.
+    `threads` bounds the threads of the native backend, for one long text or many texts. The default
+    is one thread, or the number of processors for more than a megabyte of text. The result does not
+    depend on `threads`. A long call stops on an interrupt.
 
-    The native backend keeps caches between calls. `cache_mb` bounds the caches of all threads
-    together, in MB of 2^20 bytes; 0 keeps no cache between calls. A running call may use another
-    0.25 MB. `trim` frees the caches.
+    `backend` is "native" (C++) or "python"; None chooses $PRETOK_BACKEND, else "native" if it was
+    built. The native backend keeps caches between calls. `cache_mb` bounds the caches of all
+    threads together, in MB of 2^20 bytes; 0 keeps no cache between calls. A running call may use
+    another 0.25 MB. `trim` frees the caches. The properties explain the other arguments.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class Tokenizer:
             self._cache_limit,
         )
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        # The decorator fast_call of the methods below finds these attributes by name.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         special = {token.id for token in self._added_tokens if token.special}
         token_bytes = partial(_token_bytes_by_id, vocabulary, self._added_bytes)
@@ -236,7 +238,7 @@ class Tokenizer:
         ]
 
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
-        """Return the ids of bytes as one pre-token, without the pre-tokenizer.
+        """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
 
         Raises UnknownTokenError for a byte that has no token.
 
@@ -291,7 +293,7 @@ class Tokenizer:
         return self.decode_bytes((id,))
 
     def token_id(self, token: Text) -> int:
-        """Return the id of a token: an added token by its text, any other by its bytes or text.
+        """Return the id of `token`: the text of an added token, or the bytes or text of another.
 
         Raises UnknownTokenError if no token matches.
 
@@ -331,7 +333,7 @@ class Tokenizer:
     def merges(self) -> tuple[tuple[bytes, bytes], ...]:
         """The pairs of tokens that merge, in order of rank; recovered from ranks if necessary.
 
-        The recovery takes seconds for a large vocabulary without the native backend.
+        In the Python backend the recovery takes seconds for a large vocabulary.
         """
         tokens = self._vocabulary.token_bytes
         return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
@@ -396,10 +398,10 @@ class Tokenizer:
         return self._pipeline.backend.cache_bytes
 
     def trim(self) -> None:
-        """Free the memory that only makes later calls faster, except memory of running calls.
+        """Free the caches and other memory that only makes later calls faster.
 
-        Return the memory to the system if malloc can. Results do not change; later calls fill the
-        caches again.
+        Memory that running calls use stays. The freed memory goes back to the system if malloc can
+        return it. Results do not change; later calls fill the caches again.
         """
         forget(self, "_token_bytes_by_id", "merges", "merge_ids")
         self._vocabulary.trim()
@@ -445,6 +447,7 @@ class Tokenizer:
         return f"<Tokenizer {name}{self.vocab_size} ids, split {split}, {self._backend_name}>"
 
     def _key(self) -> tuple[object, ...]:
+        """Return the parts that are equal in equal tokenizers."""
         return (
             self._vocabulary,
             self._pre_tokenizer,
@@ -476,6 +479,7 @@ class Tokenizer:
 
 
 def _token_bytes_by_id(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
+    """Return the bytes of each token by its id, added tokens included."""
     return {**vocabulary.token_bytes, **added}
 
 
