@@ -1,8 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
-An id is unstable if more text after the end may change it. As in tiktoken, only the ids of the last
-pre-token count as unstable, although more text may change earlier ids too. If the last pre-token is
-white space, the white space before it is unstable too.
+An id is unstable if more text after the end may change it. Exactly as in tiktoken, even where this
+is imprecise, only the ids of the last pre-token count as unstable. If the last pre-token is white
+space, the white space before it is unstable too.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ intended differences are:
   In tiktoken a hash decides which one counts.
 - Each byte needs a token, ids are below 2**24, a special token is not empty, and its id differs
   from the ids of ordinary tokens. Any other vocabulary raises VocabularyError (a ValueError);
-  tiktoken accepts it, and may panic or hang later.
+  tiktoken may accept it, and panic or hang later.
 - Calls that make tiktoken panic raise ValueError.
 - `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer

@@ -38,10 +38,10 @@ def build(
 ) -> Vocabulary:
     """Return the vocabulary of `vocab`, which maps texts to ids, and `merges`.
 
-    Entries of `added` tokens are omitted unless a merge names them. Entries with an id in `loose`
-    are omitted unless a merge names them or they are ASCII bytes. `ignore_merges` is explained in
-    Vocabulary. Raises VocabularyError, and
-    UnsupportedError if an entry and another token have the same bytes.
+    Entries that are only `added` tokens are omitted (see `_drop_added`). Entries with an id in
+    `loose` are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
+    `ignore_merges`. Raises VocabularyError, and UnsupportedError if an entry with a character that
+    stands for no byte has the bytes of another token.
     """
     if backend() == "native":
         from pretok import _core
@@ -164,7 +164,7 @@ def _drop_added(
     added: Sequence[AddedToken],
     ignore_merges: bool,
 ) -> None:
-    """Remove the entries of `tokens` that are only added tokens."""
+    """Remove the entries of `tokens` that are only added tokens: no merge names them."""
     merged: set[int] | None = None
     for token in added:
         if ids.get(token.content) != token.id or len(tokens.get(token.id, b"")) < 2:
