@@ -26,8 +26,8 @@ Ranges = tuple[tuple[int, int], ...]
 Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
 """The segments and the refused token of a text.
 
-A segment is (start, end, id), with the id None for text. A special token is refused if the policy
-is "raise": (content, position), or None if no token is refused.
+A segment is (start, end, id); the id of plain text is None. The refused token is the first special
+token if the policy is "raise", as (content, position); None if there is none.
 """
 
 

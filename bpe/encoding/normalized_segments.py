@@ -69,8 +69,8 @@ class NormalizedSegment:
         except SpecialTokenError as error:
             raise self._located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
-        # Indexes of the first and the last code point of each token. A token that is only the
-        # prefix space has no code point, so clamp its indexes.
+        # `first` and `last` are the indexes of the first and the last code point of each token. A
+        # token that is only the prefix space may have no code point, so clamp them.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self._start + self._byte_offsets(origins[first, 0])

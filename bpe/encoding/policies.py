@@ -12,7 +12,9 @@ from bpe.errors import shortened
 from bpe.types import Special, Treatment
 
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
-"""All added tokens, only those searched before normalization ("exact"), or only those after it."""
+"""The tokens that a search finds: all, or only those that are found before normalization ("exact")
+or after it ("normalized").
+"""
 
 _Phases: TypeAlias = dict[Phase, AddedTokenSearch]
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)

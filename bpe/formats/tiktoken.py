@@ -106,7 +106,7 @@ def _parse_plain(data: bytes) -> dict[int, bytes] | None:
 
 
 def _parse_lines(data: bytes) -> dict[int, bytes]:
-    """Return the tokens by rank; slow, but accepts other programs' files, and errors name a line."""
+    """Return the tokens by rank, also of files by other programs; errors name the line."""
     ranks: dict[int, bytes] = {}
     lines: dict[int, int] = {}
     seen: dict[bytes, int] = {}

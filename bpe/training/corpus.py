@@ -30,7 +30,7 @@ LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.up
 """Only a str that ends with one of them can be the name of a file of texts."""
 MAX_NAME_LENGTH = 4096
 TEXT_OVERHEAD = 64
-"""The estimated bytes of a text besides its characters; they bound the number of empty texts."""
+"""The estimated bytes of a text besides its characters; they limit batches of empty texts."""
 
 
 class FileTexts(list[StrOrBytes]):

@@ -157,6 +157,7 @@ class Trainer:
         return True
 
     def _load(self, word: bytes, count: int) -> None:
+        """Append `word` to the slots, and count its pairs."""
         start = len(self._symbols)
         self._symbols += [self._known[bytes([byte])] for byte in word]
         self._symbols.append(BETWEEN)
@@ -166,6 +167,7 @@ class Trainer:
             self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:
+        """Count `pair`, which is new at `place`, in a word of count `count`."""
         self._pairs.setdefault(pair, _PairCount()).count += count
         self._new_places.setdefault(pair, []).append(place)
 
@@ -191,6 +193,7 @@ class Trainer:
         return -self._pairs[bucket.pair].count, order, index
 
     def _first_place(self, bucket: _Bucket) -> int:
+        """Return the first place that still holds the pair; skip the places before it."""
         # A pair that is gone from a place never returns to it.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
