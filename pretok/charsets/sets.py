@@ -27,8 +27,8 @@ class CharSet:
 
     `segments` holds ascending pairs (first code point, mask of its atoms in the set). The first
     segment starts at 0, and adjacent masks differ. Sets built from equal names compare equal. A set
-    built from code points may differ from an equivalent set built from classes, and may not be
-    recognized as disjoint from other sets.
+    built by `code_points` may compare unequal to a set of the same code points built from names,
+    and `&` may not find it disjoint from other sets.
 
     >>> LETTER & ~LETTER == NOTHING
     True
@@ -62,7 +62,7 @@ class CharSet:
 
 
 def union(sets: Iterable[CharSet]) -> CharSet:
-    """Return the union of `sets`, in time n log n in their segments.
+    """Return the union of `sets`, in time O(n log n) for n segments in all sets.
 
     >>> union([code_points("a"), code_points("b-d")]) == code_points("a-d")
     True
@@ -71,7 +71,7 @@ def union(sets: Iterable[CharSet]) -> CharSet:
 
 
 def intersection(sets: Iterable[CharSet]) -> CharSet:
-    """Return the intersection of `sets`, in time n log n in their segments."""
+    """Return the intersection of `sets`, in time O(n log n) for n segments in all sets."""
     return _reduced(and_, list(sets), ANY)
 
 
@@ -79,7 +79,7 @@ _Operation = Callable[[int, int], int]
 
 
 def _reduced(operation: _Operation, sets: list[CharSet], empty_result: CharSet) -> CharSet:
-    # Combining pairs copies each segment once in each of log n rounds.
+    # Each round combines the sets in pairs and copies each segment once; there are log n rounds.
     while len(sets) > 1:
         unpaired = sets[-1:] if len(sets) % 2 else []
         pairs = zip(sets[::2], sets[1::2], strict=False)
