@@ -118,7 +118,7 @@ def rule_json(rule: Rule | None) -> str:
 
 
 def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
-    """Yield the text of one JSON array; each of `parts` is JSON of several items, or empty."""
+    """Yield a JSON array in pieces; each of `parts` is the JSON of joined items, or empty."""
     prefix = "["
     for part in parts:
         if part:
