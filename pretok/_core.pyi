@@ -114,7 +114,10 @@ class FastCallMethod:
 def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the joined tokens of a rank file, their lengths and ranks; None: see bpe.formats."""
+    """Return the joined tokens of a rank file, their lengths and their ranks.
+
+    Returns None for a file that only the Python reader in bpe.formats.tiktoken can read or reject.
+    """
 
 def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
@@ -163,7 +166,10 @@ class Trainer:
     def first_merges(self) -> NDArray[np.uint32]: ...
 
 def set_task_size(size: int) -> int:
-    """Set the bytes of a task, for tests; 0 restores the default. Returns the old size."""
+    """Set the bytes of text in one task of a thread, for tests; 0 restores the default.
+
+    Returns the old number.
+    """
 
 def gather(
     iterator: Iterator[object],
@@ -174,4 +180,5 @@ def gather(
 ) -> tuple[list[str | bytes], list[object], bool]:
     """bpe.training.corpus.gather in C++, with the same results."""
 
-def safe_cut(machine: Machine, text: bytes) -> int: ...
+def safe_cut(machine: Machine, text: bytes) -> int:
+    """Return the last known offset where a cut of `text` does not change its pre-tokens, or 0."""

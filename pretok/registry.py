@@ -18,6 +18,7 @@ _by_name: dict[str, Preset] = {}  # by name and by alias
 _installed: Installed | None = None
 _loading = threading.RLock()
 _pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
+"""By (name of the preset, Unicode version, requested backend)."""
 
 
 def presets() -> tuple[Preset, ...]:

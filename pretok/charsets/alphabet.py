@@ -14,7 +14,7 @@ from pretok.errors import DefinitionError
 from pretok.unicode.atoms import ATOMS
 
 END = 31
-"""Class of the sentinel after the text. No mask has the bit 31, so every run stops there."""
+"""Class of the sentinel after the text. No mask has bit 31, so every run stops there."""
 NO_MASK = 0
 
 

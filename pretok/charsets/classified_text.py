@@ -83,8 +83,8 @@ class Text:
         """Record that the match depends on later text, and return UNDECIDED.
 
         The match stays undecided while fewer than `limit` code points are appended and all their
-        classes are in `mask`. With more text, the rule finds the end of the match from the text
-        from `restart` on alone. If `restart` is 0, the rule needs the whole match again.
+        classes are in `mask`. When more text is known, the rule needs only the text from `restart`
+        on to find the end of the match. If `restart` is 0, it needs the whole match again.
         """
         self.pending_mask = mask
         self.pending_limit = limit

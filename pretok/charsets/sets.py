@@ -232,8 +232,8 @@ WORD = (
     | _ALPHABETIC_SYMBOLS
     | _JOINERS
 )
-# `\w` and `\b` of Oniguruma, the engine of tokenizers: without joiners, but with the numbers in
-# Latin-1.
+# The set of `\w` and `\b` in Oniguruma, the engine of tokenizers. Unlike WORD, it has no joiners,
+# but the numbers of Latin-1.
 ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
 # char::is_numeric of Rust, at Unicode 17.0.
 HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))

@@ -61,7 +61,8 @@ class Escaper:
         firsts, atoms = table(self._version)
         codes = np.fromiter(map(ord, set(text) - {BREAK}), np.int64)
         of_codes = atoms[np.searchsorted(firsts, codes, side="right") - 1]
-        # Backslashes first and breaks last: other escapes contain backslashes, but no breaks.
+        # Replace backslashes first, because the other escapes contain backslashes. Replace BREAK
+        # last, because a line break in `text` must be escaped before.
         escapes = {ord("\\"): "\\\\"}
         escapes |= {code: escape(code) for code in codes[ESCAPED[of_codes]].tolist()}
         escapes[ord(BREAK)] = "\n"

@@ -25,7 +25,7 @@ from pretok.stage import MAX_RULES, MAX_STAGES, Stage
 from pretok.unicode.atoms import ATOMS
 
 MAX_CELLS = 300_000
-"""Limit of the masks of a stage times the ranges of code points of its alphabet."""
+"""Maximum number of masks of a stage times number of code point ranges of its alphabet."""
 _WORDS_PER_RANGE = 1 + -(-len(ATOMS) // 4)
 
 

@@ -96,6 +96,7 @@ def stages_of_json() -> Iterator[Stage]:
 KnownPattern = tuple[str, Engine, str]
 """The name of a preset, its engine, and the pattern of one of its stages."""
 _patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+"""All presets, and the result of `known_patterns` for them."""
 
 
 def known_patterns() -> tuple[KnownPattern, ...]:

@@ -16,7 +16,7 @@ class Phrase(Rule):
     r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words joined by a `joint`.
 
     A word begins with a member of `start` and continues with members of `start` and `rest`. One
-    code point of `joint` may stand between two words, and one of `lead` before the first. Raises
+    member of `joint` stands between two words; one member of `lead` may precede the first. Raises
     DefinitionError if `lead` and `start` share members, or if `joint` shares members with `start`
     or `rest`.
 

@@ -16,7 +16,7 @@ from pretok.preset import Preset
 
 
 class TiktokenEngine(Engine):
-    """tiktoken with every substring of the texts as a token, so ids show pre-tokens."""
+    """tiktoken with every substring of the texts as a token, so each pre-token has one id."""
 
     name = _module_name = "tiktoken"
     _reads_like = ("tiktoken",)
