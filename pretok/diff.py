@@ -10,10 +10,11 @@ from pretok.pre_tokenizer import PreTokenizer, Step
 
 
 class Region(NamedTuple):
-    """A part of a text, from code point `start` to `end`, without a common boundary inside.
+    """The text between two adjacent common boundaries of two splits that differ in between.
 
-    `first_count` and `second_count` are its numbers of pre-tokens in both splits. `first` and
-    `second` are these pre-tokens, up to the `keep` argument of the Diff.
+    The text is the half-open span from `start` to `end`, in code points. `first` and `second` hold
+    its pre-tokens in the first and in the second split, but at most `keep` of each (see Diff).
+    `first_count` and `second_count` are the numbers of all its pre-tokens in each split.
     """
 
     start: int
@@ -29,8 +30,9 @@ class Diff:
 
     `chunks` are parts of the text, all str or all bytes, cut anywhere; iteration reads them. A
     region keeps only the first `keep` pre-tokens of each split, so memory does not grow with the
-    length of a region. `first_count`, `second_count` and `region_count` cover the text read so
-    far. Pre-tokens that differ only in their rule are equal. Takes linear time. Raises ValueError
+    length of a region. `first_count` and `second_count` are the numbers of pre-tokens in the text
+    read so far, and `region_count` is the number of regions. Pre-tokens that differ only in their
+    rule are equal. Takes linear time. Raises ValueError
     for a preset that drops parts of a text.
 
     >>> import pretok
@@ -118,7 +120,7 @@ class _Part:
 
 
 def _ends(tokenizer: PreTokenizer, chunks: Iterable[str | bytes]) -> Iterator[tuple[int, str, int]]:
-    """Yield each pre-token as (end, text, index of its rule)."""
+    """Yield (end, text, rule index) of each pre-token; `end` is in code points of all chunks."""
     stream = tokenizer.stream()
     end = 0
     for chunk in chain(chunks, [None]):

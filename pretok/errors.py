@@ -17,6 +17,9 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
 def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str] = repr) -> str:
     """Return show(value) for a message; show only both ends of a long value. Never raises.
 
+    `most` is the maximum number of characters or bytes of a text that is shown in full. The result
+    of `show` is shown in full up to four times as many characters.
+
     >>> shortened("a" * 1000, 8)
     "'aaaa'...'aaaa' (1,000 characters)"
     """
@@ -96,12 +99,12 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
 
 class UnknownPatternError(PretokError, ValueError):
-    """No preset is equivalent to this pattern in this engine, and it compiles to no rules.
+    """No preset is equivalent to `pattern` in `engine`, and `pattern` does not compile to rules.
 
-    `nearest` names the preset with the most similar pattern. `difference` compares the two
-    patterns line by line, one alternative a line. `construct` is the part of the pattern that no
-    rules match exactly, `position` its index, and `reason` says why; they are "" and -1 for a
-    pattern that could not be read.
+    `nearest` names the preset with the most similar pattern. `difference` compares this similar
+    pattern with `pattern`, one alternative per line. `construct` is the part of `pattern` that no
+    rules match exactly, `position` is its index in `pattern`, and `reason` says why no rules match
+    it. If the parser rejects `pattern`, `construct` and `reason` are "", and `position` is -1.
     """
 
     def __init__(
@@ -131,7 +134,7 @@ class UnknownPatternError(PretokError, ValueError):
 class UnsupportedPreTokenizerError(PretokError, ValueError):
     """A pre_tokenizer of a tokenizer.json is malformed or not supported.
 
-    `path` is the location in the JSON.
+    `path` is the JSON path of the part with the problem, or the path of a file without valid JSON.
     """
 
     def __init__(self, path: str, problem: str) -> None:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from pretok.errors import UnreadableFileError, short_path
 
 MIN_READ = 1 << 16
+"""Bytes that one read requests at least, unless the limit is smaller."""
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
@@ -27,7 +28,7 @@ _FILE_TYPES = (
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Make every OSError name `path`, shortened if very long."""
+    """Make each OSError raised in the context name `path`, which is shortened if very long."""
     try:
         yield
     except OSError as error:
@@ -40,8 +41,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading, unbuffered.
 
-    Never wait for the writer of a pipe. Never open a device, because opening may change it. Raises
-    UnreadableFileError for anything but a regular file; OSError.
+    Does not wait for the writer of a pipe. Does not open a device, because opening a device may
+    change its state. Raises UnreadableFileError if `path` is not a regular file, and OSError.
     """
     with naming(path):
         if "\0" in os.fspath(path):
@@ -55,8 +56,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read(path: Path, limit: int) -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes.
 
-    Reads at most one byte more, even if the file grows. Raises UnreadableFileError
-    for a larger file, and for anything but a regular one; OSError.
+    Reads at most `limit` + 1 bytes, even if the file grows meanwhile. Raises UnreadableFileError if
+    the file is larger than `limit` or not a regular file, and OSError.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -80,7 +81,7 @@ def read(path: Path, limit: int) -> bytes:
 
 
 def file_type(mode: int) -> str:
-    """Return the type of a file with this mode, in words; the file is not a regular file."""
+    """Return in words the type of a file that is not regular; `mode` is its st_mode."""
     return next((name for is_type, name in _FILE_TYPES if is_type(mode)), "not a regular file")
 
 

@@ -14,10 +14,11 @@ from pretok.unicode import check_version
 
 _lock = threading.Lock()
 _presets: dict[str, Preset] = {}
-_by_name: dict[str, Preset] = {}
+_by_name: dict[str, Preset] = {}  # by name and by alias
 _installed: Installed | None = None
 _loading = threading.RLock()
 _pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
+"""By (name of the preset, Unicode version, requested backend)."""
 
 
 def presets() -> tuple[Preset, ...]:
@@ -39,7 +40,7 @@ def registered() -> tuple[Preset, ...]:
 def find(name: str) -> Preset:
     """Return the preset of this name or alias.
 
-    Raises UnknownPresetError with near matches, DuplicatePresetError.
+    Raises UnknownPresetError, which lists near matches, or DuplicatePresetError.
     """
     try:
         known = _by_name.get(name)
@@ -58,7 +59,8 @@ def find(name: str) -> Preset:
 
 def _installed_presets() -> Installed:
     global _installed
-    # Reentrant: a module that is being loaded may look up presets; it sees no installed ones yet.
+    # The lock is reentrant, because the module of an entry point may look up presets while it is
+    # loaded. Such a look-up sees no presets of installed packages.
     with _loading:
         if _installed is None:
             _installed = Installed({}, {})

@@ -27,7 +27,8 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-# Sets with parts of the atoms above. The last two have no name in any regex dialect.
+# The regexes of sets that are not unions of the sets above, because they contain only some code
+# points of an atom. The last two sets have no regex.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
@@ -37,7 +38,7 @@ UNBRACKETED = frozenset(
 
 
 def set_name(chars: CharSet) -> str:
-    """Return a Python expression for `chars` in names of pretok.
+    """Return a Python expression for `chars`, made of names in pretok.charsets.
 
     >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
     '~(LETTER | NUMBER | NEWLINE)'
@@ -87,6 +88,7 @@ def _expressions(parts: _Parts) -> list[str]:
 
 
 def _positive(parts: _Parts | None) -> str:
+    """Return a regex for one code point of `parts`; "" for None and for no parts."""
     if parts is None or parts == ([], []):
         return ""
     names = parts.names
@@ -100,6 +102,7 @@ def _positive(parts: _Parts | None) -> str:
 
 
 def _negative(parts: _Parts | None) -> str:
+    """Return a regex for one code point outside `parts`; "" if there is none."""
     if parts is None or parts == ([], []):
         return ""
     if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
@@ -108,19 +111,21 @@ def _negative(parts: _Parts | None) -> str:
 
 
 def _items(parts: _Parts) -> list[str]:
+    """Return the regexes of the names and ranges of `parts`, as in a bracketed class."""
     first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
     ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
     return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
 
 
 def _regex_parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars`; None if a part has no regex."""
     parts = _parts(chars)
     has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
     return parts if has_regex else None
 
 
 def _parts(chars: CharSet) -> _Parts | None:
-    """Return the parts of `chars`; None if it is not a union of names and ranges."""
+    """Return the parts of `chars`; None if it is not a union of named sets and ranges."""
     parts = _plain_parts(chars)
     for name in MEASURED:
         named: CharSet = getattr(sets, name)
@@ -131,6 +136,7 @@ def _parts(chars: CharSet) -> _Parts | None:
 
 
 def _plain_parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars` with names of REGEX only; None if there are none."""
     common = reduce(and_, (mask for _, mask in chars.segments))
     remaining, names = common, []
     for name in REGEX:

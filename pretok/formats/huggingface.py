@@ -35,6 +35,7 @@ JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
 MAX_DEPTH = 100
+"""Maximum nesting of Sequences."""
 MAX_PARTS = 256
 """Limit of the parts of a pre_tokenizer, nested parts included; published ones have up to ten."""
 
@@ -47,10 +48,11 @@ def from_huggingface(
     r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
 
     `source` is the file or its folder, the parsed JSON object, or only its pre_tokenizer object.
-    Accepts any combination of blocks and of patterns that `pretok.from_pattern` accepts. The result
-    has the known preset with the same split, or else a new preset of the stages. `unicode` and
-    `backend` are as in `pretok.get`. Raises OSError, and UnsupportedPreTokenizerError with the JSON
-    path of a part that is malformed, prepends a space, or has a pattern that does not compile.
+    Accepts any combination of blocks of `pretok.pre_tokenizers`, and of Splits by a pattern that
+    `pretok.from_pattern` accepts. The result has the known preset with the same split, or
+    else a new preset of the stages. `unicode` and `backend` are as in `pretok.get`. Raises OSError,
+    and UnsupportedPreTokenizerError with the JSON path of a part that is malformed, prepends a
+    space, or has a pattern that does not compile.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -72,7 +74,7 @@ class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
     `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
-    `compiled` has the JSON paths of the patterns that no preset has.
+    `compiled` has the JSON paths of the compiled patterns, which no preset has.
     """
 
     stages: tuple[Stage, ...]
@@ -264,7 +266,10 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Return the preset stage that the parts from index `at` spell, and their number."""
+    """Return the stage of a preset whose JSON is the parts from index `at` on, and their number.
+
+    Returns None if no stage has these parts.
+    """
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)
         if known == [part for part, _ in parts[at : at + len(known)]]:
@@ -285,8 +290,8 @@ def _block(part: dict[str, Any], path: str) -> Block:
 
 
 def _split(part: dict[str, Any], path: str, compiled: list[str]) -> Stage:
-    """Return the stage of a Split by a regex; add the path of the regex to `compiled` if it is."""
-    # A Split by a literal validates the fields other than the pattern.
+    """Return the stage of a Split by a regex; add the path of a compiled regex to `compiled`."""
+    # Parse the Split with a literal in place of the regex, to validate the other fields.
     literal = _block({**part, "pattern": {"String": "x"}}, path).stages()[0]
     pattern = part["pattern"]
     if list(pattern) != ["Regex"] or not isinstance(pattern["Regex"], str):
@@ -310,4 +315,5 @@ def _compiled(pattern: str, literal: Stage) -> Stage:
 
 
 def _object(value: object) -> dict[str, Any]:
+    """Return `value` if it is a dict, else an empty dict."""
     return value if isinstance(value, dict) else {}

@@ -9,7 +9,7 @@ ENGINE_SPECIFIC = frozenset(
 )
 """Constructs that fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
 CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
-"""Constructs that `regex` reads as literal characters in its default version 0."""
+"""Constructs that `regex` reads as literal characters in its default mode, VERSION0."""
 
 
 def constructs(pattern: str) -> set[str]:

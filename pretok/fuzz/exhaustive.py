@@ -13,7 +13,7 @@ from pretok.unicode import CODE_POINTS
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
 """The main preset of each family. Tests try longer strings for these presets."""
 MAX_STRINGS = {True: 2_000_000, False: 40_000}
-"""Maximum number of strings of one length, for CORE_NAMES (True) and other presets."""
+"""Maximum strings of one length, for presets in CORE_NAMES (True) and for others (False)."""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:

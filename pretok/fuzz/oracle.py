@@ -17,6 +17,7 @@ Ask = Callable[[str], list[Span]]
 WINDOW = 24
 """Initial size of the window in which tiktoken's split is determined; it doubles as needed."""
 MAX_WINDOW = 400
+"""Maximum size of the window, in code points."""
 
 
 def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
@@ -69,7 +70,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         parts = [text[start:end] for start, end in bounds]
         # The tokens are all pre-tokens of `ours`, and each pair of adjacent pre-tokens joined. If
         # tiktoken joins two pre-tokens, the result has a joined token. If tiktoken cuts a
-        # pre-token, its token is missing.
+        # pre-token, the token of this pre-token is missing.
         joined = {left + right for left, right in pairwise(parts)}
         encoded = tokens({*parts, *joined}, text)
         expected = [part.encode() for part in parts]
@@ -102,7 +103,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
 
 
 def _spans(tokens: list[bytes], text: str) -> list[Span]:
-    """Return the spans of `tokens`, whole characters, in `text`, which may have gaps."""
+    """Return the spans of `tokens`, each whole characters, in `text`; gaps may lie between them."""
     spans = []
     end = 0
     for token in tokens:
@@ -113,6 +114,7 @@ def _spans(tokens: list[bytes], text: str) -> list[Span]:
 
 
 def _call(library: Engine, ask: Callable[[], Any]) -> Any:
+    """Return `ask()`; raise EngineError for an exception or a Rust panic of `library`."""
     try:
         return ask()
     except BaseException as error:

@@ -25,15 +25,15 @@ from pretok.stage import MAX_RULES, MAX_STAGES, Stage
 from pretok.unicode.atoms import ATOMS
 
 MAX_CELLS = 300_000
-"""Limit of the masks of a stage times the ranges of code points of its alphabet."""
+"""Maximum number of masks of a stage times number of code point ranges of its alphabet."""
 _WORDS_PER_RANGE = 1 + -(-len(ATOMS) // 4)
 
 
 def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
     """Return stages that `serialize_stages` writes as `words`; raises DefinitionError.
 
-    A set that the serialized form does not have, such as members of a lead that the body takes
-    anyway, is not in the result either. Both match the same.
+    The serialized form omits members of sets that cannot affect a match, such as members of a lead
+    that are also in the body. So the restored stages omit them too, and split the same.
 
     >>> from pretok.charsets.sets import LETTER
     >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
@@ -61,7 +61,7 @@ class _Words:
         return len(self._words) - self._at
 
     def next(self, limit: int = 1 << 32) -> int:
-        """Return a word, which is less than `limit`."""
+        """Return the next word; raise IndexError unless it is less than `limit`."""
         word = self._words[self._at]
         if word >= limit:
             raise IndexError
@@ -69,29 +69,31 @@ class _Words:
         return word
 
     def part(self, sets: Callable[[int], CharSet] | None = None) -> _Words:
-        """Return the next words, after their number."""
+        """Read a number of words, and return a reader of this many next words."""
         size = self.next(self.left)
         self._at += size
         return _Words(self._words[self._at - size : self._at], sets)
 
     def chars(self) -> CharSet:
-        """Return the set of a mask."""
+        """Read a mask, and return its set."""
         if self._sets is None:
             raise IndexError
         return self._sets(self.next())
 
     def lead(self) -> CharSet | None:
-        """Return the set of a mask; None if it is empty."""
+        """Read a mask, and return its set; None if the set is empty."""
         return self.chars() or None
 
     def limit(self) -> int | None:
-        """Return a maximum; None for 0."""
+        """Read a maximum, and return it; None for 0, which is no limit."""
         return self.next() or None
 
     def text(self) -> str:
+        """Read a number of code points, and return the text of this many next words."""
         return "".join(map(chr, self._take(self.next())))
 
     def texts(self) -> list[str]:
+        """Read a number of texts, and return the texts."""
         return [self.text() for _ in range(self.next(self.left))]
 
     def _take(self, size: int) -> Sequence[int]:

@@ -25,7 +25,8 @@ class Stream:
 
     `feed` returns the pre-tokens that no later text can change, and holds back the rest of the
     text: at most the last pre-token and a look-ahead after it. `finish` returns the pre-tokens of
-    the rest. A gap (text that no rule matched) comes together with the match after it.
+    the text held back. A gap (text that no rule matched) is returned by the same call as the match
+    after it.
 
     Chunks are all str or all bytes. Bytes hold UTF-8, and a chunk may end inside a sequence. An
     invalid byte becomes the lone surrogate U+DC00 + byte, as Python's "surrogateescape" makes it.
@@ -38,7 +39,7 @@ class Stream:
     """
 
     def __init__(self, backends: Sequence[Backend], stages: Sequence[Stage]) -> None:
-        """Combine `backends`, one for each of `stages`, which ignores the behavior of the stage."""
+        """Combine `backends`, one for each of `stages`; each ignores the behavior of its stage."""
         self._stages: list[_StageStream] = []
         before = 0
         for backend, stage in zip(backends, stages, strict=True):
@@ -88,6 +89,7 @@ class Stream:
             raise ValueError("the stream is finished; get another with stream()")
 
     def _chars(self, chunk: Text) -> str:
+        """Return `chunk` as a str; an incomplete UTF-8 sequence at its end is kept for later."""
         self._check_open()
         chunk = as_str_or_bytes(chunk)
         chunk_type = str if isinstance(chunk, str) else bytes
@@ -105,6 +107,7 @@ class Stream:
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
+        """Return the result of `feed_spans` for `chars`; `last` tells that the text ends there."""
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)
         for stage in self._stages:

@@ -1,4 +1,4 @@
-"""Turn runs before an assertion into rules: Spaces at the end of a run, and Groups.
+"""Turn parts that an assertion follows into one rule: Spaces or Groups.
 
 `pretok.patterns.compile` states the lemmas that these functions rely on, by number.
 """
@@ -53,14 +53,14 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
 
 
 def refuse_misplaced(look: Look) -> NoReturn:
-    """Refuse an assertion that no rule has in its place."""
+    """Raise Refusal for an assertion at a place where no rule has an assertion."""
     if isinstance(look.node, EngineSpecific):
         raise Refusal(look, "it may depend on the text before the match, or stops backtracking")
     raise Refusal(look, "a rule looks ahead only at the end of its match")
 
 
 def _newline_of(chars: CharSet) -> CharSet:
-    """Return a set within `chars` for a Spaces rule that does not depend on it."""
+    """Return a subset of `chars`, for a Spaces rule whose matches do not depend on `newline`."""
     return chars if NEWLINE - chars else NEWLINE
 
 
@@ -106,5 +106,6 @@ def _repeated_size(node: Node, chars: CharSet) -> int | None:
 
 
 def _only(sequence: tuple[Node, ...]) -> CharSet | None:
+    """Return the set of a sequence that is one set; None for other sequences."""
     node = sequence[0] if len(sequence) == 1 else None
     return node.chars if isinstance(node, Chars) and not node.properties else None

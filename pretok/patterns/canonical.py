@@ -55,8 +55,8 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 class Part(NamedTuple):
     """An alternative of a pattern: its text, its sequences, and their canonical form.
 
-    `sequences` is None if the parser rejects the text. Joining a LiteralSet with the following one
-    changes the form.
+    `sequences` is None if the parser rejects `text`. `form` is the canonical form of this part
+    alone; `joined` also joins the LiteralSets of adjacent parts.
     """
 
     text: str
@@ -150,7 +150,7 @@ def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
     unreachable: set[str] = set()
     is_prefix_free = True
     # Sorting puts each text after its prefixes. This stack holds the prefixes of the current text,
-    # each with the smallest position up to there.
+    # each with the smallest position of the prefix itself and of the prefixes below it.
     prefixes: list[tuple[str, int]] = []
     for text in sorted(positions):
         while prefixes and not text.startswith(prefixes[-1][0]):
@@ -197,13 +197,14 @@ class _Canonicalizer:
 
     def _words_of(self, sequence: Sequence) -> tuple[str, ...] | None:
         """Return the texts that `sequence` can match, in order; None above MAX_LITERALS."""
-        # Each enclosing group needs the words of a nested sequence again.
+        # Cache the words, because each enclosing group asks again for those of a nested sequence.
         key = id(sequence)
         if key not in self._words:
             self._words[key] = self._product(sequence)
         return self._words[key]
 
     def _product(self, sequence: Sequence) -> tuple[str, ...] | None:
+        """Return what `_words_of` caches."""
         parts: list[list[str]] = []
         size = 1
         for node in sequence:
@@ -267,7 +268,7 @@ def _unwrapped(node: Node) -> list[Node]:
 
 
 def _is_counted_run(node: Node) -> TypeGuard[Repeat]:
-    """Return whether `(node)+` is `x+`, where `node` is `x{1,n}`."""
+    """Return whether `node` is a greedy `x{1,n}` of one set `x`, so that `(?:node)+` is `x+`."""
     if not isinstance(node, Repeat) or not isinstance(node.node, Chars):
         return False
     return node.low == 1 and node.mode == "greedy"
@@ -297,7 +298,7 @@ def _fixed_count(node: Node) -> tuple[Chars, int] | None:
 
 
 def _drop_possessives(nodes: list[Node], last: bool) -> None:
-    """Make possessive nodes greedy where backtracking could never help."""
+    """Make each possessive node in `nodes` greedy if giving code points back could never help."""
     # The first sets of all nodes up to the next required node; None if one is unknown.
     ahead: tuple[CharSet, ...] | None = ()
     is_open = True  # No required node follows.
@@ -331,7 +332,7 @@ def _drop_possessive(
 
 
 def _drop_final_repeat(previous: Node, node: Node) -> Node:
-    r"""Return `x` for a last node `x+` if `previous` also takes `x`.
+    r"""Return `x` for a last node `x+` if `previous` is a greedy run that also takes `x`.
 
     For example, `\s*[\r\n]+` becomes `\s*[\r\n]`.
     """

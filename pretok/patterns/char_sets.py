@@ -56,7 +56,8 @@ OTHER_PROPERTIES = (
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
 """Other properties with equal members in both engines, as test_parser.py checks."""
-# Oniguruma has two tables for \w. Only the one outside of classes has the numbers of Latin-1.
+# The keys are an engine, and whether \w is within a class. Oniguruma has two tables for \w: only
+# the table for \w outside of classes has the numbers of Latin-1.
 WORDS: dict[tuple[Engine, bool], CharSet] = {
     ("hf", False): ONIGURUMA_WORD,
     ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),

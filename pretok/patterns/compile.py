@@ -4,46 +4,55 @@ An engine searches a pattern from left to right. At each position it tries the a
 order, and each alternative along its paths in order of preference; the first path that succeeds is
 the match. The machine does the same with rules in place of alternatives. So the split is equal if,
 at every position, the rules and the alternatives that they stand for have the same first match.
-Reading a pattern (`parser`) leaves nothing that looks at the text before the match, so that the
-first match depends on the text from the position on, and no alternative matches the empty text.
+Patterns that look at the text before a match are refused, so the first match depends only on the
+text from the position on. Alternatives that can match the empty text are refused too.
 
-1. *One alternative, one rule.* If rule i finds the first match of alternative i, or none when that
-   has none, then trying the rules in order finds the first match of the pattern: nothing follows an
-   alternative, so the search never returns to one that matched.
+In the lemmas, X, Y, Z and W are parts of a pattern. All other capital letters in patterns are sets.
+
+1. *One alternative, one rule.* Let rule i find the first match of alternative i, or none if
+   alternative i has none. Then trying the rules in order finds the first match of the pattern:
+   nothing follows an alternative, so an engine never backtracks into an alternative that matched.
 2. *Distribution.* If X always takes the same number of code points, `X(?:Y|Z)W` is `XYW|XZW`: X
-   has one path, so the paths of both have the same order. Likewise `XS?W` is `XSW|XW` and `XS*W` is
-   `XS+W|XW`; with a lazy mark the second comes first.
-3. *Lazy runs.* With nothing required after it, `S{n,m}?` takes n code points, because the rest
-   matches at once. If its set is disjoint from all sets up to the first required one, the rest
-   fails before a member of S, so that it takes what a greedy run takes.
-4. *No giving back.* Call a path greedy if each part takes as many code points as it can. It is the
-   first path; so it is the first match unless it fails. Suppose it fails, and an earlier part gives
-   back a member c of its set S. Then one of the parts up to the next required one must match c. If
-   S is disjoint from all of their sets, none does, so that no other path succeeds either. Parts
-   after the last required one cannot fail. A possessive part gives nothing back by definition. The
-   one exception is `A?S+`: if A takes a member of S and `S+` fails after it, S takes it instead,
-   and the match is what S takes alone. Run is the greedy path of `lead?body{n,m}tail*`.
-5. *Ends of runs.* Let a run of S have L members from the position on. `S{n,m}(?!S')`, where S' is
-   the complement of S, takes min(m, L) if the text ends with the run, else min(m, L - 1), if that
-   is n or more: before the end of the run a member of S follows, which is allowed; at the end
-   none. That is Spaces(ALL_BUT_LAST). `S+\z` and `S++(?!S')` match whole runs that end the text:
-   Spaces(END_OF_TEXT). After `S+` an assertion that allows all of S' and the end always holds.
-6. *Last line break.* In `S*N` and `S*N+` for N within S, `S*` takes the run and gives back up to
-   the last member of N in it. N takes that one, and `N+` no more, for it is the last:
-   Spaces(LAST_NEWLINE).
-7. *Groups.* In `B{n,k}(?=(?:B{k})*(?!B))` the assertion holds after i members of a run of L if k
-   divides L - i. Exactly one i of 1 to k does. `\b` in place of `(?!B)`, for B within `\w`, holds
-   at the end of the run unless a member of `\w` follows, and nowhere within it.
-8. *Phrases.* In `A?(?:ST*(?:JST*)*)+`, for J disjoint from S and T, everything after the first S is
-   optional, so that the greedy path is the match by lemma 4. It is the loop of Phrase.
-9. *Cased words.* In `A?U*L+|A?U+L*` the first alternative takes a run of U and a run of L after it.
-   Without the latter it gives back up to the last member of L in the run, and takes that; if there
-   is none, the second takes the run. That is CasedWord. `A?S+` with a suffix is CasedWord with S as
-   both sets. No set has an apostrophe, so a suffix is tried at the end of a run only.
+   has one path, so an engine tries the paths of both patterns in the same order. Likewise `XS?W` is
+   `XSW|XW`, and `XS*W` is `XS+W|XW`. For a lazy quantifier, the two alternatives change places.
+3. *Lazy runs.* If no required part follows `S{n,m}?`, it takes n code points, because the parts
+   after it then match at once. Otherwise, let S be disjoint from the sets of the following parts,
+   up to and including the first required part. Then these parts fail where a member of S follows,
+   so the lazy run takes what a greedy run takes.
+4. *No giving back.* Call a path greedy if each part takes as many code points as it can. An engine
+   tries the greedy path first, so the greedy path is the match unless it fails. Suppose it fails,
+   and a part with the set S gives back a code point c. Then one of the following parts, up to and
+   including the next required part, must match c. If S is disjoint from the sets of all these
+   parts, none of them matches c, so every other path fails too. Parts after the last required part
+   cannot fail. A possessive part gives nothing back by definition. The one exception is `A?S+`: if
+   A takes a member of S and `S+` then fails, S takes this member instead, and the match is what
+   `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
+5. *Ends of runs.* Let a run of S have L members from the position on, and let S' be the complement
+   of S. `S{n,m}(?!S')` takes min(m, L) code points if the text ends with the run, and otherwise
+   min(m, L - 1); it fails if this number is less than n. The reason: the assertion holds within the
+   run, where a member of S follows, and at the end of the text, but not where a member of S'
+   follows the run. Spaces(ALL_BUT_LAST) matches the same. `S+\z` and `S++(?!S')` match a whole run
+   at the end of the text, as Spaces(END_OF_TEXT) does. After `S+`, an assertion that allows the end
+   of the text and all members of S' always holds.
+6. *Last line break.* Let N be a subset of S. In `S*N` and `S*N+`, `S*` takes the run of S, and then
+   gives code points back up to and including the last member of N in the run. N takes this member.
+   `N+` takes no more, because no member of N follows. Spaces(LAST_NEWLINE) matches the same.
+7. *Groups.* In `B{n,k}(?=(?:B{k})*(?!B))`, the assertion holds after i members of a run of L
+   members if k divides L - i. This is true for exactly one i from 1 to k. If B is a subset of `\w`,
+   a `\b` in place of `(?!B)` holds nowhere within the run; it holds at the end of the run unless a
+   member of `\w` follows. Groups matches the same.
+8. *Phrases.* Let J be disjoint from S and T. In `A?(?:ST*(?:JST*)*)+`, everything after the first S
+   is optional, so by lemma 4 the greedy path is the match. The loop of Phrase follows this path.
+9. *Cased words.* In `A?U*L+|A?U+L*`, the first alternative takes a run of U, and then a run of L.
+   If no member of L follows the run of U, `U*` gives code points back up to and including the last
+   member of L in the run, which `L+` takes. If the run of U has no member of L, the second
+   alternative takes the whole run. CasedWord matches the same. `A?S+` with a suffix is CasedWord
+   with S as both sets. No set contains the apostrophe, so a suffix begins only at the end of a run.
 
-Sets are exact: `CharSet` decides "disjoint" and "subset" for every version of Unicode, and errs on
-the side of overlap. Whatever fits no lemma is refused. tests/pretok/patterns/test_compile.py
-compares all strings over the classes of the compiled rules with the live engines.
+`CharSet` decides for all Unicode versions at once whether sets are disjoint, and whether a set is a
+subset; if in doubt, it reports an overlap. Patterns that fit no lemma are refused.
+tests/pretok/patterns/test_compile.py compares the compiled rules with the installed engines, on all
+strings over the classes of the rules.
 """
 
 from __future__ import annotations
@@ -78,16 +87,16 @@ from pretok.rules import (
 from pretok.stage import MAX_RULES, Stage
 
 MAX_WORK = 20_000
-"""Limit of the items of all alternatives, those included that distribution makes."""
+"""Maximum items of all alternatives, including the alternatives that distribution makes."""
 MAX_CELLS = 50_000
-"""Limit of the sets times the ranges of code points that rules have in total."""
+"""Maximum number of sets times number of code point ranges, over all rules."""
 
 
 class NotCompiledError(ValueError):
     """No rules match exactly what a pattern matches.
 
-    `construct` is the part of the pattern that they cannot match, `position` its index, and
-    `reason` why not.
+    `construct` is the part of the pattern that no rules match, `position` is its index in the
+    pattern, and `reason` says why no rules match it.
     """
 
     def __init__(self, construct: str, position: int, reason: str) -> None:
@@ -100,8 +109,8 @@ class NotCompiledError(ValueError):
 def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
     r"""Return rules that match what `engine` matches with `pattern`.
 
-    Raises NotCompiledError, or UnreadablePatternError for a pattern that is not understood. Take
-    time about linear in the pattern, which has MAX_PATTERN_LENGTH code points at most.
+    Raises NotCompiledError, or UnreadablePatternError for a pattern that the parser rejects. Takes
+    about linear time. A pattern may have at most MAX_PATTERN_LENGTH code points.
 
     >>> compile_pattern(r"\p{L}+|\d{2}|.", "hf")
     (Run(LETTER), Run(DIGIT, at_most=2, at_least=2), Run(~code_points('\n'), at_most=1))
@@ -116,6 +125,7 @@ def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
 def _compiled(
     pattern: str, engine: Engine
 ) -> tuple[Rule, ...] | NotCompiledError | UnreadablePatternError:
+    """Return the rules of `pattern`, or the error to raise, so that both are cached."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return UnreadablePatternError(f"the pattern has {len(pattern):,} characters")
     try:
@@ -135,6 +145,7 @@ def compile_stage(
 ) -> Stage:
     """Return a stage that splits as `engine` does with `pattern`; raises as `compile_pattern`."""
     rules = compile_pattern(pattern, engine)
+    # If no text is a gap, removing the gaps is the same as keeping all parts.
     has_gaps = bool(~union(map(_always_matched, rules)))
     if behavior == "isolated" or ((behavior, invert) == ("removed", True) and not has_gaps):
         return Stage(rules, pattern)
@@ -142,7 +153,7 @@ def compile_stage(
 
 
 def _always_matched(rule: Rule) -> CharSet:
-    """Return a set such that `rule` matches wherever a member of it stands."""
+    """Return a set of code points at each of which `rule` matches, whatever text follows."""
     if isinstance(rule, Run) and rule.at_least == 1 and not rule.lead_required:
         return rule.body
     if isinstance(rule, CasedWord):
@@ -204,13 +215,14 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
 
 
 def _reachable(items: Items) -> Items | None:
-    """Return `items` without parts of an empty set; None if they never match."""
+    """Return `items` without parts of an empty set; None if `items` never match."""
     if any(isinstance(item, Part) and item.low and not item.chars for item in items):
         return None
     return tuple(item for item in items if not isinstance(item, Part) or item.chars)
 
 
 def _may_be_empty(items: Items) -> bool:
+    """Return whether `items` may match the empty text."""
     return all(
         not item.low
         if isinstance(item, (Part, Loop))
@@ -220,7 +232,7 @@ def _may_be_empty(items: Items) -> bool:
 
 
 def _distributed(items: Items) -> list[Items] | None:
-    """Return the alternatives that `items` are by lemma 2; None if it does not apply."""
+    """Return the alternatives into which lemma 2 splits `items`; None if it does not apply."""
     for number, item in enumerate(items):
         before, after = items[:number], items[number + 1 :]
         if isinstance(item, Part) and item.is_fixed:
@@ -237,7 +249,7 @@ def _distributed(items: Items) -> list[Items] | None:
 def _after(rules: list[Rule], rule: Rule) -> Rule:
     r"""Return `rule`, or Spaces(ALL) for `\s` after `\s+(?!\S)`.
 
-    Where the latter fails, the run has one code point.
+    If `\s+(?!\S)` has failed, one white-space code point is left, so `\s` and `\s+` match alike.
     """
     is_space = isinstance(rule, Spaces) and rule.through is ALL and rule.at_least == 1
     return Spaces(ALL) if is_space and Spaces(ALL_BUT_LAST) in rules else rule
@@ -246,7 +258,8 @@ def _after(rules: list[Rule], rule: Rule) -> Rule:
 def _with_common_sets(rules: list[Rule]) -> list[Rule]:
     """Return `rules` with the same sets in all Spaces rules, as a stage requires.
 
-    Only LAST_NEWLINE depends on `newline`. Spaces(ALL) is a Run of white space.
+    Only Spaces(LAST_NEWLINE) depends on `newline`, so the other Spaces rules can take any subset of
+    `space`. A Spaces(ALL) with another `space` becomes a Run, which matches the same.
     """
     own = [rule for rule in rules if isinstance(rule, Spaces) and rule.through is not ALL]
     spaces = {rule.space for rule in own} or {WHITE_SPACE}
@@ -267,7 +280,7 @@ def _with_common_sets(rules: list[Rule]) -> list[Rule]:
 
 
 def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
-    """Return `rules` if they make a stage."""
+    """Return `rules` if they make a valid stage; else raise Refusal at `first`."""
     sets = {chars for rule in rules for chars in rule.sets()}
     starts = {start for chars in sets for start, _ in chars.segments}
     if len(sets) * len(starts) > MAX_CELLS:
@@ -281,7 +294,7 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
 
 
 def _span(items: Iterable[Part | Choice | Loop | object]) -> Part:
-    """Return the place of `items` in the pattern; its start if there are none."""
+    """Return a Part with the span of `items` in the pattern; 0 to 0 if there are none."""
     ordered = list(items)
     if not ordered:
         return Part(0, 0, NEWLINE)

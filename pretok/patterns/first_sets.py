@@ -8,7 +8,7 @@ from pretok.patterns.ast import Alternatives, Chars, Group, LiteralSet, Node, Re
 
 def matches_everywhere(alternatives: Alternatives) -> bool:
     """Return whether one of `alternatives` provably matches at every position of any text."""
-    # Engines advance differently after an empty match.
+    # All alternatives must consume text: engines advance differently after an empty match.
     consumes = all(any(map(_consumes, sequence)) for sequence in alternatives)
     return consumes and not ~_guaranteed_first_set(alternatives)
 

@@ -35,9 +35,9 @@ from pretok.patterns.ast import (
 from pretok.patterns.terms import Term
 
 MAX_ITEMS = 20_000
-"""Limit of the items of one pattern, copies included."""
+"""Maximum items of one pattern, including the copies made for `(?:X){n}`."""
 MAX_COPIES = 8
-"""Limit of n in `(?:X){n}` for an X other than a set."""
+"""Maximum n in `(?:X){n}`, if X is not one set."""
 Mode = Literal["greedy", "lazy", "possessive"]
 
 
@@ -53,7 +53,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """`chars{low,high}`; `high` None is no limit."""
+    """`chars{low,high}` from `start` to `end` of the pattern; no limit if `high` is None."""
 
     start: int = field(compare=False)
     end: int = field(compare=False)
@@ -70,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Choice:
-    """The first of `alternatives` with which the pattern matches; the last may be empty."""
+    """The first of `alternatives` with which the pattern matches; one of them may be empty."""
 
     start: int = field(compare=False)
     end: int = field(compare=False)
@@ -91,8 +91,8 @@ class Loop:
 class Look:
     """An assertion about the text after the match, or an anchor.
 
-    It holds before the code points `allowed`, and at the end of the text if `at_end`. `allowed` is
-    None if the assertion is about more than one code point.
+    The assertion holds before each code point of `allowed`, and also at the end of the text if
+    `at_end` is true. `allowed` is None if the assertion is about more than one code point.
     """
 
     start: int = field(compare=False)
@@ -105,7 +105,7 @@ class Look:
 Item = Part | Choice | Loop | Look
 Items = tuple[Item, ...]
 
-# These have the same members in every version of Unicode that pretok has.
+# These properties have the same members in every version of Unicode that pretok has.
 _TITLE = UPPER & code_points(
     *("\u01c5", "\u01c8", "\u01cb", "\u01f2", "\u1fbc", "\u1fcc", "\u1ffc"),
     *((0x1F88, 0x1F8F), (0x1F98, 0x1F9F), (0x1FA8, 0x1FAF)),
@@ -134,6 +134,7 @@ class ItemMaker:
         items: list[Item] = []
         for term in terms:
             for item in self._of_node(term.node, term):
+                # An assertion about one code point restricts the part of one code point after it.
                 previous = items[-1] if items else None
                 if (
                     isinstance(previous, Look)
@@ -216,21 +217,21 @@ def _is_choice(items: Items) -> bool:
 
 
 def _one(items: Items) -> CharSet | None:
-    """Return the set of which `items` take one code point; None if they are something else."""
+    """Return S if `items` take exactly one code point, of the set S; else None."""
     item = items[0] if len(items) == 1 else None
     is_one = isinstance(item, Part) and item.low == item.high == 1
     return item.chars if isinstance(item, Part) and is_one else None
 
 
 def _run(items: Items) -> CharSet | None:
-    """Return the set of which `items` take 1 to n code points; None if they are something else."""
+    """Return S if `items` are a greedy run `S{1,n}` of one set; else None."""
     item = items[0] if len(items) == 1 else None
     is_run = isinstance(item, Part) and item.low == 1 and item.mode == "greedy"
     return item.chars if isinstance(item, Part) and is_run else None
 
 
 def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
-    """Return `(?:part){low,high}` as one part; None if it is not one."""
+    """Return `(?:part){low,high}` as one part; None if one part cannot express it."""
     if part.low == part.high == 1:
         return replace(part, low=low, high=high, mode=mode)
     if low == high == 1 and mode == "greedy":
@@ -256,7 +257,7 @@ def _set_of(chars: Chars, term: Term) -> CharSet:
 
 
 def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
-    """Return what the assertion `node` allows after it, as `Look` holds it."""
+    """Return the fields `allowed` and `at_end` of the Look for the assertion `node`."""
     unresolved = None, False
     if not isinstance(node, Lookahead):
         return _of_anchor(node) or unresolved
@@ -275,6 +276,7 @@ def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
 
 
 def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
+    """Return `allowed` and `at_end` of an end anchor; None for other nodes."""
     if isinstance(node, EndAnchor):
         return (code_points("\n") if node.scope == "line" else NOTHING), True
     is_end = isinstance(node, EngineSpecific) and node.text == "\\z"
@@ -282,6 +284,7 @@ def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
 
 
 def _first_of(node: Node, term: Term) -> tuple[CharSet, bool] | None:
+    """Return `allowed` and `at_end` of a look-ahead for one code point; None for other nodes."""
     while isinstance(node, Repeat) and node.low == 1:
         node = node.node
     if isinstance(node, Group) and all(len(each) == 1 for each in node.alternatives):

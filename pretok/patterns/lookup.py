@@ -2,8 +2,8 @@ r"""Find the preset of a published pattern, and write a preset's pattern for ano
 
 No regex is compiled. parser.py reads a pattern by the grammar of its engine, and canonical.py
 reduces it to a canonical form, which is then compared. For example, `\p{N}{1,3}+` matches at most
-three digits in fancy-regex ("tiktoken") but any number in Oniguruma ("hf"), so only the former
-equals `\p{N}{1,3}`.
+three digits in fancy-regex ("tiktoken"), but any number of digits in Oniguruma ("hf"). So it equals
+`\p{N}{1,3}` only in fancy-regex.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def find_stage(
 ) -> Stage | None:
     """Return a stage that splits as `engine` does with `pattern`.
 
-    The stage has the rules of a preset's stage; None if no preset has an equivalent pattern.
+    The stage has the rules of a stage of a preset. Returns None if no preset has an equivalent
+    pattern.
     """
     wanted = _alternatives(pattern, engine)
     return _first(
@@ -95,6 +96,7 @@ def stages_of_json() -> Iterator[Stage]:
 KnownPattern = tuple[str, Engine, str]
 """The name of a preset, its engine, and the pattern of one of its stages."""
 _patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+"""All presets, and the result of `known_patterns` for them."""
 
 
 def known_patterns() -> tuple[KnownPattern, ...]:
@@ -134,7 +136,10 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
 
 
 def stage_pattern_for(stage: Stage, source_engine: Engine, engine: Engine) -> str | None:
-    """Return a pattern that matches in `engine` as the pattern of `stage` in `source_engine`."""
+    """Return a pattern that matches in `engine` what `stage.pattern` matches in `source_engine`.
+
+    Returns None if no such pattern is known.
+    """
     if source_engine == engine or not stage.pattern:
         return stage.pattern or None
     written = "|".join(map(_drop_possessive, texts_of(stage.pattern)))

@@ -1,9 +1,9 @@
 r"""Parse a pattern by the grammar of one engine. Nothing is compiled.
 
 The parser knows the few constructs of published patterns. A construct whose meaning depends on the
-engine, or was not compared, becomes an `EngineSpecific`, which never equals a construct of another
-engine. The parser rejects constructs that change the meaning of the pattern around them, such as
-`(?x)`.
+engine, or was not compared between engines, becomes an `EngineSpecific`, which never equals a
+construct of another engine. The parser rejects constructs that change the meaning of the pattern
+around them, such as `(?x)`.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def read(pattern: str, engine: Engine) -> Alternatives:
 
 
 def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
-    """Parse `pattern` by the grammar of each engine; None for an engine that rejects it.
+    """Parse `pattern` by the grammar of each engine; None for a grammar that rejects `pattern`.
 
-    The values are the same object if the meaning does not depend on the engine.
+    If the meaning of `pattern` does not depend on the engine, all values are the same object.
     """
     by_engine: dict[Engine, Alternatives | None] = {}
     for engine in ENGINES:
@@ -138,6 +138,8 @@ _MODES: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessiv
 
 
 class _Reader:
+    """A recursive-descent parser of one pattern by the grammar of one engine."""
+
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
         self._engine_unmarked = engine
@@ -148,6 +150,7 @@ class _Reader:
 
     @property
     def _engine(self) -> Engine:
+        """The engine. Reading this property marks the meaning as dependent on the engine."""
         self.depends_on_engine = True
         return self._engine_unmarked
 
@@ -353,6 +356,7 @@ class _Reader:
         return ord(first), ord(last)
 
     def _peek(self, after: int = 0) -> str:
+        """Return the character `after` characters ahead, without reading it; "" at the end."""
         return self._text[self._at + after : self._at + after + 1]
 
     def _next(self) -> str:
@@ -363,6 +367,7 @@ class _Reader:
         return char
 
     def _take(self, text: str) -> bool:
+        """Read `text` if it comes next; return whether it did."""
         if not self._text.startswith(text, self._at):
             return False
         self._at += len(text)

@@ -26,7 +26,7 @@ from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
 
 MIN_SIMILARITY = 0.7
-"""Minimum likeness, of 2, from which on the error shows the nearest pattern."""
+"""The error shows the nearest pattern if its likeness, which is 2 at most, is above this number."""
 MAX_COMPARED_ALTERNATIVES = 256
 """Maximum alternatives of a pattern that the error compares with known patterns."""
 MAX_CONSTRUCT = 60
@@ -88,9 +88,9 @@ def from_gguf_pre(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    It splits as the model's original tokenizer does. With variant="llama.cpp" it splits as
-    llama.cpp does, where the two differ. `unicode` and `backend` are as in `pretok.get`. Raises
-    UnknownPresetError, which lists near matches.
+    It splits as the model's original tokenizer does. If llama.cpp splits differently,
+    variant="llama.cpp" selects the split of llama.cpp. `unicode` and `backend` are as in
+    `pretok.get`. Raises UnknownPresetError, which lists near matches.
 
     >>> from_gguf_pre("llama-bpe").preset.name
     'llama3'
@@ -156,8 +156,9 @@ def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
 def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine) -> str:
     r"""Return a line-by-line difference of the alternatives of two patterns; "" if none.
 
-    Lines with "-" are only in `known`, lines with "+" only in `pattern`. A caret below a "+" line
-    shows the first difference. Equivalent spellings of an alternative count as equal.
+    `known_engine` reads `known`, and `engine` reads `pattern`. Lines with "-" are only in `known`,
+    lines with "+" only in `pattern`. A caret below a "+" line shows the first difference.
+    Equivalent spellings of an alternative count as equal.
 
     >>> print(difference_of(r"\p{L}+|\p{N}{1,3}|\s+", "hf", r"\p{L}++|\p{N}{1,2}|\s+", "hf"))
       \p{L}++
@@ -186,10 +187,11 @@ def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine
 
 
 _Unit = tuple[str, Hashable]
-"""The text of an alternative, or of a run of literal alternatives; and a key for comparison."""
+"""(text, key) of an alternative, or of adjacent literal ones; equivalent units have equal keys."""
 
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
+    """Return the units of `pattern` in order; adjacent literal alternatives are one unit."""
     units: list[_Unit] = []
     run: list[Part] = []
 
@@ -277,6 +279,7 @@ def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     units = _units(pattern, engine)
     known = known_patterns()
     likeness = _likeness(known).of(map(_key, units), _text_of(units))
+    # Of equally similar patterns, prefer one that is written for `engine`.
     likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
     most_similar = int(likeness.argmax())
     return known[most_similar] if likeness[most_similar] > MIN_SIMILARITY else None

@@ -23,7 +23,7 @@ def rule_of_runs(parts: list[Part]) -> Rule:
 
 
 def _simplified(parts: list[Part]) -> list[Part]:
-    """Return `parts` without lazy marks (lemma 3), runs of one set joined; checks lemma 4."""
+    """Return `parts` made greedy (lemma 3), adjacent parts of one set joined; raises Refusal."""
     found: list[Part] = []
     for part in reversed(parts):
         if part.mode == "lazy" and not part.is_fixed:
@@ -52,7 +52,7 @@ def _joined(one: Part, other: Part) -> Part:
 
 
 def _needed(parts: Sequence[Part]) -> list[CharSet] | None:
-    """Return the sets up to that of the first required part; None if no part is required."""
+    """Return the sets of `parts` up to the first required part; None if none is required."""
     found: list[CharSet] = []
     for part in parts:
         found.append(part.chars)
@@ -105,7 +105,7 @@ def _enclosed(parts: list[Part]) -> Rule | None:
 
 
 def _text(parts: Sequence[Part]) -> str:
-    """Return the only text that `parts` match; "" if there are several."""
+    """Return the only text that `parts` match; "" if there are several, or if it is too long."""
     found = ""
     for part in parts:
         char = members(part.chars, max_members=1)
@@ -116,7 +116,7 @@ def _text(parts: Sequence[Part]) -> str:
 
 
 def _run(parts: list[Part]) -> Rule:
-    """Return the Run for `lead?body{n,m}tail*`, each part but the body optional (lemma 4)."""
+    """Return the Run for `lead?body{n,m}tail*` (lemma 4); lead and tail may be missing."""
     lead: Part | None = None
     first = parts[0]
     if len(parts) > 1 and first.high == 1 and (first.low == 0 or parts[1].low):

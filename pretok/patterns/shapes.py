@@ -15,7 +15,7 @@ from pretok.preset import Engine
 from pretok.rules import Rule
 
 MAX_PARTS = 64
-"""Limit of the parts of one sequence that is not a text; a rule has three."""
+"""Maximum parts of an alternative that is not a literal text; a rule has at most three."""
 
 
 def rule_of(items: Items, engine: Engine) -> Rule:

@@ -41,7 +41,7 @@ def _spelt(chars: CharSet) -> CharSet:
 
 
 def short_regex(chars: CharSet) -> str:
-    """Return the regex of `chars`, its first 40 characters, or the first member if it has none."""
+    """Return the regex of `chars`, cut after 40 characters; without a regex, its first member."""
     text = set_regex(chars)
     if "CharSet(" in text:
         first = next(start for start, mask in chars.segments if mask)

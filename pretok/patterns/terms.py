@@ -10,7 +10,7 @@ _OPENINGS = ("(?:", "(?i:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(")
 
 
 class Term(NamedTuple):
-    """A node of a pattern with its span in the text; `inner` has the alternatives of a group."""
+    """A node of a pattern, its span in the text, and the terms in each alternative of a group."""
 
     node: Node
     start: int
@@ -31,6 +31,8 @@ def terms_of(pattern: str, alternatives: Alternatives) -> tuple[tuple[Term, ...]
 
 
 class _Scanner:
+    """Reads the text of a pattern in step with the nodes that the parser made of it."""
+
     def __init__(self, pattern: str) -> None:
         self._text = pattern
         self._at = 0
@@ -45,7 +47,7 @@ class _Scanner:
     def _term(self, node: Node) -> Term:
         start = self._at
         inner: tuple[tuple[Term, ...], ...] = ()
-        what = node
+        what = node  # without its quantifiers
         while isinstance(what, Repeat):
             what = what.node
         if isinstance(what, (Group, Lookahead)):
@@ -59,6 +61,7 @@ class _Scanner:
         return Term(node, start, self._at, inner)
 
     def _opening(self) -> int:
+        """Return the length of the opening of a group, such as "(?:", at the current position."""
         return len(next(each for each in _OPENINGS if self._text.startswith(each, self._at)))
 
     def _skip_one(self) -> None:

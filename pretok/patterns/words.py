@@ -17,11 +17,11 @@ from pretok.rules import FOLD, CasedWord, Contraction, Literal, Phrase, Rule
 from pretok.rules.base import MAX_LITERAL
 
 MAX_TEXTS = 256
-"""Limit of the texts that one alternative stands for, if they become a Literal."""
+"""Maximum texts of one alternative that becomes a part of a Literal."""
 
 
 def cased_word(first: Items, second: Items) -> Rule | None:
-    """Return the CasedWord that two neighboring alternatives spell; None if they spell none."""
+    """Return the CasedWord that matches what `first|second` matches; None if none does."""
     lead, word, suffix = _around_word(first)
     other_lead, other_word, other_suffix = _around_word(second)
     if len(word) != 2 or len(other_word) != 2 or (lead, suffix) != (other_lead, other_suffix):
@@ -43,7 +43,7 @@ def cased_word(first: Items, second: Items) -> Rule | None:
 
 
 def word_with_suffix(items: Items) -> Rule | None:
-    """Return the CasedWord of one set with a contraction; None if `items` spell none."""
+    """Return the CasedWord for a run of one set and a contraction; None for other `items`."""
     lead, word, suffix = _around_word(items)
     contraction = contraction_of(suffix)
     if contraction is None or len(word) != 1 or not _may_lead(lead, word[0].chars):
@@ -56,7 +56,7 @@ def word_with_suffix(items: Items) -> Rule | None:
 def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str, ...]]:
     """Return the optional lead, the parts after it, and the texts of the optional suffix.
 
-    Return no parts if `items` have another shape.
+    If `items` have another shape, the tuple of parts is empty.
     """
     suffix: tuple[str, ...] = ()
     if items and isinstance(items[-1], Choice):
@@ -74,11 +74,12 @@ def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str
 
 
 def _may_lead(lead: Part | None, word: CharSet) -> bool:
+    """Return whether a rule may have `lead` before a run of `word`; None is no lead."""
     return lead is None or lead.mode == "greedy" or not lead.chars & word
 
 
 def contraction_of(texts: Sequence[str]) -> Contraction | None:
-    """Return the Contraction that matches the first of `texts` found; None if there is none."""
+    """Return the Contraction that matches the first matching text of `texts`; None if none does."""
     suffixes = [text[1:] for text in texts]
     if not texts or not all(
         text[0] == "'" and suffix.isalpha() and len(suffix) <= MAX_LITERAL
@@ -88,7 +89,7 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
     folded = dict.fromkeys(suffix.translate(FOLD) for suffix in suffixes)
     if not all(suffix.isascii() for suffix in folded):
         return None
-    # Without a suffix that begins another one, the order does not matter.
+    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter.
     ordered = sorted(folded)
     is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
     if is_free and set(suffixes) == _of_any_case(folded, len(texts)):
@@ -97,7 +98,7 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
 
 
 def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
-    """Return the forms of `suffixes` that fold to them; an incomplete set if more than `most`."""
+    """Return all texts that fold to one of `suffixes`; an incomplete set if more than `most`."""
     forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
     for form, letter in FOLD.items():
         forms[chr(letter)] += chr(form)
@@ -110,7 +111,7 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
 
 
 def texts_of(items: Items) -> list[str] | None:
-    """Return the texts that `items` match, if they are few; None for a run of one set."""
+    """Return all texts that `items` match; None if they are too many, or for a run of one set."""
     choices: list[str] = []
     count = 1
     for item in items:
@@ -126,12 +127,12 @@ def texts_of(items: Items) -> list[str] | None:
 
 
 def literal_of(texts: Sequence[str]) -> Rule:
-    """Return the rule that matches the first of `texts` found."""
+    """Return the rule that matches the first matching text of `texts`."""
     return contraction_of(texts) or Literal(*texts)
 
 
 def phrase(items: Items) -> Rule | None:
-    """Return the Phrase that `items` spell (lemma 8); None if they spell none."""
+    """Return the Phrase that matches what `items` match (lemma 8); None if none does."""
     if not items or not isinstance(items[-1], Loop):
         return None
     loop = items[-1]
@@ -158,7 +159,7 @@ def phrase(items: Items) -> Rule | None:
 
 
 def _word(items: Items) -> tuple[CharSet, CharSet] | None:
-    """Return S and T of `S T*`, and S twice for `S+`."""
+    """Return the sets (S, T) of `S T*`, or (S, S) of `S+`; None for other `items`."""
     parts = [item for item in items if isinstance(item, Part) and item.mode == "greedy"]
     shapes = [(part.low, part.high) for part in parts]
     if len(parts) < len(items):

@@ -47,9 +47,10 @@ class Spaces(Rule):
       all but the last code point of a run of two or more.
     - ALL `\s+` matches the whole run.
 
-    ALL_BUT_LAST and ALL may have limits: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
-    `space` and `newline` replace the sets `\s` and `[\r\n]`; `space` must include `newline`. All
-    Spaces rules of a stage have the same sets.
+    ALL_BUT_LAST and ALL may have limits: with `at_least=4, at_most=4` they are `\s{4}(?!\S)` and
+    `\s{4}`. `at_most=None` is no limit. `space` and `newline` replace the sets `\s` and `[\r\n]`;
+    `space` must include `newline`. All Spaces rules of a stage must have the same `space` and the
+    same `newline`.
     """
 
     through: Through
@@ -105,8 +106,8 @@ class Spaces(Rule):
         through, at_most, at_least = self.through, self.at_most, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # All Spaces rules and all starts in the run share one scan; otherwise a rule that fails
-            # on a long run would take quadratic time.
+            # One scan of a run serves all Spaces rules at all positions of the run. Otherwise, a
+            # rule that fails at each position of a long run would take quadratic time.
             if start >= text.space_end:
                 text.space_end = text.members[space].find(OUT, start)
                 text.space_newline = text.members[newline].rfind(IN, start, text.space_end)
