@@ -27,7 +27,7 @@ struct Undecided {
   bool in_gap;          // whether the text just before `position` is in a gap
   int rule;             // GAP, or the rule whose unfinished match holds [position, restart)
   std::size_t restart;  // where run_from(rule) can continue the match
-  std::size_t min_more; // fewer additional code points, all in `classes`, decide nothing
+  std::size_t min_more; // if fewer code points follow, all in `classes`, they decide nothing
   Mask classes;
 };
 
