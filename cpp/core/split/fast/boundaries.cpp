@@ -150,7 +150,8 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   std::uint64_t boundaries = past & ~tails & spaces;
 
   // ALL_BUT_LAST: a boundary before the last code point of a run, unless this code point is a
-  // line break that LAST_NEWLINE takes. If the text ends with the run, the pair is unresolved.
+  // line break that LAST_NEWLINE takes. At the end of the buffer the run may continue in the
+  // next buffer, so the pair is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;

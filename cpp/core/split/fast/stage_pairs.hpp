@@ -76,8 +76,8 @@ private:
   Followers together_{};
   bool is_simple_ = true;
   std::vector<Mask> held_by_; // for each rule, the classes that its matches can hold
-  std::vector<Mask>
-      later_in_; // for each rule, the classes after the first code point of a match
+  // For each rule, the classes that its matches can hold after their first code point.
+  std::vector<Mask> later_in_;
   Mask held_ = 0;
   Mask gap_classes_ = 0; // classes that may be in a gap
   Mask space_ = 0;
