@@ -17,8 +17,8 @@ constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE;
 // fault.
 void prefer_huge_pages(void *data, std::size_t size);
 
-// Asks the system for huge pages for `size` bytes at `data`. Both must be multiples of the size
-// of a small page.
+// Asks the system for huge pages for `size` bytes at `data`. `data` and `size` must be
+// multiples of the size of a small page.
 //
 // This function and prefer_huge_pages do nothing if the environment has PRETOK_HUGE_PAGES=0, or
 // in a build with -DPRETOK_HUGE_PAGES=OFF. The environment is read once.

@@ -17,8 +17,8 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
-  // Starts in `lent`, memory for `capacity` ids that the caller owns. Only more ids need an
-  // allocation. The buffer never frees `lent`.
+  // Starts in `lent`, memory for `capacity` ids that the caller owns. More than `capacity` ids
+  // need an allocation. The buffer never frees `lent`.
   IdBuffer(std::uint32_t *lent, std::size_t capacity)
       : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }

@@ -69,8 +69,8 @@
 // of the tail is TAIL_PAIR. All rules share one set of tail classes, so the tail ends at the
 // first code point of another class. Only the rule of the pre-token says whether it has a tail.
 // This rule is known if no pair since the last boundary is unresolved. Boundaries::resolve
-// finds these boundaries. A pair that may extend a pre-token past its last line break or its
-// tail is UNRESOLVED.
+// finds the boundaries in white space. A pair that may extend a pre-token past its last line
+// break or its tail is UNRESOLVED.
 //
 // Several stages: StagePairs derives the relations above for each stage. If a stage has a
 // BOUNDARY between a and b, no piece of a later stage holds the pair, and the rules of later
@@ -83,9 +83,9 @@
 //                 past b. Later stages see two pieces. So the split from b on is that of a text
 //                 that begins with b, and the split before b depends on nothing after b. The
 //                 rules resume at BOUNDARY pairs, and safe_cut.hpp cuts there.
-//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
-//   The
-//                 earlier stage keeps its label across the boundary (Builder::continues).
+//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or
+//                 b. The earlier stage keeps its label across the boundary
+//                 (Builder::continues).
 //   a label       No stage has a boundary. The label stands for the labels of all stages, so it
 //                 changes if the label of any stage changes. It leaves out each stage whose
 //                 pairs are all BOUNDARY or together (StagePairs::is_simple).
