@@ -162,8 +162,8 @@ void sort_marks(std::vector<Item> &items) {
 }
 
 // Composes each code point with the last starter before it, if a composite exists and no kept
-// code point between the two blocks it. A kept code point blocks it if the combining class is
-// 0, or at least that of the later code point.
+// code point between the two blocks the composition. A kept code point blocks it if the
+// combining class of the kept one is 0, or not below that of the later code point.
 void compose(std::vector<Item> &items) {
   std::size_t kept = 0;               // number of items kept so far
   std::size_t starter = items.size(); // index of the last starter kept
@@ -263,7 +263,8 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
       continue;
     }
     std::size_t start = at;
-    bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0; // with a later mark
+    // Whether the last starter may compose with a later code point.
+    bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0;
     bool is_surely_nfc = (kind.flags & NOT_IN_NFC) == 0;
     if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
       // Every code point from `floor` to `at` is a stable starter, so the last one has an NFC
