@@ -21,7 +21,7 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Returns a mask of the first `count` bytes of a vector, or of all 64.
+// Returns a mask of the first min(count, 64) bytes of a vector.
 PRETOK_AVX512 inline __mmask64 first_64(std::size_t count) {
   return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
 }
@@ -34,6 +34,7 @@ PRETOK_AVX512 inline __m512i ascending_bytes() {
                          9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
 }
 
+// Return a mask of the bytes that are equal to `byte`, or less than `byte` as unsigned values.
 PRETOK_AVX512 inline __mmask64 equal(__m512i bytes, char byte) {
   return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
 }
@@ -41,8 +42,9 @@ PRETOK_AVX512 inline __mmask64 less(__m512i bytes, char byte) {
   return _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte));
 }
 
-// Returns whether any sequence with valid continuation bytes is overlong, a surrogate, or above
-// U+10FFFF. Byte i of `next` is the byte after byte i of `bytes`.
+// Returns whether any sequence of three or four bytes is overlong, a surrogate, or above
+// U+10FFFF. Every sequence must have its continuation bytes. Byte i of `next` is the byte after
+// byte i of `bytes`.
 PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i next) {
   const __mmask64 below_a0 = less(next, '\xA0');
   const __mmask64 below_90 = less(next, '\x90');
@@ -57,8 +59,8 @@ struct Utf8Block {
   __mmask64 three; // leads of sequences of at least three bytes
   __mmask64 four;  // leads of sequences of four bytes
 
-  // Sets the masks. Returns whether `bytes` begin with a code point and are well-formed. The
-  // last sequence may end in `more`, the 64 bytes after `bytes`.
+  // Sets the masks. Returns whether `bytes` is well-formed UTF-8 that begins with the start of
+  // a code point. Its last sequence may end in `more`, the 64 bytes after `bytes`.
   PRETOK_AVX512 bool read(__m512i bytes, __m512i more) {
     const __m512i tail_top = _mm512_set1_epi8('\xC0');
     tails = _mm512_cmplt_epi8_mask(bytes, tail_top);

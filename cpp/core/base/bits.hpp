@@ -1,4 +1,4 @@
-// Bit operations, byte order, and PRETOK_SSE2.
+// Bit operations, byte order, and PRETOK_SSE2, which is defined if the build may use SSE2.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +61,7 @@ struct WideProduct {
   std::uint64_t high;
 };
 
+// Returns a * b with all 128 bits.
 inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #if defined(__SIZEOF_INT128__)
   __extension__ using Wide = unsigned __int128;
@@ -77,8 +78,8 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Returns the exclusive or of both halves of the product. Each bit of the result depends on all
-// bits of `a` and `b`.
+// Returns the exclusive or of the two halves of the 128-bit product. Each bit of the result
+// depends on all bits of `a` and `b`.
 inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;

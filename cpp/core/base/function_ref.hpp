@@ -1,5 +1,5 @@
-// A reference to a function object. Code that takes one is compiled once, not once for each
-// type of function object.
+// A reference to a function object. A function with a FunctionRef parameter is compiled once,
+// not once for each type of function object.
 #pragma once
 
 #include <memory>

@@ -32,12 +32,14 @@ HashKey hash_key() noexcept;
 // Replaces the key of this process. Tests call it before they build tables.
 void set_hash_key(const HashKey &key) noexcept;
 
-// Hashes 128 bits. Each bit of the result depends on all of them. Both factors are secret. So
-// an attacker can neither make a factor 0 nor predict the difference of two products.
+// Hashes the 128 bits of `low` and `high`. Each bit of the hash depends on all of these bits.
+// Both factors of the product are secret. So an attacker can neither make a factor 0 nor
+// predict the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
   return mul_fold(low ^ key.one, high ^ key.two);
 }
 
+// Loads eight bytes in the byte order of the processor.
 inline std::uint64_t load_word(const std::uint8_t *from) {
   std::uint64_t word;
   std::memcpy(&word, from, sizeof word);
@@ -45,8 +47,8 @@ inline std::uint64_t load_word(const std::uint8_t *from) {
 }
 
 // Hashes `size` >= 16 bytes. Each step combines a block of 16 bytes with the state of the
-// blocks before it. The state is secret. Two unequal blocks change it by a secret difference,
-// so an attacker cannot choose later blocks that cancel the difference.
+// blocks before it. The state is secret. After two unequal blocks the states differ by a secret
+// amount, so an attacker cannot choose later blocks that make the states equal again.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
                                const HashKey &key) {
   constexpr std::size_t BLOCK = 16;
@@ -64,8 +66,8 @@ inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const Ha
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
-// 2^61 - 1. The modulus 2^64 would be unsafe: two Thue-Morse strings of 256 or more bytes
-// collide at most points.
+// 2^61 - 1. The modulus 2^64 would be unsafe: for most choices of the point, two Thue-Morse
+// strings of 256 or more bytes collide.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
@@ -73,7 +75,9 @@ public:
   explicit RollingHash(const HashKey &key)
       : key_(key), base_(hash_words(256, 1, key) % PRIME) {}
 
+  // Returns the point. The hash of a + b is hash(a) * base()^length(b) + hash(b).
   std::uint64_t base() const { return base_; }
+  // Returns the hash of a string of one byte.
   std::uint64_t of_byte(std::uint8_t byte) const { return hash_words(byte, 1, key_) % PRIME; }
 
   // Returns a * b + c modulo PRIME. All three are less than PRIME.

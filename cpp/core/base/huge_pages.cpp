@@ -33,8 +33,9 @@ void advise_huge_pages(void *data, std::size_t size) {
 void prefer_huge_pages(void *data, std::size_t size) {
   if (!fills_huge_pages(size))
     return;
-  // Advise all small pages of the block. realloc moves the pages of a block that is advised as
-  // a whole. It copies a block that is advised in part, and needs twice the memory.
+  // Advise every small page that holds a part of the block. If all these pages are advised,
+  // realloc moves them. If only some are advised, realloc copies the block, and needs twice the
+  // memory.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;

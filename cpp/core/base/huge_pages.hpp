@@ -13,17 +13,19 @@ inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE; }
 
 // Asks the system for huge pages for `size` bytes at `data`, if fills_huge_pages(size). Call it
-// before the block is written: each small page that is already written took a page fault.
+// before the first write to the block, since the first write to each small page costs a page
+// fault.
 void prefer_huge_pages(void *data, std::size_t size);
 
-// Asks the system for huge pages for `size` bytes at `data`, which must be whole small pages.
+// Asks the system for huge pages for `size` bytes at `data`. `data` and `size` must be
+// multiples of the size of a small page.
 //
-// Both functions do nothing if the environment has PRETOK_HUGE_PAGES=0, or in a build with
-// -DPRETOK_HUGE_PAGES=OFF. The environment is read once.
+// This function and prefer_huge_pages do nothing if the environment has PRETOK_HUGE_PAGES=0, or
+// in a build with -DPRETOK_HUGE_PAGES=OFF. The environment is read once.
 void advise_huge_pages(void *data, std::size_t size);
 
 // An allocator for tables with random access. It aligns a block to a huge page if
-// fills_huge_pages, otherwise to a cache line.
+// fills_huge_pages(size), otherwise to a cache line.
 template <typename T> struct HugePages {
   using value_type = T;
 

@@ -17,7 +17,8 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
-  // Starts with `lent`, memory that the caller owns. So a few ids need no allocation.
+  // Starts in `lent`, memory for `capacity` ids that the caller owns. More than `capacity` ids
+  // need an allocation. The buffer never frees `lent`.
   IdBuffer(std::uint32_t *lent, std::size_t capacity)
       : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
@@ -48,7 +49,7 @@ public:
       std::memmove(ids_, ids_ + count, size_ * sizeof *ids_);
   }
 
-  // Throws std::bad_alloc.
+  // Makes room for `capacity` ids in total. Throws std::bad_alloc.
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_)
       return;
@@ -69,7 +70,8 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Frees the unused memory if there is room for more than MAX_UNUSED ids.
+  // Shrinks the memory to the size of the ids if there is room for more than MAX_UNUSED more
+  // ids.
   void fit() {
     constexpr std::size_t MAX_UNUSED = std::size_t{1} << 16;
     if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MAX_UNUSED)
@@ -80,7 +82,7 @@ public:
   }
 
   // Returns the ids, which the caller must std::free, and leaves the buffer empty. Returns
-  // nullptr if the buffer never allocated. Must not be called if the memory is lent.
+  // nullptr if the buffer never allocated. Must not be called while the ids are in lent memory.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -89,7 +91,8 @@ public:
 private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
-  // Grows to `needed` ids plus half the current size, if the limit allows it.
+  // Grows to a capacity of `needed` ids plus half the current size. MAX_IDS limits the added
+  // half.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }

@@ -9,8 +9,8 @@
 
 namespace pretok {
 
-// Uninitialized memory, for example for the UTF-8 of one text. Up to 512 bytes are in the
-// object itself.
+// Uninitialized memory, for example for the UTF-8 of one text. A Scratch object itself has 512
+// bytes, and allocates memory only for larger sizes.
 class Scratch {
 public:
   Scratch() = default;
@@ -33,7 +33,7 @@ public:
     return large_;
   }
 
-  // Returns whether `data` is the start of this memory, and not of memory elsewhere.
+  // Returns whether `data` is a pointer to this memory, as `room` returns it.
   bool owns(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
 
 private:

@@ -5,6 +5,7 @@
 namespace pretok {
 namespace {
 
+// Returns the sets of kernels that the processor can run, the fastest first.
 std::vector<const Kernels *> supported_kernels() {
   std::vector<const Kernels *> sets;
 #if PRETOK_X86_KERNELS

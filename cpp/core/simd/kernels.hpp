@@ -19,28 +19,31 @@ struct Kernels {
   const char *name;
   InstructionSet instruction_set;
 
-  // Fill the buffer with the classes of a text, as many as fit. The suffix is the size of a
-  // code unit in bits; except for UTF-8, a code unit is a code point.
+  // Fill the buffer with the classes of a text, as many as fit. The second and third argument
+  // are the text and its size in code units. The number in the name is the size of a code unit
+  // in bits. In read_8, read_16 and read_32 each code unit is a code point.
   void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
   void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, ClassBuffer &);
 
-  // Finds each relation between neighbors in the first `blocks` blocks. Reads classes[-1] too.
+  // Finds each relation between neighbors in the first `blocks` blocks. Also reads classes[-1],
+  // the class of the code point before the first.
   void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
                          RelationBits &relation_bits);
 
-  // Fills `boundaries` for `blocks` blocks: certain and conditional boundaries, and those where
-  // a label of `label_bits` bits changes.
+  // Fills `boundaries` for `blocks` blocks: certain and conditional boundaries, and the
+  // boundaries where a label of `label_bits` bits changes. Reads and updates `carry`.
   void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
-  // Writes the position of each one bit of `count` words to `ends`, and returns their number. A
-  // position is base + bit, or base + offsets[bit] if `offsets` is not null. `ends` needs room
-  // for ClassBuffer::PADDING more positions.
+  // Writes the position of each one bit of `count` words to `ends`, and returns the number of
+  // positions. A position is base + bit, or base + offsets[bit] if `offsets` is not null.
+  // `ends` needs room for ClassBuffer::PADDING more positions.
   std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
                                    std::size_t base, const std::uint16_t *offsets,
                                    std::size_t *ends);
+  // Returns the number of one bits in `count` words.
   std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
 };
 

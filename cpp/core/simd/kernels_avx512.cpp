@@ -34,15 +34,15 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
 // Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are the
 // positions of their leads in `bytes`. `more` has the 64 bytes after `bytes`.
 //
-// Each lane of 32 bits loads four bytes from its lead on, the lead at the top. Then it masks
-// off the marker bits and packs the payload bits together. For a sequence of three bytes:
+// Each lane of 32 bits gets four bytes from one lead on, with the lead in the top byte. Then
+// decode clears the marker bits and packs the payload bits together. For a sequence of three
+// bytes:
 //
 //   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
-//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of lead 0xE.
+//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of leads 0xE0 to 0xEF
 //   maddubs 0x4001   0000aaaabbbbbb    0000ccccccxxxxxx      high byte * 64 + low byte
 //   madd 0x10000001  00000000aaaabbbbbbccccccxxxxxx          high half * 4096 + low half
-//   >> 6             00000000000000aaaabbbbbbcccccc          6 for each of the 4 - 3 other
-//   bytes
+//   >> 6             00000000000000aaaabbbbbbcccccc          drops the 6 bits of x
 PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
   // Lane i selects leads[first + i] four times.
   const __m512i spread =
@@ -67,7 +67,8 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
 }
 
 // Reads the code points that start in the next 64 bytes at data[at], or up to the end of the
-// text. Returns false and changes nothing if they are not well-formed.
+// text. Advances `at` and `filled`. If the text is not well-formed there, returns false and
+// changes nothing.
 PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
                                      std::size_t size, std::size_t &at, ClassBuffer &buffer,
                                      std::size_t &filled) {
@@ -151,7 +152,8 @@ PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std
   buffer.finish(count, count, count == size);
 }
 
-// Up to 64 code points as bytes. narrow() loads those of the next 64 that are in `valid`.
+// Up to 64 code points as bytes. narrow() loads data[i] for each bit i of `valid`, and 0 for
+// the others.
 struct Narrowed {
   __m512i bytes;
   bool is_ascii; // if false, `bytes` are meaningless
@@ -177,6 +179,7 @@ PRETOK_AVX512 inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid)
   return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
 }
 
+// Loads code points as 32-bit numbers: data[i] for each bit i of `valid`, and 0 for the others.
 PRETOK_AVX512 inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
   return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
 }
@@ -191,7 +194,8 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // The hardware prefetcher stops at the end of a page. One buffer is about one page.
+    // The hardware prefetcher stops at the end of a page. One buffer is about one page, so
+    // prefetch the text of the fourth buffer after this one.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -233,8 +237,8 @@ PRETOK_AVX512 inline __m512i look_up(const PairTable &table, __m512i index) {
   return _mm512_permutexvar_epi8(index, table.bytes);
 }
 
-// Returns one bit for each of 64 bytes: whether it has any of `bits`, a byte repeated four
-// times.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
+// the wanted byte four times.
 PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return _mm512_test_epi8_mask(load(bytes), _mm512_set1_epi32(static_cast<int>(bits)));
 }
@@ -294,7 +298,8 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// Stores the positions of the one bits in `word`, plus `base`. May write up to PADDING more.
+// Stores the positions of the one bits in `word`, plus `base`, and returns their end. May write
+// up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
   const __m512i positions = _mm512_maskz_compress_epi8(word, ascending_bytes());
@@ -315,7 +320,8 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
   return to + bits;
 }
 
-// Stores the offsets of the one bits in `word`, plus `base`. May write up to PADDING more.
+// Stores the offsets of the one bits in `word`, plus `base`, and returns their end. May write
+// up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,
                                                            std::size_t *to) {

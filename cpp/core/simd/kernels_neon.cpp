@@ -28,7 +28,8 @@ inline AsciiTable ascii_table(const std::uint8_t *classes) {
   return {{{load(classes), load(classes + 16), load(classes + 32), load(classes + 48)}},
           {{load(classes + 64), load(classes + 80), load(classes + 96), load(classes + 112)}}};
 }
-// vqtbl returns 0 for an index beyond its table; vqtbx keeps its first argument.
+// For an index beyond the table, vqtbl returns 0, and vqtbx returns the byte of its first
+// argument.
 inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }

@@ -1,5 +1,5 @@
-// Plain C++ that all sets of kernels share. They fall back to it for text that their vectors
-// cannot read.
+// Plain C++ that all sets of kernels share. The sets fall back to this code for text that their
+// vectors cannot read.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -48,9 +48,9 @@ inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   return decode_utf8(bytes, left);
 }
 
-// Appends the classes of the code points that start in data[at..until), as many as fit, and
-// advances `at` and `filled`. The last code point may end after `until`. A byte that is not
-// UTF-8 counts as one code point.
+// Appends the classes of the code points that start in data[at..until), as many as fit in the
+// buffer, and advances `at` and `filled`. `size` is the size of the text. The last code point
+// may end after `until`. A byte that is not UTF-8 counts as one code point.
 inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                         std::size_t &at, std::size_t until, ClassBuffer &buffer,
                         std::size_t &filled) {
@@ -103,8 +103,8 @@ inline void complete(const Relations &relations, std::size_t blocks,
       relation_bits[relation][block] = ~relation_bits[relation][block];
 }
 
-// Fills `boundaries`. A label changes at a pair if it and the pair before it are labeled
-// (`plain`), and their labels differ.
+// As Kernels::resolve_labels. The label changes at a pair if the pair and the pair before are
+// both labeled (`plain`), and their labels differ.
 inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {
@@ -120,8 +120,9 @@ inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t 
       carry.labels[i] = label;
     }
     const std::uint64_t changed = differs & plain & (plain << 1 | carry.plain >> 63);
-    // A change right after a change is unresolved. If the first change is a boundary, its pair
-    // is not in the pre-token of the second pair, and comparing their labels means nothing.
+    // A change right after a change is unresolved. If the first change is a boundary, the first
+    // pair is not in the pre-token of the second pair. Then comparing the labels of the two
+    // pairs means nothing.
     const std::uint64_t resolved =
         changed & ~relation_bits[AMBIGUOUS][block] & ~(changed << 1 | carry.changed >> 63);
     carry.plain = plain;

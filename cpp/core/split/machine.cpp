@@ -14,6 +14,7 @@ Candidates candidates_by_class(const std::vector<Rule> &rules) {
   return candidates;
 }
 
+// Sets the masks of a Contraction: the classes of the apostrophe and of its suffixes.
 void find_classes(Contraction &rule, const ClassTable &classes) {
   rule.apostrophe = Mask{1} << classes['\''];
   const auto add = [&](std::uint32_t code_point) {
@@ -41,9 +42,9 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
   return mask;
 }
 
-// Computes the classes of literal text from the text. The fast path relies on them, so they are
-// not taken from the program. (`first()` is: a wrong mask only keeps the rule from being
-// tried.)
+// Returns the rules with the classes of their literal texts. The fast path relies on these
+// classes, so they come from the texts, not from the program. (`first()` comes from the
+// program: if it is wrong, the rule is only not tried.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

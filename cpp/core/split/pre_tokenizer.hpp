@@ -1,5 +1,6 @@
-// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it, as
-// if the piece were a whole text. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. The first stage splits the text. Each later stage splits
+// every piece of the previous stage, as if the piece were a whole text.
+// pretok/machine/staged.py does the same in Python.
 #pragma once
 
 #include "core/base/function_ref.hpp"
@@ -23,10 +24,10 @@ class PreTokenizer {
 public:
   using OnPiece = FunctionRef<void(std::size_t start, std::size_t end, int rule)>;
 
-  // There is at least one stage.
+  // `stages` has at least one stage. `table` is the table of the Unicode version to use.
   PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table);
 
-  // Returns the classes of the first stage, for the sources to split.
+  // Returns the class table of the first stage. Each source to split must use it.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
   // Returns the machine if there is only one stage and it is ISOLATED; else nullptr.
   const Machine *only() const { return stages_.size() == 1 ? first() : nullptr; }
@@ -37,8 +38,9 @@ public:
   // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the table of the ISOLATED stages before any other that share the alphabet of the
-  // first one, or nullptr. A BOUNDARY of the table is a boundary of the split.
+  // Returns the relations of neighbors in the leading ISOLATED stages, or nullptr if the first
+  // stage is not ISOLATED. If the stages do not share one alphabet, the table has only the
+  // first stage. A BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
   // Returns whether Splitter can split by all stages at once.
@@ -50,8 +52,9 @@ public:
         .split();
   }
 
-  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. For
-  // a gap, `rule` is that of the piece in the stage before.
+  // Calls emit(start, end, rule) for each pre-token. The numbers of rules continue from stage
+  // to stage. If no rule of a stage matched the piece, `rule` is the rule of the surrounding
+  // piece in the previous stage, or GAP.
   template <typename Source> void steps(const Source &source, const OnPiece &emit) const {
     if (source.size() != 0)
       cut(0, source, 0, GAP, nullptr, emit);
@@ -73,11 +76,11 @@ private:
     Machine machine;
     Behavior behavior;
     bool invert;
-    int rules_before;                       // number of rules of the stages before
+    int rules_before;                       // number of rules of all earlier stages
     std::optional<NeighborTable> neighbors; // set if ISOLATED and not has_fast_path_
   };
 
-  // One stage, or all of them, as the Rules of Splitter.
+  // The `Rules` of Splitter (splitter.hpp), for one stage or for all stages.
   struct Rules {
     const PreTokenizer &all;
     const Stage *only; // nullptr: all stages
@@ -106,12 +109,12 @@ private:
     }
   };
 
-  // In a smaller piece, in code units, the fast path costs more than it saves.
+  // In a piece of fewer code units, the fast path costs more than it saves.
   static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // Splits `piece` by stage `index` and all later stages: by the fast path of each stage,
-  // unless `use` is nullptr. `piece` starts at `at` of the text; `rule` is the rule of the
-  // piece in the stage before, or GAP.
+  // Splits `piece` by stage `index` and all later stages. Uses the fast path of each stage that
+  // has one, unless `use` is nullptr. `piece` starts at code unit `at` of the text. `rule` is
+  // the rule of the piece in the previous stage, or GAP.
   template <typename Source>
   PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
                            const Kernels *use, const OnPiece &emit) const {
@@ -161,7 +164,7 @@ private:
   std::optional<NeighborTable> neighbors_;
   bool has_fast_path_ = false;
   bool removes_ = false;
-  Mask spaces_ = 0; // white space of every Spaces rule
+  Mask spaces_ = 0; // classes of white space of all Spaces rules
 };
 
 // Calls sink(ends, count) until it has passed the ends of all pre-tokens of `source`, in order.

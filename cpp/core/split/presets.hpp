@@ -9,13 +9,13 @@
 namespace pretok {
 
 struct Preset {
-  // Returns the words of the stages, for read_stages.
+  // Returns the stages as 32-bit words, for read_stages (program.hpp).
   std::vector<std::uint32_t> words() const;
 
   const char *name;
   const char *names;   // the name and the aliases, with a space before and after each
   const char *unicode; // the Unicode version, such as "16.0"
-  const std::uint8_t *stored_words; // LEB128 numbers
+  const std::uint8_t *stored_words; // the words as LEB128 numbers
   std::size_t stored_size;
 };
 

@@ -12,11 +12,11 @@ constexpr std::uint32_t MAX_RULES = 255;
 constexpr std::uint32_t MAX_RANGES = 1 << 16;
 constexpr std::uint32_t MAX_TEXT = 255;
 constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
-// Limits the code points that all rules of a program read at one position but do not match.
+// The limit on the sum of look_ahead() over the rules of all stages.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Reads the words of a program. Past the end, next() returns zeros, and ran_out() is true. A
-// mask may have only bits of `classes`; otherwise is_complete() is false.
+// Reads the words of a program. After the last word, next() returns 0, and ran_out() is true.
+// If a mask has a bit that is not in `classes`, is_complete() is false.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -160,8 +160,8 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
       return false;
     rules.emplace_back(rule);
-    // If `body` can begin `before`, each start in a run could scan the run again. Without a
-    // limit that takes quadratic time.
+    // If a class of `body` can begin `before`, the rule may scan a run of `body` again from
+    // each position of the run. Without a limit these scans take quadratic time.
     if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > MAX_TEXT))
       return false;
     return are_counts(rule.at_most, rule.at_least);
@@ -238,8 +238,8 @@ bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &clas
   return true;
 }
 
-// Reads the rules of one stage, and adds their look-ahead to `ahead`. Returns nullptr or the
-// error.
+// Reads the alphabet and the rules of one stage from `source`, whose words end at `end`. Adds
+// the look-ahead of the rules to `ahead`. Returns nullptr, or an error message.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
                          std::uint32_t &ahead) {
   std::uint32_t class_count = 0;

@@ -27,10 +27,11 @@ struct StageProgram {
 
 // Returns an upper bound, at least 1, on the code points that a rule reads at a position but
 // does not match. A run that Text scans only once counts as 1. read_stages limits the sum over
-// all rules, which bounds the time of a split. pretok/rules has `look_ahead` too.
+// all rules, which bounds the time of a split. The rules in pretok/rules have a `look_ahead`
+// with the same bound.
 std::uint32_t look_ahead(const Rule &rule);
 
-// Reads `size` words into `stages`, which is empty. Returns nullptr or the error.
+// Reads `size` words into `stages`, which is empty. Returns nullptr, or an error message.
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages);
 inline const char *read_stages(const std::vector<std::uint32_t> &words,

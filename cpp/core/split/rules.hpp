@@ -11,10 +11,11 @@
 //   only_in_suffix(a)  those of may_follow(a) that need the suffix of a word;
 //   always_follows(a)  classes that a match always takes after class a: a lower bound;
 //   always_matches     classes that always begin a match: a lower bound;
-//   rejects_next(a)    classes after a first class a with which `match` fails: a lower bound;
+//   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a
+//                      lower bound. END stands for the end of the text;
 //   interior           classes of a match without its lead and tail: an upper bound;
-//   always_joins(a, b) whether each match that holds a, unless rejects_next(a) has b, takes b
-//                      too: false if unsure.
+//   always_joins(a, b) whether each match that holds a takes a following b too, apart from
+//                      matches that begin with a if rejects_next(a) has b: false if unsure.
 // for_masks(change) calls change(mask) for each mask that the rule stores.
 #pragma once
 
@@ -31,7 +32,7 @@
 
 namespace pretok {
 
-// First word of a rule's record.
+// The kind of a rule: the first word of its record in a program.
 enum class Kind : std::uint32_t {
   CONTRACTION = 0,
   RUN = 1,

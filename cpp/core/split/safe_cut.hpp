@@ -1,5 +1,6 @@
-// Safe cuts. A cut of a text is safe if the pre-tokens of its two sides, each split as a text
-// of its own, are those of the whole text.
+// Safe cuts. A cut is a position in a text. A cut is safe if the split of the whole text has
+// the same pre-tokens as the text before the cut and the text after the cut, each split as a
+// text of its own.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -10,14 +11,15 @@
 
 namespace pretok {
 
-// Returns the last safe cut found in data[0..size), or 0. The cut is the end of a pre-token,
-// and safe whatever text follows. `data` starts a pre-token. There is no safe cut if the first
-// stage is not ISOLATED.
+// Returns the last safe cut that it finds in data[0..size), or 0 if it finds none. The cut is
+// the end of a pre-token, and safe whatever text follows data[0..size). A pre-token must start
+// at data[0]. There is no safe cut if the first stage is not ISOLATED.
 //
 // Most cuts are a BOUNDARY of all stages (neighbors.hpp). The split before a BOUNDARY depends
-// on at most one code point after it. So safe_cut splits the text since the previous BOUNDARY
-// twice, with and without that code point, and compares. If no BOUNDARY is safe, it tries the
-// ends of pre-tokens of the first stage, since later stages see only its pieces.
+// on at most one code point after it. So safe_cut splits the text from the previous BOUNDARY to
+// the cut twice, with and without the code point after the cut, and compares the two splits. If
+// no BOUNDARY is safe, it tries the ends of pre-tokens of the first stage, since later stages
+// see only the pieces of the first stage.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 

@@ -13,7 +13,8 @@ namespace {
 // The class of one code point in each stage.
 using StageClasses = std::vector<std::uint8_t>;
 
-// Returns the starts of the ranges of all alphabets, without class maps.
+// Returns ranges that start wherever a range of some alphabet starts. Their class maps are not
+// set.
 Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   Alphabet ranges;
   for (const StageProgram &stage : stages)
@@ -29,7 +30,7 @@ Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   return ranges;
 }
 
-// Returns the class in each stage of a code point with this atom.
+// Returns the class of `code_point` in each stage. `atom` is the atom of the code point.
 StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t code_point,
                         std::uint32_t atom) {
   StageClasses classes;
@@ -43,8 +44,8 @@ StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t c
   return classes;
 }
 
-// Translates a mask of stage `index`: returns the shared classes whose class in it is in
-// `mask`.
+// Translates a mask of stage `index`. Returns each shared class whose class in this stage is in
+// `mask`. classes[i] has the stage classes of shared class i.
 Mask translate(const std::vector<StageClasses> &classes, std::size_t index, Mask mask) {
   Mask translated = 0;
   for (std::size_t class_ = 0; class_ < classes.size(); ++class_)

@@ -16,7 +16,7 @@ struct Element {
   std::uint32_t width;
 };
 
-// A text whose code units are code points below CODE_POINTS.
+// A text in which each code unit is one code point. All code points are below CODE_POINTS.
 template <typename Unit> class CodePoints {
 public:
   CodePoints(const Unit *data, std::size_t size, const ClassTable &classes)
@@ -26,7 +26,7 @@ public:
   std::uint32_t code_point(std::size_t at) const { return data_[at]; }
   // `at` must be less than size().
   Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
-  // Returns the start of the last code point in [start, end), which is not empty.
+  // Returns the start of the last code point in [start, end). The range must not be empty.
   std::size_t last_start(std::size_t, std::size_t end) const { return end - 1; }
   const Unit *data() const { return data_; }
   const ClassTable &classes() const { return *classes_; }
@@ -56,8 +56,8 @@ public:
     const Decoded decoded = decode(at);
     return {(*classes_)[decoded.code_point], decoded.width};
   }
-  // Returns the start of the last code point in [start, end), which is not empty. Both ends are
-  // boundaries of code points.
+  // Returns the start of the last code point in [start, end). The range must not be empty. Both
+  // ends are boundaries of code points.
   std::size_t last_start(std::size_t start, std::size_t end) const {
     std::size_t lead = end - 1;
     while (lead > start && end - lead < 4 && is_tail(data_[lead]))
@@ -76,7 +76,7 @@ private:
   const ClassTable *classes_;
 };
 
-// Returns the part of a text from `start` to `end`, with another table of classes.
+// Returns the part of a text from `start` to `end`. Its elements have classes from `classes`.
 template <typename Unit>
 CodePoints<Unit> part_of(const CodePoints<Unit> &text, std::size_t start, std::size_t end,
                          const ClassTable &classes) {

@@ -1,5 +1,6 @@
 // A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask contains. pretok/charsets/classified_text.py is its twin.
+// mask contains. Positions are in code units. pretok/charsets/classified_text.py does the same
+// in Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -13,6 +14,7 @@ namespace pretok {
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
 // The match depends on text that may follow; see Text::undecided.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
+// Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
 
 template <typename Source> class Text {
@@ -24,15 +26,17 @@ public:
   std::uint8_t class_at(std::size_t at) const {
     return at < size() ? source.element(at).class_ : END;
   }
+  // Returns the position after the code point at `at`.
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
-  // Returns the end of the run of `set` that starts at `at`.
+  // Returns the end of the longest run from `at` on of code points with classes in `set`.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);
   }
 
-  // As run_end, but takes at most `count` code points, and subtracts the number taken from it.
+  // As run_end, but takes at most `count` code points, and subtracts the number of code points
+  // taken from `count`.
   std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
       const Element element = source.element(at);
@@ -43,7 +47,8 @@ public:
     return at;
   }
 
-  // As run_end. Sets `last` to the end of the last code point in `noted`, if there is one.
+  // As run_end. Sets `last` to the end of the last code point of the run with a class in
+  // `noted`. If there is none, does not change `last`.
   std::size_t run_end_noting(Mask set, std::size_t at, Mask noted, std::size_t &last) const {
     while (at < size()) {
       const Element element = source.element(at);
@@ -57,8 +62,9 @@ public:
   }
 
   // Records that the match depends on text that may follow, and returns UNDECIDED. Fewer than
-  // `needed` more code points, all in `mask`, do not decide it. The match can continue at
-  // `last_word`, without the text before it.
+  // `needed` more code points with classes in `mask` do not decide the match. If `last_word` is
+  // after the start of the match, the match can continue at `last_word` without the text before
+  // `last_word`.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;

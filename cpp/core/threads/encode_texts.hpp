@@ -13,9 +13,11 @@
 
 namespace pretok {
 
+// The output for each text: its ids, the number of its ids, or its ids with the span of each.
 enum class OutputKind { IDS, COUNT, SPANS };
 
-// The result of encoding consecutive texts. The first and the last one may be parts of texts.
+// The result of encoding consecutive texts. The first and the last text may be only parts of
+// texts.
 struct EncodeResult {
   IdBuffer ids;
   std::vector<std::int64_t> text_ends; // for each complete text, the index after its last id
@@ -29,7 +31,8 @@ struct EncodeResult {
   Refusal refusal;
   std::size_t refused_text = 0;
 
-  // Encodes a text or the next part of a text. `is_last` marks the last part.
+  // Encodes a text or the next part of a text, and adds the output to this result. `is_last` is
+  // true for a whole text and for the last part of a text.
   void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokens &added, PreTokenCache &cache, bool is_last) {
     if (output == OutputKind::IDS) {
@@ -54,7 +57,8 @@ struct EncodeResult {
     }
   }
 
-  // Appends `other`, the result for the texts after these, and leaves it empty.
+  // Appends `other`, the result of the texts that follow the texts of this result. Leaves
+  // `other` empty.
   void append(EncodeResult &other) {
     const auto id_count = static_cast<std::int64_t>(ids.size());
     if (other.ids.size() != 0)
@@ -96,8 +100,8 @@ struct EncodeResult {
   }
 };
 
-// Encodes `texts` into `total`, which is empty. For on_progress(total) and check_interrupt(),
-// see run_in_order.
+// Encodes `texts` into `total`, which is empty. `threads` is the `requested_threads` of
+// plan_tasks. For on_progress(total) and check_interrupt(), see run_in_order.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
                   const AddedTokens &added, unsigned threads, EncodeResult &total,

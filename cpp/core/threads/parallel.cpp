@@ -11,11 +11,11 @@ namespace pretok {
 namespace {
 
 // A task of at most MAX_TASK_BYTES takes a few milliseconds. So all threads end at about the
-// same time, and check_interrupt is called soon. A task of at least MIN_TASK_BYTES is worth its
-// overhead.
+// same time, and check_interrupt is called every few milliseconds. A task of at least
+// MIN_TASK_BYTES is worth its overhead.
 constexpr std::size_t MAX_TASK_BYTES = std::size_t{1} << 18;
 constexpr std::size_t MIN_TASK_BYTES = std::size_t{1} << 14;
-// For fewer bytes a second thread saves less than a millisecond.
+// For fewer bytes in total, a second thread saves less than a millisecond.
 constexpr std::size_t MIN_PARALLEL_BYTES = std::size_t{1} << 20;
 constexpr std::size_t MIN_BYTES_PER_THREAD = std::size_t{1} << 19;
 constexpr unsigned TASKS_PER_THREAD = 16;

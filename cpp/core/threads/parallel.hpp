@@ -67,11 +67,13 @@ public:
     spare_.pop_back();
     return result;
   }
+  // Takes an empty result, which spare() returns again.
   void recycle(std::unique_ptr<Result> empty) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(empty));
   }
 
+  // Stores the result of a task until take() returns it.
   void put(std::size_t task, std::unique_ptr<Result> result) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_[task] = std::move(result);
@@ -136,8 +138,8 @@ public:
   HelperThreads &operator=(const HelperThreads &) = delete;
   ~HelperThreads() { join(); }
 
-  // Starts up to `count` threads. If the system refuses more threads, or memory for them, the
-  // running threads do all the work.
+  // Starts up to `count` threads that call `loop`. If the system refuses a thread, or memory
+  // for it, the threads that run do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
@@ -157,14 +159,14 @@ private:
 };
 
 // Appends the results of `tasks` tasks to `total`, in order. Calls these functions:
-//   make_worker()               once on each thread: returns the state that it keeps between
-//                               tasks;
+//   make_worker()               once on each thread: returns the state that the thread keeps
+//                               between tasks;
 //   work(task, worker, result)  adds the result of a task to `result`;
 //   on_progress(total)          on the calling thread, after each appended result; the work
 //                               stops if it returns false;
 //   check_interrupt()           on the calling thread, every few milliseconds;
 //   Result::append(other)       leaves `other` empty.
-// An exception from any of them stops the work, and run_in_order rethrows it.
+// If any of these functions throws, the work stops, and run_in_order rethrows the exception.
 template <typename Result, typename MakeWorker, typename Work, typename OnProgress,
           typename InterruptCheck>
 void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker make_worker,

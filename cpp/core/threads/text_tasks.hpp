@@ -1,11 +1,13 @@
 // Divides texts into tasks for several threads. One task has many short texts, or part of a
-// long text. The parts of a long text meet at safe cuts, so their ids are those of the whole.
+// long text. The parts of a long text meet at safe cuts (safe_cut.hpp), so the ids of all
+// parts, joined, are the ids of the text.
 //
 //   texts   [short][short][short][ long ................................ ][short]
 //   tasks   [0                  ][1          |2            |3            ][4    ]
 //
-// A Task of a long text stores only approximate ends, multiples of the task size. `run` finds
-// the last safe cut before each of them (cut_at). Two neighboring tasks compute the same cut.
+// A Task of a long text stores only approximate ends, multiples of the task size. `run` finds a
+// safe cut before each approximate end (cut_at). Two neighboring tasks compute the same cut
+// between them.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -37,7 +39,7 @@ public:
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
     }
-    std::size_t task_units = size; // of the last task; `size` makes the next text begin a task
+    std::size_t task_units = size; // of the last task; at `size` the task is full
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t parts = texts[i].size() / size;
       if (parts > 1 && added.longest() <= LONGEST_ADDED) {
@@ -60,8 +62,9 @@ public:
   std::size_t count() const { return tasks_.size(); }
 
   // Calls use(text, start, data, size, is_last) for each text of a task, or for the task's part
-  // of a long text. `text` is an index, and `start` is in code units. `is_last` marks the last
-  // part of a text. Stops if `use` returns false.
+  // of a long text. `text` is the index of the text. `start` is the start of the part in the
+  // text, in code units. `data` and `size` are the part in UTF-8. `is_last` is true for a whole
+  // text and for the last part of a text. Stops if `use` returns false.
   template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
@@ -85,7 +88,7 @@ public:
   }
 
 private:
-  // If an added token is longer, finding a cut costs too much: long texts are not cut.
+  // If an added token is longer, long texts are not cut, since finding a cut costs too much.
   static constexpr std::size_t LONGEST_ADDED = 4096;
   static constexpr std::size_t END_OF_TEXT = static_cast<std::size_t>(-1);
 
@@ -100,8 +103,8 @@ private:
 
   static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
 
-  // Returns a safe cut within the size_ code units before `to`, or 0 if there is none. Tries
-  // 256 code units first, then more.
+  // Returns a safe cut within the size_ code units before `to`, or 0 if there is none. Searches
+  // the last 256 code units before `to` first, and then more.
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :

@@ -11,8 +11,8 @@
 
 namespace pretok {
 
-// Stores for each token only the position of its bytes in a text. All tokens of a long word
-// together can be far longer than the word.
+// Stores for each token only a position in a text that has the bytes of the token. All tokens
+// of a long word together can be far longer than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;

@@ -52,7 +52,7 @@ private:
   std::size_t done_ = 0;
 };
 
-// std::push_heap keeps the greatest entry in front.
+// Orders the heap. std::push_heap keeps the greatest entry in front.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -120,6 +120,7 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
   return changes_[index];
 }
 
+// Adds a place, with the count of its word, to the gained pair of a change.
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
@@ -214,6 +215,7 @@ bool Trainer::refill() {
   return true;
 }
 
+// Returns whether the pair is at the place now.
 bool Trainer::is_at(PairKey key, Place place) const {
   const Symbol left = left_of(key);
   return slots_[place].symbol == left &&
@@ -287,8 +289,8 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Hugging Face's trainer has one token per byte string. minbpe makes a new token with each
-// merge.
+// Returns the token that merging the pair makes. Hugging Face's trainer has one token per byte
+// string. minbpe makes a new token with each merge.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -325,6 +327,7 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   apply_changes(periodic_check);
 }
 
+// Merges the pair at one place, and records the changes of the pairs beside it.
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -368,7 +371,7 @@ Trainer::Merge Trainer::named(const Merge &merge) {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  PairCounts last; // per pair, its last index in merges_ plus one
+  PairCounts last; // for each pair, the index in merges_ of its last merge, plus one
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;

@@ -31,8 +31,9 @@ public:
   template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            InterruptCheck check_interrupt);
+  // Adds one word with its count, as if it came after all texts so far.
   void add_word(ByteView word, std::int64_t count);
-  // Returns the size in bytes of the longest word since `take`.
+  // Returns the size in bytes of the longest word since the last `take`.
   std::size_t longest() const;
   // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);
@@ -52,11 +53,12 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   struct EmptyResult {
     void append(EmptyResult &) {}
   };
-  // A code unit has at most 4 bytes, so these positions are in text order.
+  // A code unit has at most 4 bytes of UTF-8, so positions that count 4 for each earlier code
+  // unit are in text order.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::uint64_t size = 0; // may exceed the memory: texts may repeat
+  std::uint64_t size = 0; // may exceed the memory: a text may occur many times
   for (const View &text : texts) {
     positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();
@@ -86,7 +88,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                   }
                 });
           if (worker.scratch.owns(data))
-            worker.waiting.finish(); // before the scratch memory is reused
+            worker.waiting.finish(); // before the next text reuses the scratch memory
           return true;
         };
         tasks.run(task, worker.scratch, add_text);

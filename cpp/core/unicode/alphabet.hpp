@@ -1,4 +1,5 @@
-// An alphabet: the coarsest partition of the code points into classes that a program needs.
+// An alphabet partitions the code points into classes. Two code points share a class if every
+// rule of a program treats them alike.
 #pragma once
 
 #include "core/unicode/classes.hpp"

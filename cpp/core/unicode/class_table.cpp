@@ -7,7 +7,8 @@ namespace pretok {
 
 ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
   std::array<std::uint8_t, BLOCK> block;
-  // For each class, the number of the block that it fills alone; 0 if there is none yet.
+  // For each class, the number of the stored block that has only this class; 0 if there is none
+  // yet.
   std::array<std::uint16_t, END> uniform{};
   std::size_t run = 0;   // current run in `table`
   std::size_t range = 0; // current range in `alphabet`

@@ -11,9 +11,9 @@ namespace {
 
 enum : std::uint8_t {
   BOUNDARY_BEFORE = 1,        // see has_nfc_boundary_before
-  COMPOSES_WITH_NEXT = 2,     // its decomposition may compose with the next code point
+  COMPOSES_WITH_NEXT = 2,     // the decomposition may compose with the next code point
   COMPOSES_WITH_PREVIOUS = 4, // may compose with the previous starter
-  NOT_IN_NFC = 8,             // NFC replaces it: NFC_Quick_Check=No
+  NOT_IN_NFC = 8,             // NFC replaces the code point: NFC_Quick_Check=No
 };
 
 struct NfcKind {
@@ -29,7 +29,7 @@ struct SingleRun {
 
 #include "core/unicode/generated/nfc.inc"
 
-// An entry of PAIRS, in ascending order, has these fields, the highest bits first:
+// PAIRS is in ascending order. An entry has these fields, the highest bits first:
 //   first (18 bits)   second (18)   composite (18)   1 if excluded from composition (1)
 constexpr unsigned PAIR_BITS = 18;
 constexpr std::uint32_t PAIR_MASK = (1U << PAIR_BITS) - 1;
@@ -53,8 +53,8 @@ NfcKind kind_of(std::uint32_t code_point) {
   return KINDS[LOW[MIDDLE[block] * 16U + (code_point & 15)]];
 }
 
-// Returns whether NFC keeps the code point, unless a later one composes with it: whether it is
-// a starter with the property NFC_Quick_Check=Yes.
+// Returns whether the code point is a starter with the property NFC_Quick_Check=Yes. NFC keeps
+// such a code point, unless a later code point composes with it.
 bool is_stable_starter(NfcKind kind) {
   return (kind.flags & (BOUNDARY_BEFORE | NOT_IN_NFC)) == BOUNDARY_BEFORE;
 }
@@ -84,8 +84,8 @@ struct Decomposition {
   std::uint32_t second; // NO_CODE_POINT if the decomposition is a single code point
 };
 
-// Returns one step of the decomposition of a code point. If it has none, returns the code point
-// and NO_CODE_POINT.
+// Returns one step of the decomposition of a code point. If the code point has no
+// decomposition, returns it and NO_CODE_POINT.
 Decomposition parts_of(std::uint32_t code_point) {
   const std::uint32_t syllable = code_point - SYLLABLES;
   if (syllable < SYLLABLE_COUNT) {
@@ -127,8 +127,8 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
   return std::uint32_t{kind.combining_class} << CLASS_SHIFT | code_point;
 }
 
-// Appends the full decomposition. The first part of a step may decompose further, the second
-// never does. For U+1EAD (a with circumflex and dot below):
+// Appends the full decomposition of a code point. The first part of a step may decompose
+// further; the second part never does. For U+1EAD (a with circumflex and dot below):
 //   1EAD -> 1EA1 0302, 1EA1 -> 0061 0323: `later` is {0302, 0323}, appended is 0061 0323 0302
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
   std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks the size
@@ -162,7 +162,8 @@ void sort_marks(std::vector<Item> &items) {
 }
 
 // Composes each code point with the last starter before it, if a composite exists and no kept
-// code point between them blocks it: one with combining class 0, or not below its own.
+// code point between the two blocks the composition. A kept code point blocks it if the
+// combining class of the kept one is 0, or not below that of the later code point.
 void compose(std::vector<Item> &items) {
   std::size_t kept = 0;               // number of items kept so far
   std::size_t starter = items.size(); // index of the last starter kept
@@ -262,7 +263,8 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
       continue;
     }
     std::size_t start = at;
-    bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0; // the starter, with a later mark
+    // Whether the last starter may compose with a later code point.
+    bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0;
     bool is_surely_nfc = (kind.flags & NOT_IN_NFC) == 0;
     if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
       // Every code point from `floor` to `at` is a stable starter, so the last one has an NFC

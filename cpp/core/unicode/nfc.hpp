@@ -1,10 +1,10 @@
-// NFC, the normal form that composes letters with their marks. Its version is Unicode 9, as in
-// the engine of tokenizer.json files. bpe/encoding/normalize.py is its twin. Bytes that are not
-// UTF-8 are kept; nothing composes with them or moves past them.
+// NFC, the normal form that composes letters with their marks. The tables are those of Unicode
+// 9, as in the engine of tokenizer.json files. bpe/encoding/normalize.py computes the same NFC
+// in Python. Bytes that are not UTF-8 are kept; nothing composes with them or moves past them.
 //
 // A code point has an NFC boundary before it if its decomposition starts with a starter
-// (combining class 0) that composes with nothing before it. A text can be cut there: the NFC of
-// the text is the NFC of both parts, joined. Proof:
+// (combining class 0) that composes with nothing before it. A text can be cut at such a
+// boundary: the NFC of the text is the NFC of the two parts, joined. Proof:
 //   - Marks are sorted only between two starters, so never across the cut.
 //   - A code point composes only with the last starter before it. For a code point after the
 //     cut, that starter is after the cut too. It stays a starter when it composes.
@@ -27,8 +27,9 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
 // Returns whether every text can be cut before this code point.
 bool has_nfc_boundary_before(std::uint32_t code_point);
 
-// Returns the last such cut in data[from..size), or 0. The cut is right whatever text follows,
-// so it is not before or within an incomplete sequence. data[0] must start a code point.
+// Returns the last position in data[from..size) with an NFC boundary before it, or 0. The
+// result holds whatever text follows, so it is not at or within an incomplete sequence at the
+// end. data[0] must start a code point.
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from);
 
 } // namespace pretok

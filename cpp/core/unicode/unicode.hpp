@@ -1,5 +1,5 @@
-// The atom of every code point in each Unicode version. cpp/generate/unicode_tables.py
-// generates the tables.
+// The atom of every code point in each Unicode version. Atoms are sets of code points;
+// alphabet.hpp explains them. cpp/generate/unicode_tables.py generates the tables.
 #pragma once
 
 #include <cstddef>

@@ -68,6 +68,7 @@ inline std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
   return 4;
 }
 
+// Returns whether all bytes are below 0x80.
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
   std::uint64_t any = 0;
   std::size_t at = 0;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::uint64_t ONE = 1;
 
+// Returns a mask of the lowest min(count, 64) bits.
 std::uint64_t first_bits(std::size_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (ONE << count) - 1;
 }
@@ -39,9 +40,9 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
     }
     std::uint64_t changed = differs & may_change;
     // A run of JOINED pairs takes the label of the pair before it, or its own first label if it
-    // begins a pre-token. Bit by bit of the label, joined + first carries through each run
-    // whose first bit is one (add-with-carry, as in white_space), so ~ finds exactly those
-    // runs.
+    // begins a pre-token. For each bit of the label, `first` has the start of each run whose
+    // label has this bit. The sum joined + first clears these runs (add-with-carry, as in
+    // white_space), so `joined & ~sum` is exactly these runs.
     const std::uint64_t begins = joined & ~(joined << 1);
     const std::uint64_t takes = begins & after_plain & ~(changed << 1 | carry.changed >> 63);
     differs = 0;
@@ -56,8 +57,9 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
     changed = differs & may_change;
     const std::uint64_t doubtful =
         relation_bits[AMBIGUOUS][block] | changed << 1 | carry.changed >> 63;
-    // A single pair between two runs of JOINED pairs is unresolved. When the second run took
-    // its label, it was not known whether that pair changes the label.
+    // The first pair of a run of JOINED pairs is unresolved if a single pair lies between this
+    // run and the previous run of JOINED pairs. When this run took the label of the single
+    // pair, it was not known whether the label changes at the single pair.
     const std::uint64_t between = begins & ~(joined << 1 | carry.joined >> 63) & after_plain &
                                   (joined << 2 | carry.joined >> 62);
     carry.plain = plain;
@@ -83,8 +85,8 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
     if ((pairs | limited_pairs_) != 0) {
       const std::uint64_t limits = limit_lengths(pairs);
       (has_exact_limit_ ? all : unresolved)[block] |= limits;
-      // If the label changes at a LENGTH_LIMITED pair that is no boundary, the count starts one
-      // pair later.
+      // If the label changes at a LENGTH_LIMITED pair that is no boundary, the count of the
+      // limit starts one pair later. The rules resolve this pair.
       unresolved[block] |= changed[block] & pairs;
     }
     const std::uint64_t tails = relation_bits[TAIL_PAIR][block];
@@ -103,7 +105,8 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
 
 std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
   // A pair is in `too_long` if it ends n = length_limit_ limited pairs in a row. In each run of
-  // such pairs the first is a boundary, and then every n-th. With n = 3 and the digits 1234567:
+  // `too_long` pairs, the first pair is a boundary, and then every n-th pair. With n = 3 and
+  // the digits 1234567:
   //   pairs     . 1 1 1 1 1 1     pair i is of digits i - 1 and i
   //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
   //   limits    . . . 1 . . 1     123 456 7
@@ -131,8 +134,8 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t next_spaces = left != 0 ? relation_bits[SPACE_PAIR][block + 1] : 0;
   // Add-with-carry finds the end of a run of ones: a bit added at the start of the run carries
   // through all its ones, and stops in the first zero after it. One addition serves every run
-  // of the word, and its carry out continues in the next block. Here the runs are tails; each
-  // is entered at bit i of `starts`, and continues at bit i + 1 (lowest bit first):
+  // of the word, and its carry out continues in the next block. Here the runs are tails. A tail
+  // that begins at bit i of `starts` continues at bit i + 1 (lowest bit first):
   //   tails               . . 1 1 1 . . 1 1 .
   //   taken_from          . . 1 . . . . . . .
   //   past = sum          . . . . . 1 . 1 1 .     the second run is not entered: unchanged
@@ -146,13 +149,14 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t taken = tails & ~past;
   std::uint64_t boundaries = past & ~tails & spaces;
 
-  // ALL_BUT_LAST: a boundary before the last code point of a run, unless it is a line break
-  // that LAST_NEWLINE takes. At the end of the buffer the run may continue: unresolved.
+  // ALL_BUT_LAST: a boundary before the last code point of a run, unless this code point is a
+  // line break that LAST_NEWLINE takes. At the end of the buffer the run may continue in the
+  // next buffer, so the pair is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  // If a stage before ends the piece here, ALL_BUT_LAST takes the whole run.
+  // If an earlier stage ends the piece here, ALL_BUT_LAST takes the whole run.
   const auto next = [&](Relation relation) {
     return relation_bits[relation][block] >> 1 |
            (left != 0 ? relation_bits[relation][block + 1] << 63 : 0);
@@ -165,12 +169,14 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
 
   // LAST_NEWLINE: a boundary after a line break, unless another line break follows in the run.
   // Each bit of `after_newline` is a candidate, and starts a run of blanks. The addition finds
-  // the end of each run of blanks. If it is a line break (`broken`), the candidate is removed.
+  // the end of each run of blanks. If a line break follows the run of blanks (`broken`), the
+  // candidate is removed.
   std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
   if (after_newline == 0)
     return boundaries;
   const std::uint64_t past_blanks = add(blanks, after_newline, carry);
-  // Removes the last candidate below `bit`, and returns it. For `bit` 0, removes the last one.
+  // Removes the last candidate below `bit`, and returns it. If `bit` is 0, removes the last of
+  // all candidates.
   const auto remove_last_before = [&after_newline](std::uint64_t bit) {
     const std::uint64_t removed = highest(after_newline & (bit - 1));
     after_newline &= ~removed;

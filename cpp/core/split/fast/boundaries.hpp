@@ -49,20 +49,24 @@ public:
 
 private:
   // Returns the boundaries in the runs of white space of a block of `here` code points, and
-  // adds to `unresolved_bits`. neighbors.hpp has the proof. `left` code points follow in the
-  // buffer. The tails of Runs begin at `starts`.
+  // adds unresolved pairs to `unresolved_bits`. neighbors.hpp has the proof. `left` code points
+  // of the buffer follow the block. Each bit of `starts` is a TAIL_PAIR at which the tail of a
+  // Run begins.
   std::uint64_t white_space(const RelationBits &relation_bits, std::size_t block,
                             std::size_t here, std::size_t left, std::uint64_t starts,
                             std::uint64_t &unresolved_bits);
-  // Returns the boundaries that `at_most` adds among LENGTH_LIMITED pairs. If the limit is not
-  // exact, returns the unresolved pairs instead.
+  // Returns the boundaries that `at_most` of a Run adds among `pairs`, the LENGTH_LIMITED pairs
+  // of a block. If the limit is not exact, returns the pairs that are unresolved because of the
+  // limit.
   std::uint64_t limit_lengths(std::uint64_t pairs);
 
   const std::uint32_t length_limit_;
   const bool has_exact_limit_;
   const bool has_joined_;
   const unsigned label_bits_;
-  // Carries from the block before: newline_ and tail_ are single bits, the others whole words.
+  // Carries from the previous block. newline_ and tail_ are single bits: whether its last code
+  // point is a line break, and whether a tail continues after it. The other carries are whole
+  // words.
   Carry carry_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;

@@ -1,5 +1,5 @@
-// The fast path reads a text in parts of up to 1,024 code points: one byte for the class of
-// each.
+// The fast path reads a text in parts of up to 1,024 code points. A ClassBuffer has the classes
+// of one part, in one byte for each code point.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -24,12 +24,13 @@ using RelationBits = std::array<BitWords, RELATIONS>;
 // Boundaries of a buffer. A bit stands for the boundary before its code point.
 struct BoundaryBits {
   BitWords certain;    // boundaries that do not depend on unresolved pairs
-  BitWords all;        // `certain`, and boundaries if no pair since the last one is unresolved
+  BitWords all;        // `certain`, and those that hold if no pair since the last boundary is
+                       // unresolved
   BitWords unresolved; // pairs that the machine must decide
-  BitWords changed;    // pairs whose label differs from the label before
+  BitWords changed;    // pairs whose label differs from the label of the pair before
 };
 
-// Words of the last block. The next block continues them.
+// Words of the previous block. Shifts carry their highest bits into the next block.
 struct Carry {
   std::uint64_t plain = 0;               // labeled pairs
   std::uint64_t joined = 0;              // JOINED pairs
@@ -54,8 +55,8 @@ struct ClassBuffer {
   std::size_t offset(std::size_t at) const { return one_unit_each ? at : offsets_[at]; }
   std::size_t blocks() const { return (count + 63) / 64; }
 
-  // Writes the offsets of the first `filled` code points, which take one code unit each. From
-  // then on the readers write offsets.
+  // Writes the offsets of the first `filled` code points, which take one code unit each. After
+  // this call the kernels write the offset of each code point.
   void start_offsets(std::size_t filled) {
     for (std::size_t i = 0; i < filled; ++i)
       offsets_[i] = static_cast<std::uint16_t>(i);

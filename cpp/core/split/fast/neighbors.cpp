@@ -132,8 +132,8 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Returns whether a pre-token of the stage that holds a and b has the label of the pair, and
-  // keeps it whatever code point follows.
+  // Returns whether a pre-token of the stage that holds a and b has the label of the pair,
+  // whatever code point follows b.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
@@ -146,8 +146,8 @@ struct NeighborTable::Builder {
     return true;
   }
 
-  // Chooses the stage whose white space Boundaries::resolve splits. Chooses none unless all
-  // other stages surely keep white space together, or surely cut it before that stage.
+  // Chooses the stage whose white space Boundaries::resolve splits. Chooses no stage unless
+  // each other stage surely keeps white space together, or comes earlier and surely cuts it.
   void find_white_space() {
     white = stages.size();
     for (std::size_t i = 0; i < stages.size(); ++i)
@@ -160,6 +160,7 @@ struct NeighborTable::Builder {
       }
   }
 
+  // Returns whether stage `index` meets the condition of find_white_space.
   bool is_white_space_clear(std::size_t index) const {
     const Mask space = stages[index].space();
     bool is_clear = true;
@@ -180,6 +181,7 @@ struct NeighborTable::Builder {
     return is_clear;
   }
 
+  // Adds PIECE_END, NEWLINE_CLASS and TAIL_CLASS to the pairs.
   void mark_white_space() {
     const StagePairs &stage = stages[white];
     for_pairs([&](std::uint8_t a, std::uint8_t b) {

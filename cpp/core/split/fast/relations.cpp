@@ -55,7 +55,7 @@ std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
   for (const Mask columns : intersections)
     candidates.push_back(rectangle_of(inside, columns));
   std::vector<Rectangle> rectangles;
-  Matrix left = matrix;
+  Matrix left = matrix; // the pairs that no rectangle covers yet
   for (;;) {
     std::size_t best_gain = 0;
     Rectangle best{0, 0};
@@ -91,8 +91,8 @@ bool is_free(std::uint8_t relation, Pair relations) {
 } // namespace
 
 void Relations::cover_by_rectangles(Mask used) {
-  const Mask before = used | Mask{1} << END;
-  unsigned free = 0; // number of unused bits of the last plane
+  const Mask before = used | Mask{1} << END; // the classes that a may have
+  unsigned free = 0;                         // number of unused bits of the last plane
   for (std::uint8_t relation = 0; relation < RELATIONS; ++relation) {
     Matrix holds{};
     Matrix fails{};

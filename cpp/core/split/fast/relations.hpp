@@ -51,15 +51,16 @@ public:
     std::array<std::uint8_t, CLASSES> rows;
     std::array<std::uint8_t, CLASSES> columns;
   };
-  // The rectangles of a relation in one plane. The relation holds if the AND has any of `bits`.
+  // The rectangles of one relation in one plane. The relation holds for (a, b) if, in any of
+  // its parts, rows[a] & columns[b] has any of `bits`.
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
     bool more;          // whether an earlier part describes the same relation
-    std::uint32_t bits; // a byte, repeated four times
+    std::uint32_t bits; // the same byte in all four bytes of the word
   };
 
-  // Computes planes and parts. Classes that are not in `used` do not occur.
+  // Computes the planes and parts from the pairs. Only the classes in `used` occur in texts.
   void cover_by_rectangles(Mask used);
 
   Pair &operator()(std::size_t a, std::size_t b) { return pairs_[a * CLASSES + b]; }
@@ -69,7 +70,7 @@ public:
   const std::vector<Plane> &planes() const { return planes_; }
   // Returns the parts in the order of their planes.
   const std::vector<Part> &parts() const { return parts_; }
-  // Returns the relations whose parts describe the complement.
+  // Returns the relations whose parts describe the pairs for which the relation does not hold.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
   // Returns the relations without parts. They hold for no pair, or for all if inverted.
   const std::vector<std::uint8_t> &absent() const { return absent_; }

@@ -1,5 +1,5 @@
-// The fast path of splitting. It finds the boundaries of the rules, mostly without trying
-// rules.
+// The fast path of splitting. It finds the same boundaries as the machine of rules, mostly
+// without trying rules.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -35,12 +35,13 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
 }
 
 // Takes the ends of pre-tokens, in order. The calls are virtual, so that splitting is compiled
-// once; most of them add a whole buffer.
+// once. Most calls add all ends of a ClassBuffer.
 class EndOutput {
 public:
   virtual void add(std::size_t end) = 0;
-  // Adds the ends of a buffer that starts at `base`; `offsets` are those of a ClassBuffer, or
-  // nullptr.
+  // Adds the ends of a ClassBuffer that starts at code unit `base` of the text: the one bits of
+  // `count` words. `offsets` are the offsets of the buffer, or nullptr if each code point takes
+  // one code unit.
   virtual void add(const Kernels &use, const std::uint64_t *words, std::size_t count,
                    std::size_t base, const std::uint16_t *offsets) = 0;
   virtual void flush() = 0;
@@ -135,8 +136,9 @@ public:
   }
 
 private:
-  // Runs the machine between the boundaries around unresolved pairs, if they end in the buffer,
-  // which starts at `at`. Returns false if the machine has split the rest of the text.
+  // Runs the rules from the boundary before each unresolved pair to the first certain boundary
+  // after the pair, if that boundary is in the buffer. The buffer starts at `at`. Returns false
+  // if the machine has split the rest of the text.
   bool resolve_by_rules(std::size_t at) {
     std::size_t bit = 0; // all pairs before this bit are resolved
     for (;;) {
@@ -162,9 +164,9 @@ private:
     }
   }
 
-  // Splits by the rules alone from `position` on. A pre-token that holds the BOUNDARY `end` of
-  // this buffer ends there. Only a bug in NeighborTable can cause this call, which keeps the
-  // bug from becoming a write out of bounds.
+  // Splits the text from `position` on by the rules alone. A pre-token crosses the BOUNDARY at
+  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can cause
+  // this. The call keeps such a bug from becoming a write out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -174,7 +176,8 @@ private:
     output_.flush();
   }
 
-  // Returns the first one bit in `words` that is at least `bit`, or the number of code points.
+  // Returns the first one bit in `words` that is at least `bit`, or buffer_.count if there is
+  // none.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
       return buffer_.count;
@@ -188,14 +191,16 @@ private:
     return block * 64 + lowest_bit(word);
   }
 
-  // Sets begin_ and resume_ to the last boundaries before code point `bit`.
+  // Sets begin_ and resume_ to the last boundaries before code point `bit` of the buffer, which
+  // starts at `at`.
   void note_last_boundary(std::size_t bit, std::size_t at) {
     begin_ = last_in(boundaries_.all, bit, at, begin_);
     resume_ =
         rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
   }
 
-  // Returns the position of the last one bit in `words` before `bit`, or `otherwise`.
+  // Returns the position in the text of the last one bit in `words` before `bit`, or
+  // `otherwise` if there is none.
   std::size_t last_in(const BitWords &words, std::size_t bit, std::size_t at,
                       std::size_t otherwise) const {
     std::size_t block = bit / 64;
@@ -229,9 +234,9 @@ private:
                 buffer_.one_unit_each ? nullptr : buffer_.offsets());
   }
 
-  // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs ends before
-  // `at`, the start of the buffer. Sets the bits of ends in the buffer, from `bit` on. Returns
-  // the end of a pre-token that ends after `to`, or 0.
+  // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs the ends that
+  // lie before `at`, the start of the buffer. Sets the bits of the ends in the buffer, which
+  // are not below `bit`. If a pre-token ends after `to`, returns its end; else 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
     std::size_t beyond = 0;
@@ -262,7 +267,7 @@ private:
   Boundaries boundaries_;
   EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
-  std::size_t resume_ = 0;    // the rules must start here to find the end
+  std::size_t resume_ = 0;    // where the rules must start to find its end
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 

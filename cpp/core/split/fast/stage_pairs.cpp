@@ -5,6 +5,7 @@
 namespace pretok {
 namespace {
 
+// Each of these functions calls the member function of its name (rules.hpp).
 Mask first(const Rule &rule) {
   return std::visit([](const auto &kind) { return kind.first(); }, rule);
 }
@@ -59,10 +60,11 @@ Mask StagePairs::may_follow(std::size_t rule, std::uint8_t a) const {
          std::visit([a](const auto &kind) { return kind.may_follow(a); }, rules_[rule]);
 }
 
+// Finds the classes that the matches of each rule can hold.
 void StagePairs::find_held() {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     // If a rule rejects every neighbor of class a, and the end of the text, no match begins
-    // with a. Spaces is an exception: it may match at the end.
+    // with a. A Spaces rule is an exception: it may match at the end of the text.
     Mask begins = first(rules_[i]);
     for (std::uint8_t a = 0; a < END; ++a)
       if (pretok::has(begins, a) && !std::holds_alternative<Spaces>(rules_[i]) &&
@@ -84,6 +86,7 @@ void StagePairs::find_held() {
   }
 }
 
+// Finds the relations and the label of each pair, except those of white space.
 void StagePairs::find_pairs() {
   for (std::uint8_t a = 0; a < END; ++a)
     if (std::none_of(candidates_[a].begin(), candidates_[a].end(),
@@ -152,7 +155,8 @@ void StagePairs::find_white_space() {
   for (const Rule &rule : rules_) {
     if (!std::holds_alternative<Spaces>(rule) && (interior(rule) & space) != 0)
       return;
-    // Pairs that begin another tail are UNRESOLVED.
+    // `tail` is the first tail that takes white space. Pairs that begin another tail become
+    // UNRESOLVED.
     if (const auto *run = std::get_if<Run>(&rule); run != nullptr && tail == 0)
       tail = run->tail_at_most == 0 ? run->tail & space : 0;
   }
@@ -192,6 +196,7 @@ bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   return false;
 }
 
+// Marks pairs with white space SPACE_PAIR, TAIL_PAIR or UNRESOLVED; see neighbors.hpp.
 void StagePairs::mark_white_space() {
   for (std::uint8_t a = 0; a < END; ++a)
     for (std::uint8_t b = 0; b < END; ++b) {
@@ -214,7 +219,8 @@ void StagePairs::mark_white_space() {
     }
 }
 
-// Returns whether b is in the tail of the label's rule, and that tail takes all of `tail_`.
+// Returns whether b is in the tail of the rule that labels the pair, and the white space of
+// this tail is `tail_`.
 bool StagePairs::is_tail_of_label(std::uint8_t a, std::uint8_t b) const {
   const auto *run = std::get_if<Run>(&rule(label(a, b)));
   return run != nullptr && pretok::has(run->tail & tail_, b) && run->tail_at_most == 0 &&
@@ -262,8 +268,9 @@ void StagePairs::mark_ambiguous(bool is_conditional) {
     }
 }
 
-// An AMBIGUOUS pair that is together becomes JOINED: its pre-token may be of any rule that
-// holds it. So the next pair is AMBIGUOUS too, unless only the rule of its label can hold it.
+// NeighborTable makes an AMBIGUOUS pair that is together JOINED. The pre-token of a JOINED pair
+// may be of any rule that can hold the pair. So the next pair is AMBIGUOUS too, unless only the
+// rule of its own label can hold this next pair.
 void StagePairs::mark_ambiguous_after_joined() {
   for (bool is_done = false; !is_done;) {
     is_done = true;

@@ -19,8 +19,8 @@ class StagePairs {
 public:
   static constexpr int NO_LABEL = -1;
 
-  // `live` has every pair of neighbors that a piece can hold. Stages before cut all other
-  // pairs.
+  // `live` has every pair of neighbors that a piece of this stage can hold. Earlier stages cut
+  // all other pairs.
   StagePairs(const Machine &machine, const Followers &live);
 
   // Returns the relations of a pair, without labels.
@@ -40,7 +40,8 @@ public:
   const Followers &live() const { return live_; }
   // Returns the classes that a match can hold.
   Mask held() const { return held_; }
-  // Return the classes of SPACE_PAIR; the line breaks among them; and those that tails take.
+  // Return the classes of white space in SPACE_PAIR, the line breaks among these classes, and
+  // the classes among them that tails take.
   Mask space() const { return space_; }
   Mask newline() const { return newline_; }
   Mask tail() const { return tail_; }
@@ -74,8 +75,9 @@ private:
   std::array<int, CLASSES * CLASSES> labels_;
   Followers together_{};
   bool is_simple_ = true;
-  std::vector<Mask> held_by_;  // for each rule, the classes that its matches can hold
-  std::vector<Mask> later_in_; // for each rule, the classes after the first of a match
+  std::vector<Mask> held_by_; // for each rule, the classes that its matches can hold
+  // For each rule, the classes that its matches can hold after their first code point.
+  std::vector<Mask> later_in_;
   Mask held_ = 0;
   Mask gap_classes_ = 0; // classes that may be in a gap
   Mask space_ = 0;

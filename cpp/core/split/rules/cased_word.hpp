@@ -7,8 +7,9 @@
 
 namespace pretok {
 
-// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends before upper case that
-// follows lower case. `upper` and `lower` share the caseless letters.
+// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends before the first
+// upper-case letter after a lower-case letter. Caseless letters are in both `upper` and
+// `lower`.
 struct CasedWord {
   Mask upper = 0;
   Mask lower = 0;
@@ -19,7 +20,7 @@ struct CasedWord {
     std::size_t begin = start;
     if (has(lead, text.here.class_)) // lead?
       begin += text.here.width;
-    std::size_t caseless = NO_MATCH;
+    std::size_t caseless = NO_MATCH; // end of the last caseless letter that upper* takes
     std::size_t end = text.run_end_noting(upper, begin, lower, caseless); // upper*
     if (end == text.size() && text.partial)
       return text.undecided(upper);
@@ -65,7 +66,7 @@ struct CasedWord {
   Mask rejects_next(std::uint8_t a) const {
     return has(upper | lower, a) ? 0 : ~(upper | lower);
   }
-  // A letter may end a suffix.
+  // False if a may be in a suffix, since the match may end after a.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     return has(always_follows(a), b) && !(suffix && has(suffix->interior(), a));
   }

@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run. Fails if a code point of
-// `stop` follows the run.
+// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run of `body`. `match` fails
+// if a code point of `stop` follows the run.
 struct Groups {
   Mask body = 0;
   Mask stop = 0;
