@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-static std::size_t allocated = 0; // bytes, since a test last set it to 0
+static std::size_t allocated = 0; // the bytes allocated since a test last set it to 0
 
 void *operator new(std::size_t size) {
   allocated += size;
@@ -68,7 +68,7 @@ Ids encoded(VocabularyData data, const std::string &text) {
   return ids;
 }
 
-// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>" ----
+// ---- Files of a vocabulary: the 256 bytes, "ab", "abc" and, in some formats, "<end>" ----
 
 const std::string TEXT = "abcab\xC3\xA9";
 const Ids IDS = {257, 256, 0xC3, 0xA9};
@@ -267,7 +267,7 @@ bool is_safe(const std::string &file, int &errors) {
   }
   const auto &ids = spec.vocabulary.ids;
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
-    return true; // its tables are large: building them takes long
+    return true; // building the large tables of this vocabulary would take long
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
@@ -290,7 +290,8 @@ void survives_damage(const std::string &name, const std::string &file,
 
 std::string as_it_is(std::string file) { return file; }
 
-// Returns the file with the right CRC-32, as an attacker would write it.
+// Corrects the CRC-32 of a damaged .pretok file, as an attacker would; returns all other files
+// unchanged.
 std::string summed(std::string file) {
   return file.size() < 16 || file[0] != '\x89' ? file : with_sum(file.substr(16));
 }
@@ -394,7 +395,7 @@ private:
 };
 
 void test_sources() {
-  // So large that it is read in several blocks.
+  // This file is so large that it is read in several blocks.
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
        {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(3)), gguf}) {
@@ -418,7 +419,7 @@ void test_sources() {
   expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
 }
 
-// GGUF keys take more memory than space in the file.
+// A key takes more memory than bytes in the GGUF file, so a file with many keys is refused.
 void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
@@ -426,7 +427,8 @@ void test_many_keys() {
   refuses("many keys", file.file(), LoadError::MALFORMED, "is 70000, more than 65536");
 }
 
-// Merges of six bytes each that make tokens of 255 bytes: forty times the size of the file.
+// Each merge takes six bytes of the file and makes a token of up to 255 bytes, so all tokens
+// together are about forty times as large as the file.
 void test_much_made() {
   std::string merges;
   std::uint32_t count = 0;
@@ -434,10 +436,10 @@ void test_much_made() {
     merges += number(left, 3, false) + number(right, 3, false);
     return 256 + count++;
   };
-  std::vector<std::uint32_t> powers = {97}; // "a" twice as often each time
+  std::vector<std::uint32_t> powers = {97}; // powers[i] is "a" 2^i times
   while (powers.size() < 7)
     powers.push_back(add(powers.back(), powers.back()));
-  std::uint32_t longest = powers[6]; // 64, and 32, 16, 8, 4 and 1
+  std::uint32_t longest = powers[6]; // "a" 64 times, then 32, 16, 8, 4 and 1 more
   for (const std::size_t power : {5, 4, 3, 2, 0})
     longest = add(longest, powers[power]);
   std::vector<std::uint32_t> lefts;
@@ -463,7 +465,7 @@ void test_much_made() {
          "a small file of large tokens: nothing is allocated for it");
 }
 
-// A small file whose merges double the size of the token each time.
+// A small file in which each merge doubles the token of the previous merge.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
   std::string body =

@@ -54,7 +54,7 @@ double excess(const Keys &chosen, const Keys &ordinary, Work work) {
 }
 
 constexpr std::uint64_t inverse_of(std::uint64_t odd) {
-  std::uint64_t inverse = odd; // Newton's method: twice as many bits each time
+  std::uint64_t inverse = odd; // each step of Newton's method doubles the correct bits
   for (int i = 0; i < 6; ++i)
     inverse *= 2 - odd * inverse;
   return inverse;
@@ -83,7 +83,7 @@ bool pairs_take_the_usual_time() {
   constexpr std::size_t COUNT = 30000;
   const auto table = [](const Pairs &pairs) {
     PairTable merges;
-    merges.reset(16); // grows
+    merges.reset(16); // so small that it must grow
     for (const auto &[left, right] : pairs)
       merges.insert(left, right, {left, right});
   };
@@ -106,7 +106,8 @@ std::array<std::string, 2> two_parts(bool collide) {
   return parts;
 }
 
-// Learns a token for each 16 consecutive parts of a text of these strings.
+// Makes a text of 8,000 random `parts`. Learns tokens for two, four, eight and 16 consecutive
+// parts, at each place of the text.
 void join_parts(const std::array<std::string, 2> &parts) {
   constexpr std::size_t COUNT = 8000;
   std::array<std::uint8_t, 256> bytes{};
@@ -231,7 +232,7 @@ bool sizes_stop_at_the_largest() {
   static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MAX_SIZE);
   static_assert(saturating_multiply<std::uint32_t>(0, MAX_SIZE) == 0);
   static_assert(saturating_multiply<std::uint32_t>(MAX_SIZE, 0) == 0);
-  // A window that grows as in safe_cut must reach the end of any text.
+  // A window that grows by multiplication, as in safe_cut, must reach the largest size.
   std::uint32_t window = 1024;
   for (int i = 0; i < 8; ++i)
     window = saturating_multiply<std::uint32_t>(window, 16);
