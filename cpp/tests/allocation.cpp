@@ -86,6 +86,8 @@ void run_out(const char *what, const std::function<bool()> &work) {
   }
 }
 
+// This and the next functions make one call, check its result, free their memory, and return
+// whether the call succeeded.
 bool load_and_free(const char *normalizer) {
   const pretok_load_options options = load_options(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -129,6 +131,7 @@ bool split(const char *preset) {
 
 std::vector<std::uint32_t> room;
 
+// If `much_room`, the array has room for any text of this size, else exactly for the ids.
 bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   const pretok_encode_options options = allowing();
   std::size_t count = 0;

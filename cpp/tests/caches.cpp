@@ -172,6 +172,7 @@ bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortC
   return miss_index == probe.miss_count;
 }
 
+// Compares the look-ups of every set of kernels.
 bool look_ups_agree() {
   std::size_t known = 0;
   std::size_t unknown = 0;
@@ -209,6 +210,7 @@ bool look_ups_agree() {
   return known > 10000 && unknown > 10000;
 }
 
+// Compares a LongCache with std::map.
 bool long_cache_agrees() {
   Alone<LongCache> alone;
   LongCache &cache = alone.cache;

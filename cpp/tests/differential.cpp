@@ -56,6 +56,7 @@ const char *const PARTS[] = {"a",
                              "\xB8",
                              "\xFF"};
 
+// Returns whether the fast path with all sets of kernels splits `source` as the plain machine.
 template <typename Source> bool agree(const PreTokenizer &tokenizer, const Source &source) {
   std::vector<std::size_t> plain;
   tokenizer.steps(source, [&](std::size_t, std::size_t end, int) { plain.push_back(end); });
@@ -87,6 +88,7 @@ template <typename Source> bool agree(const PreTokenizer &tokenizer, const Sourc
   return true;
 }
 
+// Calls agree() for `text` as UTF-8, and as arrays of 8-bit, 16-bit and 32-bit code points.
 bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
   // Exact-size allocations let a sanitizer catch reads after their ends.
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
@@ -107,6 +109,7 @@ bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
 
 using Random = std::mt19937;
 
+// Returns the ends of the pre-tokens by the plain machine.
 std::vector<std::size_t> plain_ends(const PreTokenizer &tokenizer, const std::uint8_t *data,
                                     std::size_t size) {
   std::vector<std::size_t> ends;

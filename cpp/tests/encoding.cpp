@@ -96,7 +96,9 @@ std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   return any() + any();
 }
 
-// Returns the 256 byte tokens in any order, and longer tokens, some of which no merges produce.
+// Returns a vocabulary with the 256 byte tokens in any order, and longer tokens. Merging does
+// not make some of the longer tokens. If `from_ranks`, the id of a token is the rank of its
+// merges.
 Example random_example(bool from_ranks) {
   const bool trained = below(3) != 0;
   Example example;
@@ -138,6 +140,8 @@ Example random_example(bool from_ranks) {
   return example;
 }
 
+// Returns the ids of a pre-token. Merges the pair of the lowest rank, the first one of several,
+// until no pair has a merge.
 Ids merged(const Example &example, const std::string &pre_token) {
   if (example.data.ignore_merges)
     for (std::uint32_t id = 0; id < example.tokens.size(); ++id)

@@ -94,6 +94,7 @@ std::string tiktoken_file(const std::string &end_of_line = "\n") {
   return file + base64("ab") + " 256" + end_of_line + base64("abc") + " 257" + end_of_line;
 }
 
+// Returns an integer of `width` bytes.
 std::string number(std::uint64_t value, std::size_t width, bool big_endian) {
   std::string bytes;
   for (std::size_t i = 0; i < width; ++i)
@@ -126,6 +127,7 @@ struct GgufFile {
   }
 };
 
+// Returns the UTF-8 of the character that stands for a byte in byte-level vocabularies.
 std::string byte_character(unsigned byte) {
   const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
   unsigned character = byte;
@@ -164,6 +166,7 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   return file.file();
 }
 
+// Returns a .pretok file: the header with the CRC-32 of `body`, then `body`.
 std::string with_sum(const std::string &body, std::uint32_t version = 1) {
   return "\x89PRETOK\n" + number(version, 4, false) +
          number(crc32(bytes_of(body), body.size()), 4, false) + body;
@@ -232,6 +235,8 @@ std::string pretok_file_body(std::uint32_t flags, const std::string &preset = "g
 
 // ---- Tests ----
 
+// Expects that a file gives the vocabulary, and if `has_end`, the special token "<end>" and a
+// template that puts it before a text.
 void reads(const std::string &name, const std::string &file, bool has_end) {
   TokenizerSpec spec;
   const LoadError error = read(file, spec);
@@ -245,6 +250,7 @@ void reads(const std::string &name, const std::string &file, bool has_end) {
          name + " has its template");
 }
 
+// Expects an error of this kind, with a message that contains `part`.
 void refuses(const std::string &name, const std::string &file, LoadError::Kind kind,
              const std::string &part) {
   TokenizerSpec spec;
@@ -254,7 +260,7 @@ void refuses(const std::string &name, const std::string &file, LoadError::Kind k
 }
 
 // Returns whether reading a file gives an error with a message, or a tokenizer that works, and
-// takes memory in proportion to the file.
+// takes memory in proportion to the file. Adds 1 to `errors` for an error.
 bool is_safe(const std::string &file, int &errors) {
   TokenizerSpec spec;
   allocated = 0;

@@ -189,7 +189,7 @@ bool ordered_merges_give_up() {
   merges.reset(byte_ids, 5);
   const std::size_t slots = merges.slots();
   std::uint32_t added = 0;
-  for (int i = 0; i < 5; ++i) // no two buckets have slots for one pair five times
+  for (int i = 0; i < 5; ++i) // two buckets have four slots, too few for five equal pairs
     added = merges.add(300, 300, 7);
   return added == OrderedMerges::NO_MERGE && merges.slots() <= 4 * slots;
 }
@@ -239,6 +239,7 @@ bool sizes_stop_at_the_largest() {
   return window == MAX_SIZE;
 }
 
+// Returns whether asking an IdBuffer for room for so many ids throws std::bad_alloc.
 bool throws_bad_alloc(std::size_t ids) {
   IdBuffer buffer;
   try {
@@ -256,6 +257,8 @@ bool id_buffers_do_not_wrap() {
          throws_bad_alloc(MAX_SIZE);
 }
 
+// An IdBuffer that writes to an array of the caller must not replace the array by a smaller
+// one.
 bool lent_memory_is_left_alone() {
   std::vector<std::uint32_t> lent(100000);
   IdBuffer buffer(lent.data(), lent.size());
@@ -265,6 +268,7 @@ bool lent_memory_is_left_alone() {
   return buffer.data() == lent.data() && buffer.size() == 1 && lent[0] == 7;
 }
 
+// If the number of threads is 0, the calling thread must do the work.
 bool no_threads_are_one() {
   WordCounts counts;
   const std::string word = "word";
