@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pretok.errors import PretokError
 
 MAX_SHOWN = 8
-"""The maximal number of different items that a message shows of each result."""
+"""The maximal number of items that a message shows of each result, from the first difference."""
 Arrays = tuple[NDArray[Any], NDArray[Any]]
 """The concatenated ids of n texts, and n + 1 offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
 
@@ -25,7 +25,8 @@ def same_items(
 ) -> None:
     """Raise WrongAnswerError if `ours` and `theirs` differ.
 
-    The message names the text `where`, and calls an item `what`.
+    In the message, `where` names the text, `what` an item (for example "id"), and `peer` the peer
+    that `theirs` comes from.
     """
     if len(ours) == len(theirs) and bool(np.all(np.asarray(ours == theirs))):
         return
@@ -39,7 +40,7 @@ def same_items(
 
 
 def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
-    """Raise WrongAnswerError if the ids of any text differ."""
+    """Raise WrongAnswerError if the ids of any text differ; `where` and `peer` as in same_items."""
     if np.array_equal(ours[1], theirs[1]) and np.array_equal(ours[0], theirs[0]):
         return
     if len(ours[1]) != len(theirs[1]):
@@ -54,7 +55,7 @@ def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
 
 
 def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
-    """Return the ids of several texts as arrays."""
+    """Return Arrays of `lists`, which has one list of ids for each text."""
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(ids) for ids in lists], out=offsets[1:])
     ids = np.fromiter((id for ids in lists for id in ids), np.uint32, int(offsets[-1]))
@@ -62,6 +63,7 @@ def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
 
 
 def _shown(items: Sequence[Any], first: int) -> str:
+    """Return the items from index `first` on, at most MAX_SHOWN of them, for a message."""
     part = items[first : first + MAX_SHOWN]
     if isinstance(part, np.ndarray):
         part = part.tolist()

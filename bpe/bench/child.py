@@ -1,6 +1,9 @@
 """Run a contender in a separate process, to measure its memory, or because it may hang or crash.
 
-`python -m bpe.bench.child` reads a job as JSON from standard input, and writes its result as JSON.
+`python -m bpe.bench.child` reads a job as JSON from standard input, and writes the result as JSON.
+The entry "job" is "repeat" or "memory", the entry "peer" names the contender, and files_of returns
+the entries for the vocabulary. All other entries are arguments of the functions `repeat` and
+`memory`.
 """
 
 from __future__ import annotations
@@ -26,8 +29,10 @@ from bpe.bench.timing import OURS, seconds, steady
 from pretok.errors import PretokError
 
 RUNS = 2
+"""The number of timed runs of the job "repeat"."""
 
-# Remove the working folder from sys.path: its modules must not hide installed packages.
+# Remove the working folder, an empty string, from sys.path: its modules must not hide installed
+# packages.
 START = (
     "import runpy, sys; sys.path[:] = filter(None, sys.path); "
     "runpy.run_module('bpe.bench.child', run_name='__main__')"
@@ -39,9 +44,9 @@ class ChildError(PretokError, RuntimeError):
 
 
 def files_of(subject: Subject) -> dict[str, Any]:
-    """Return the entries of a job from which the process loads `subject` again.
+    """Return the entries of a job that tell the new process how to load `subject`.
 
-    Raises CannotError if no file can hold its vocabulary.
+    Raises CannotError if no file can hold the vocabulary.
     """
     path = subject.rank_file or subject.json_file
     if path is None:
@@ -56,9 +61,9 @@ def files_of(subject: Subject) -> dict[str, Any]:
 
 
 def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]:
-    """Return the result of `job` in a new process.
+    """Run `job` in a new process, and return the result.
 
-    Raises ChildError if the process fails or takes more than `limit` seconds.
+    Raises ChildError if the process fails or takes more than `limit` seconds (None: no limit).
     """
     # The process imports the same packages as this process.
     folders = [str(Path(bpe.__file__).parents[1]), *filter(None, sys.path)]
@@ -81,7 +86,10 @@ def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]
 
 
 def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) -> dict[str, Any]:
-    """Return the seconds of RUNS runs of encoding `text * times`, each with a new tokenizer."""
+    """Return the seconds of RUNS runs of encoding `text * times`, each with a new tokenizer.
+
+    Before each run, an untimed call encodes one letter. If `cpu_time`, count the CPU time.
+    """
     whole = text * times
     all_seconds = []
     with steady(True, cpu_time):
@@ -97,10 +105,11 @@ def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) 
 
 
 def memory(calls: Calls, path: Path, megabytes: float, threads: int) -> dict[str, Any]:
-    """Return the bytes of memory that encoding takes beyond its input and output, and both sizes.
+    """Return the memory that encoding takes beyond its input and output, and the sizes of these.
 
-    First create `megabytes` of documents by repeating the documents of the text. Then encode them.
-    The result is the growth of the peak memory of the process, minus the size of the arrays of ids.
+    All sizes are in bytes. First create `megabytes` of documents by repeating the documents of the
+    text in the file `path`. Then encode them on `threads` threads. The memory "beyond" is the
+    growth of the peak memory of the process during encoding, minus the size of the arrays of ids.
     """
     if calls.arrays is None:
         raise CannotError("it has no call for list to arrays")
@@ -140,16 +149,19 @@ def _reset_peak() -> int:
 
 
 def _peak() -> int:
+    """Return the peak memory of this process in bytes."""
     try:
         return _status("VmHWM")
     except OSError:
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # macOS counts bytes, other systems count KiB.
         return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 def _status(key: str) -> int:
+    """Return the entry `key` of /proc/self/status, which is in KiB, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 1024
@@ -159,7 +171,8 @@ def _status(key: str) -> int:
 def main() -> None:
     """Run the job that standard input describes."""
     job = json.load(sys.stdin)
-    # Redirect what libraries print to standard error, so that it does not mix with the result.
+    # Libraries may print to standard output. Send such lines to standard error, so that the
+    # process that reads `output` gets only the result.
     output = os.dup(1)
     os.dup2(2, 1)
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:

@@ -17,6 +17,7 @@ WAYS: tuple[tuple[str, Callable[[Calls], Callable[[Any], Any] | None]], ...] = (
     ("ids to str", lambda calls: calls.text),
     ("ids to bytes", lambda calls: calls.data),
 )
+"""The ways to decode: a name, and a function that selects the call of a contender."""
 
 
 def bench_decode(
@@ -50,6 +51,7 @@ def bench_decode(
 
 
 def _check(where: str, peer: str, text: str, decoded: str | bytes) -> None:
+    """Raise WrongAnswerError unless `decoded`, from `peer`, is `text` or the UTF-8 of `text`."""
     expected = text if isinstance(decoded, str) else text.encode()
     if decoded != expected:
         same_items(where, "character or byte", peer, expected, decoded)

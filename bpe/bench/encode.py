@@ -28,7 +28,11 @@ ONE_THREAD = "one thread"
 
 
 class Way(NamedTuple):
-    """A way to encode. `as_arrays` converts the result of a call, for comparison."""
+    """A way to encode: its name `what`, and the call of Calls that encodes in this way.
+
+    `call` selects this call, or returns None if a contender lacks it. `as_arrays` converts the
+    result of the call to Arrays, so that the results of contenders can be compared.
+    """
 
     what: str
     call: Callable[[Calls], Callable[..., Any] | None]
@@ -38,6 +42,7 @@ class Way(NamedTuple):
 BYTES = Way("bytes to array", lambda calls: calls.array, lambda ids: flattened([ids.tolist()]))
 ARRAYS = Way("list to arrays", lambda calls: calls.arrays, lambda arrays: (arrays[0], arrays[1]))
 LISTS = Way("list to lists", lambda calls: calls.lists, flattened)
+# The counts of all texts are compared like the ids of one text.
 COUNTS = Way("list to counts", lambda calls: calls.counts, lambda counts: flattened([counts]))
 
 
@@ -51,9 +56,10 @@ def bench_encode(
 ) -> Iterator[Result]:
     """Yield the results of each way to encode `text`: cold, warm, and with several threads.
 
-    Cold is the first pass of a new tokenizer object, warm is its next pass over the same text. Both
-    use one thread on one core. Bytes hold the whole text, lists hold its documents. On several
-    cores, also measure warm passes with two threads against one, and with one thread for each core.
+    The cold pass is the first pass of a new tokenizer object over `text`, and the warm pass is the
+    second. Both passes use one thread on one core. BYTES takes the whole text; ARRAYS and LISTS
+    take the documents of the text. If the process may use several cores, also yield warm passes of
+    pretok with two threads against one thread, and of all contenders with one thread for each core.
     """
     texts = documents(text)
     size = len(text.encode())
@@ -90,11 +96,13 @@ def contenders(
     arguments: tuple[Any, ...],
     settings: Settings,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return the factory of Calls of each contender, and the reasons for leaving out other peers.
+    """Return the factory of Calls of each contender, and the reason for each peer left out.
 
-    pretok comes first. A peer that fails is left out. A peer with a different result is left out
-    too, or raises WrongAnswerError if the settings are strict. Runs on one core: a thread pool that
-    a peer starts at its first call then has one thread.
+    The keys of both are names; pretok comes first. Each contender encodes once, with `arguments`
+    for the call of `way`. A peer that fails is left out. If the result of a peer differs from the
+    result of pretok, the peer is left out, or, if `settings.is_strict`, WrongAnswerError is raised;
+    `where` names the text in this error. All contenders encode on one core here, so a thread pool
+    that a peer starts at the first call has one thread.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}
@@ -114,6 +122,7 @@ def contenders(
 
 
 def _answer(way: Way, calls: Calls, arguments: tuple[Any, ...]) -> Arrays:
+    """Encode once in the way `way`; return the result as Arrays."""
     result = _call(way, calls)(*arguments)
     if way is ARRAYS and calls.as_arrays is not None:
         return calls.as_arrays(result)
@@ -129,7 +138,8 @@ def passes(
 ) -> tuple[float, ...]:
     """Return the seconds of `count` passes of a new tokenizer over the same texts.
 
-    An untimed call with the arguments `warm_up`, if any, comes first.
+    Each pass is one call with `arguments`. Unless `warm_up` is None, an untimed call with the
+    arguments `warm_up` comes before the first pass.
     """
     call = _call(way, make())
     if warm_up is not None:
@@ -138,6 +148,7 @@ def passes(
 
 
 def _call(way: Way, calls: Calls) -> Callable[..., Any]:
+    """Return the call of `calls` that encodes in the way `way`; raises CannotError."""
     call = way.call(calls)
     if call is None:
         raise CannotError(f"it has no call for {way.what}")
@@ -154,6 +165,10 @@ def _threads(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
+    """Yield the warm results with several threads; `makers` are the contenders of LISTS.
+
+    `size` is the number of bytes of all `texts`.
+    """
     ours = Ours().calls(subject)
     fixed_threads = {peer.name for peer in peers if not peer.sets_threads}
     arrays, lists = _call(ARRAYS, ours), _call(LISTS, ours)

@@ -10,16 +10,19 @@ from pretok.errors import PretokError, short_path
 from pretok.files import naming
 
 BLOCK = 1 << 24
+"""The number of bytes of a file to read at a time."""
 MAX_BYTES = 1 << 32
+"""The maximal size of a file."""
 DOCUMENT = 3000
-"""The maximal number of code points of a document; most documents have nearly as many."""
+"""The maximal number of code points of a document. Most documents are nearly this long."""
 
 
 def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, str]:
-    """Return the texts of `files` by name; without files, generated texts.
+    """Return the text of each file by the name of the file without suffix.
 
-    Truncate each text to `max_size` code points. Raises PretokError if a file is empty or not
-    UTF-8, or if two files have the same name; OSError.
+    If `files` is empty, return generated texts. Truncate each text to `max_size` code points (None:
+    no limit). Raises PretokError if a file is empty or not UTF-8, or if two files have the same
+    name. Raises OSError if a file cannot be read.
     """
     texts: dict[str, str] = {}
     for path in files:
@@ -31,7 +34,11 @@ def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, 
 
 
 def documents(text: str) -> list[str]:
-    """Return `text` cut into documents: after a line end or a space if possible."""
+    """Cut `text` into documents of at most DOCUMENT code points.
+
+    If possible, cut after the last line end, or after the last space of the second half of these
+    code points, whichever is later.
+    """
     parts = []
     start = 0
     while start < len(text):
@@ -45,6 +52,7 @@ def documents(text: str) -> list[str]:
 
 
 def _bytes_of(path: Path) -> bytes:
+    """Return the contents of a file; raises PretokError for a device or too many bytes."""
     if path.is_char_device() or path.is_block_device():
         raise PretokError(f"{short_path(path)}: this is a device; give text files")
     parts: list[bytes] = []

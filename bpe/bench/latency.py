@@ -22,10 +22,10 @@ RUN_SECONDS = 0.05
 def bench_latency(
     subject: Subject, peers: Sequence[Peer], settings: Settings, watch: Watcher
 ) -> Iterator[Result]:
-    """Yield the results of encoding MESSAGE: with the fastest call of each peer, and to an array.
+    """Yield two results of encoding MESSAGE: with any call, and with a call that returns an array.
 
-    Special tokens are handled as the calls do by default. Each tokenizer encodes the message
-    before it is timed.
+    Each contender uses its fastest such call, with the default for special tokens. Each tokenizer
+    encodes the message before the measurement, so its caches are warm.
     """
     messages: dict[str, Message] = {}
     absent: dict[str, str] = {}
@@ -59,6 +59,7 @@ def _measure(
     watch: Watcher,
     absent: dict[str, str],
 ) -> Result:
+    """Return the result of `calls`; each run repeats a call for about RUN_SECONDS."""
     counts = {name: max(1, int(RUN_SECONDS / _call_time(call))) for name, call in calls.items()}
     repeated = {name: partial(_repeat, call, counts[name]) for name, call in calls.items()}
     runs = measure(repeated, settings, watch)
@@ -67,6 +68,7 @@ def _measure(
 
 
 def _call_time(call: Callable[[str], Any]) -> float:
+    """Return the approximate seconds of one call; never 0."""
     return min(seconds(_repeat, call, 100) for _ in range(5)) / 100 or 1e-9
 
 

@@ -15,7 +15,9 @@ from bpe.bench.timing import Result, Settings, Watcher, measure, steady
 
 GROUP = "load"
 SAMPLE = "Loaded: it's 12,345 words,\n\n\tΩ and 漢字  too."
+"""The text whose ids are compared before the measurement."""
 WORD = "word"
+"""The text that each run encodes after loading."""
 
 
 def bench_load(
@@ -23,9 +25,10 @@ def bench_load(
 ) -> Iterator[Result]:
     """Yield the results of loading a .tiktoken file and a tokenizer.json of `subject`.
 
-    The file is the one that `subject` was loaded from, or is written from the vocabulary. Each run
-    also encodes one word, to include tables that are built at the first call. The file is in the
-    cache of the system.
+    If `subject` was loaded from a file of one of these formats, this file is used; any other file
+    is written from the vocabulary. Each run also encodes WORD, so that the time includes tables
+    that a package builds at the first call. Each file has been read before the measurement, so it
+    is in the cache of the operating system.
     """
     for format, path in _files(subject).items():
         loaders: dict[str, Callable[[], Callable[[str], Any]]] = {}
@@ -51,10 +54,11 @@ def bench_load(
 def _load_and_encode(load: Callable[[], Callable[[str], Any]]) -> object:
     encode = load()
     encode(WORD)
-    return encode  # freed after the clock stops
+    return encode  # `seconds` stops the clock before it frees the tokenizer
 
 
 def _files(subject: Subject) -> dict[str, Path]:
+    """Return the file of each format that can hold the vocabulary."""
     files = {"tiktoken": subject.rank_file, "json": subject.json_file}
     if subject.source is not None and Path(subject.source).is_file():
         source = Path(subject.source)

@@ -29,7 +29,10 @@ def line(result: Result) -> str:
 
 
 def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[str]:
-    """Yield the means, the lost cells, and the peers and vocabularies that are left out."""
+    """Yield the means, the lost cells, and the peers and vocabularies that are left out.
+
+    pretok loses a cell if a peer is faster. `absent` maps each missing vocabulary to the reason.
+    """
     all_cells = cells(results)
     for heading, mean in means(all_cells).items():
         yield f"geometric mean against the best peer, {heading}: {mean:.2f}"
@@ -43,7 +46,10 @@ def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[st
 
 
 def left_out(results: Sequence[Result]) -> Iterator[str]:
-    """Yield each reason with its peers, and the vocabularies of each peer unless it is all."""
+    """Yield a line for each reason to leave out peers, with the names of these peers.
+
+    After a peer come the vocabularies for which the reason holds, unless it holds for all.
+    """
     by_vocabulary = parts(results)
     where: dict[str, dict[str, list[str]]] = {}
     for subject, row in by_vocabulary.items():
@@ -64,7 +70,10 @@ def left_out(results: Sequence[Result]) -> Iterator[str]:
 def markdown(
     record: Mapping[str, Any], results: Sequence[Result], absent: Mapping[str, str]
 ) -> str:
-    """Return the matrix as Markdown: means, the best peer of each cell, the Part of each peer."""
+    """Return the matrix as Markdown: means, the best peer of each cell, the Part of each peer.
+
+    `record` is the JSON of report.record, and `absent` maps missing vocabularies to reasons.
+    """
     all_cells = cells(results)
     peers = peers_of(results)
     versions = [f"{peer} {record['peers'].get(peer) or '?'}" for peer in peers]
@@ -95,6 +104,7 @@ def markdown(
 
 
 def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Yield blocks of lines: a heading and a table of cells with texts, then without texts."""
     for heading, has_text in (("By text", True), ("By vocabulary", False)):
         chosen = [cell for cell in all_cells if bool(cell.text) is has_text]
         whats = [what for what in COLUMNS if any(cell.what == what for cell in chosen)]
@@ -112,6 +122,7 @@ def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 
 def _shown(cell: Cell) -> str:
+    """Return the Markdown of `cell`: the cost of pretok, the ratio, and the best peer."""
     ours = cost(cell.result, OURS)
     if cell.ratio is None:
         return f"{ours}, {NO_PEER}"
@@ -127,13 +138,14 @@ def _part_rows(
 
 
 def _part(part: Part) -> str:
+    """Return the Markdown of `part`: whether the peer took part, or for which texts ids differ."""
     if part.other_answers:
         return f"other ids: {', '.join(part.other_answers)}" if part.texts else "other ids"
     return "yes" if part.texts else "refuses"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return the lines of a Markdown table; no lines without rows."""
+    """Return the lines of a Markdown table, or [] if there are no rows."""
     heads = tuple(heads)
     body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *body] if body else []

@@ -25,12 +25,12 @@ def bench_memory(
 ) -> Iterator[Result]:
     """Yield the memory that encoding a list of documents to arrays takes.
 
-    Each run has its own process, which loads the vocabulary, creates `megabytes` of documents,
-    returns freed memory to the system, and then encodes. The result is the growth of the peak
-    memory minus the size of the arrays of ids. Caches, buffers, copies of the input and spare
-    capacity remain. On
-    Linux the peak is reset before encoding (VmHWM, by /proc/self/clear_refs). On other systems the
-    result is the growth of ru_maxrss, which is too low if encoding reuses freed memory.
+    Each run of each contender has its own process. The process loads the vocabulary, creates
+    `megabytes` of documents, returns freed memory to the system, and then encodes the documents.
+    The result is the growth of the peak memory while encoding, minus the size of the arrays of ids.
+    So the result counts caches, buffers, copies of the input and spare capacity of the arrays. On
+    Linux the peak is VmHWM, which a write to /proc/self/clear_refs resets before encoding. On other
+    systems the result is the growth of ru_maxrss, which is too low if encoding reuses freed memory.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:
         path = Path(folder, "text")
@@ -71,6 +71,7 @@ def bench_memory(
 
 
 def _check_encodes_to_arrays(name: str, subject: Subject, peers: Sequence[Peer]) -> None:
+    """Raise CannotError if the peer `name` has no call from a list of texts to arrays."""
     for peer in peers:
         if peer.name == name and peer.calls(subject).arrays is None:
             raise CannotError("it cannot encode a list of texts to arrays")

@@ -23,9 +23,9 @@ from pretok.errors import PretokError
 MAX_MESSAGE = 160
 """The maximal number of characters to show of an error message of a peer."""
 OTHER_ANSWER = "other ids"
-"""The start of the reason for leaving out a peer with a different result."""
+"""The first words of the reason if a peer is left out because its result differs."""
 ALL_THREADS = 0
-"""The number that stands for one thread for each core."""
+"""The value of an argument `threads` that stands for one thread for each core."""
 
 
 class CannotError(PretokError):
@@ -36,8 +36,10 @@ class CannotError(PretokError):
 class Calls:
     """The calls of one tokenizer object; None for a call that it does not have.
 
-    The argument `threads` is a number, or ALL_THREADS. `as_arrays` converts the result of `arrays`
-    to ids and offsets; None if the result already has this form.
+    `array` encodes UTF-8 to an array of ids. `arrays`, `lists` and `counts` encode a list of texts,
+    with a number of threads or ALL_THREADS: to two arrays, to a list of ids for each text, and to
+    the number of ids of each text. `as_arrays` converts the result of `arrays` to ids and offsets;
+    None means that the result has this form already. `text` and `data` decode ids to str and bytes.
     """
 
     array: Callable[[bytes], Any] | None = None
@@ -58,14 +60,17 @@ class Message:
 
 
 class Peer(ABC):
-    """A package that encodes, decodes or loads the vocabularies that pretok loads."""
+    """A package that encodes, decodes or loads the vocabularies that pretok loads.
+
+    `name` is the name of its distribution, and `module` the name to import.
+    """
 
     name: ClassVar[str]
     module: ClassVar[str]
     has_cold_start: ClassVar[bool] = True
-    """True if `calls` makes a new object, whose first pass is cold."""
+    """True if `calls` makes a new tokenizer with empty caches each time."""
     sets_threads: ClassVar[bool] = True
-    """True if calls obey `threads`; False if the package keeps a pool of its first call."""
+    """False if calls ignore `threads`: the package keeps the thread pool of its first call."""
 
     def version(self) -> str | None:
         """Return the installed release, or None if the package is not installed."""
@@ -88,23 +93,32 @@ class Peer(ABC):
 
     @abstractmethod
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a new tokenizer, which allow special tokens; raises CannotError."""
+        """Return the calls of a new tokenizer; they allow `subject.special_tokens`.
+
+        Raises CannotError if the package cannot encode with this vocabulary.
+        """
 
     @abstractmethod
     def message(self, subject: Subject) -> Message:
-        """Return the calls for one message, with special tokens; raises CannotError."""
+        """Return the calls for one message, of a tokenizer that has all special tokens.
+
+        Raises CannotError if the package cannot encode with this vocabulary.
+        """
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return a function that loads `path` and returns its encode; raises CannotError."""
+        """Return a function that loads the file `path` and returns a function to encode a text.
+
+        Raises CannotError if the package cannot load this file.
+        """
         raise CannotError("it does not load files")
 
 
 @contextmanager
 def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
-    """Convert any exception of the peer `name` to CannotError; pass exceptions of pretok on.
+    """Convert an exception of the peer `name` to CannotError, and hide the output of the peer.
 
-    Hide the output of the peer, such as the panic message of a Rust library. Also convert a
-    WrongAnswerError, unless `is_strict`.
+    The output may be the panic message of a Rust library. If `name` is OURS, other exceptions than
+    WrongAnswerError pass unchanged. A WrongAnswerError passes unchanged only if `is_strict`.
     """
     try:
         with quiet() if name != OURS else nullcontext():
@@ -126,7 +140,7 @@ def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
 
 
 def in_one_line(message: str) -> str:
-    """Return the start of a message of a peer, as one line of ASCII."""
+    """Return `message` as one line of ASCII, truncated to MAX_MESSAGE characters."""
     return " ".join(message.split()).encode("ascii", "backslashreplace").decode()[:MAX_MESSAGE]
 
 

@@ -20,7 +20,7 @@ HEADER = (
 
 
 def lines(result: Result) -> list[str]:
-    """Return a line of the table for each peer; one line if no peer takes part."""
+    """Return the lines of `result` in the table: one for each peer; one if no peer takes part."""
     head = f"{result.text[:13]:13} {result.subject[:12]:12} {result.what[:28]:28} "
     head += f"{cost(result, OURS):>11}"
     rows = []
@@ -33,7 +33,7 @@ def lines(result: Result) -> list[str]:
 
 
 def cost(result: Result, name: str) -> str:
-    """Return the median of one contender, formatted for the unit of `result`."""
+    """Return the median cost of the contender `name`, formatted for the unit of `result`."""
     return UNITS[result.unit](result.median(name))
 
 
@@ -45,6 +45,8 @@ def _time(seconds: float) -> str:
 
 
 def _rate(unit: str) -> Callable[[float], str]:
+    """Return a function from the seconds of one item to millions of items a second, in `unit`."""
+
     def shown(cost: float) -> str:
         return f"{1e-6 / cost:.{0 if cost < 1e-7 else 1}f} {unit}"
 
@@ -58,11 +60,17 @@ UNITS: dict[str, Callable[[float], str]] = {
     "byte": lambda cost: f"{cost * 1e9:.2f} ns/B",
     "peak": lambda cost: f"{cost / 1e6:.1f} MB",
 }
-"""Functions that format the cost of a unit of work; the cost of "peak" is bytes of memory."""
+"""Functions that format the cost of one unit of work, by `Result.unit`.
+
+The cost is in seconds, except for "peak": bytes of memory.
+"""
 
 
 def remarks(results: Sequence[Result]) -> list[str]:
-    """Return a line for each peer that is absent from results, and for each note."""
+    """Return a line for each peer that is absent from results, and for each note.
+
+    If the peer has other results in the same group, the line names the rows without the peer.
+    """
     taking_part = {(result.group, name) for result in results for name in result.runs}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
@@ -106,7 +114,10 @@ def record(
     results: Sequence[Result],
     is_complete: bool,
 ) -> dict[str, Any]:
-    """Return the JSON record of a run; `texts` maps names to sizes in bytes of UTF-8."""
+    """Return the JSON record of a run; `texts` maps names to sizes in bytes of UTF-8.
+
+    `about` is the result of `surroundings`. `missing` maps peers that are not usable to the reason.
+    """
     return {
         **about,
         "settings": asdict(settings),

@@ -16,13 +16,19 @@ from pretok.preset import Preset
 
 GROUP = "split"
 METHODS = ("offsets", "split", "count")
+"""The methods of PreTokenizer to time."""
 GIGATOKEN_UNICODE = "17.0"
+"""The Unicode version of gigatoken."""
 GIGATOKEN_PRESET = "gpt2"
-"""The preset of `gigatoken.pretokenizer`, which takes no argument for the split."""
+"""The only preset of `gigatoken.pretokenizer`, which has no parameter for a preset."""
 
 
 class _Splitter(NamedTuple):
-    """Two functions that split the same text; `methods` are the methods of `tokenizer` to time."""
+    """Functions that split one text: `ours` of pretok, and `theirs` of a peer.
+
+    Their results are equal if the pre-tokens are. `methods` are the methods of `tokenizer`, a
+    PreTokenizer of pretok, to time.
+    """
 
     tokenizer: PreTokenizer
     ours: Callable[[], Sequence[Any]]
@@ -41,7 +47,8 @@ def bench_split(
 ) -> Iterator[Result]:
     """Yield the results of offsets, split and count of `text`, each on one core.
 
-    pretok uses the Unicode version of the peer. Raises WrongAnswerError if the pre-tokens differ.
+    Each peer has results of its own, in which pretok uses the Unicode version of this peer. Raises
+    WrongAnswerError if the pre-tokens differ. If no peer can split, yield results of pretok alone.
     """
     able: dict[str, _Splitter] = {}
     absent: dict[str, str] = {}
@@ -69,15 +76,17 @@ def bench_split(
                 runs[peer_name] = tuple(times[0] for times in rounds[peer_name])
             work = dict.fromkeys(runs, float(len(text)))
             yield Result(GROUP, method, name, preset.name, "code point", runs, work, absent)
-            absent = {}
+            absent = {}  # only the first result reports the absent peers
 
 
 def _method_times(splitter: _Splitter, text: str) -> list[float]:
+    """Return the seconds of each of `splitter.methods` on `text`."""
     tokenizer = splitter.tokenizer
     return [seconds(getattr(tokenizer, method), text) for method in splitter.methods]
 
 
 def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
+    """Return the _Splitter of `text` for the peer of this name; raises CannotError."""
     if peer == "regex":
         engine = RegexEngine()
         refusal = engine.unsupported_reason(preset)
@@ -132,6 +141,7 @@ def _gigatoken(text: str, preset: Preset, backend: BackendName | None) -> _Split
 
 
 def _check(where: str, peer: str, text: str, splitter: _Splitter) -> None:
+    """Raise WrongAnswerError if the peer, or a method of pretok, splits `text` differently."""
     ours, theirs = splitter.ours(), splitter.theirs()
     try:
         same_items(where, "pre-token", peer, ours, theirs)

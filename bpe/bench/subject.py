@@ -14,20 +14,20 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 MADE_UP_SIZE = 8192
-"""The number of ids of the vocabulary that is trained by default."""
+"""The number of ids of the vocabulary that is trained if no vocabulary is named."""
 MADE_UP_TEXT = 300_000
-"""The number of code points of each text that it is trained on."""
+"""The number of code points of each generated text for this training."""
 MADE_UP = "made-up"
 
 
 class Subject:
-    """A vocabulary with and without its added tokens, and its files, written when needed.
+    """A vocabulary to measure with, and files that hold it. The first use of a file writes it.
 
-    By default contenders use `bare`, which has no added tokens, so special tokens are ordinary
-    text. With `keeps_added` contenders use the whole vocabulary and allow special tokens. `source`
-    is the file or name that it was loaded from, and `source_preset` the preset that this needed.
-    `published` is the name of the vocabulary in other packages, if it has one. Peers may write
-    files to `folder`.
+    By default contenders use `bare`, the vocabulary without added tokens, so special tokens in a
+    text are ordinary text. If `keeps_added`, contenders use the whole vocabulary and allow special
+    tokens. `source` is the file or name that bpe.load took, or None; `source_preset` is the preset
+    that bpe.load needed for it, or None. `published` is the name of the vocabulary in other
+    packages; None means the name of `tokenizer`. Peers may write files to `folder`.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class Subject:
 
     @cached_property
     def ranks(self) -> dict[bytes, int]:
-        """The id of each token by its bytes, as tiktoken takes them."""
+        """The id of each token by the bytes of the token: the `mergeable_ranks` of tiktoken."""
         return {token: id for id, token in self.tokenizer.vocabulary.token_bytes.items()}
 
     @cached_property
     def rank_file(self) -> Path | None:
-        """A .tiktoken file without the special tokens; None if it cannot hold all other tokens."""
+        """A .tiktoken file of all tokens except special tokens; None if it cannot hold them."""
         added = self.tokenizer.added_tokens if self._keeps_added else ()
         if not all(token.special for token in added):
             return None
@@ -89,6 +89,7 @@ class Subject:
         return self._saved(".json", self.tokenizer)
 
     def _saved(self, suffix: str, tokenizer: bpe.Tokenizer) -> Path | None:
+        """Save `tokenizer` in the format of `suffix`; return the path, or None if it cannot."""
         path = self.folder / f"{self.name}{suffix}"
         try:
             tokenizer.save(path)
@@ -97,6 +98,7 @@ class Subject:
         return path
 
     def _new(self, added_tokens: tuple[bpe.AddedToken, ...]) -> bpe.Tokenizer:
+        """Return a new tokenizer for the vocabulary, with only these added tokens."""
         whole = self.tokenizer
         return bpe.Tokenizer(
             whole.vocabulary,
@@ -112,9 +114,10 @@ class Subject:
 def subjects(
     names: tuple[str, ...], preset: str | None, backend: BackendName | None
 ) -> Iterator[list[Subject]]:
-    """Yield the vocabularies of these files or names; without names, a newly trained vocabulary.
+    """Yield the vocabularies of `names`, each a file or a name for bpe.load.
 
-    The files that they write are deleted at the end.
+    If `names` is empty, yield a newly trained vocabulary. `preset` is the preset for files that do
+    not name one. At the end, delete the files that the subjects and the peers have written.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:
         loaded = []

@@ -1,4 +1,4 @@
-"""Generate texts to measure with if no files are given; equal texts in every run."""
+"""Generate the texts to measure with if no files are given. Every run gets equal texts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 SIZE = 2_000_000
+"""The default minimal number of code points of a generated text."""
 
 
 def generated_texts(min_size: int = SIZE) -> dict[str, str]:

@@ -18,16 +18,18 @@ RAYON = "RAYON_NUM_THREADS"
 Run = Callable[[], Sequence[float]]
 """Runs one round of a contender, and returns the time of each of its passes."""
 Watcher = Callable[[str], object]
+"""Takes the name of a contender before each of its runs, to show the progress."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The number of runs, and the rules for contenders.
 
-    In each of `rounds` rounds, every contender runs once. A contender that has taken `budget`
-    seconds stops, after at least `least` runs. With `cpu_time`, measurements on one core count the
-    CPU time of the process, for a busy machine. If a peer has a different result, the run ends with
-    an error if `is_strict`, else the peer is left out.
+    In each of `rounds` rounds, every contender runs once. A contender runs at least `least` times;
+    after that, it stops when its runs have taken `budget` seconds. If `cpu_time`, measurements on
+    one core count the CPU time of the process, for a busy machine. If the result of a peer differs
+    from the result of pretok, the program ends with an error if `is_strict`; else the peer is left
+    out.
     """
 
     rounds: int = 5
@@ -39,10 +41,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one measurement: the seconds, or bytes of memory, of each run by contender.
+    """The result of one measurement, named by `group`, `what`, `text` and `subject` (vocabulary).
 
-    `work` is the amount of work in a run by contender: bytes, code points or calls, as `unit` says.
-    `absent` maps the peers that did not take part to the reason, `notes` maps peers to a remark.
+    `runs` maps each contender to the seconds of each run, or to bytes of memory if `unit` is
+    "peak". `work` maps each contender to the amount of work in one run: a number of bytes, code
+    points or calls, as `unit` says. `absent` maps each peer that did not take part to the reason.
+    `notes` maps peers to remarks.
     """
 
     group: str
@@ -65,7 +69,7 @@ class Result:
         return [name for name in self.runs if name != OURS]
 
     def each(self, name: str) -> list[float]:
-        """Return the cost of a unit of work in each run."""
+        """Return the cost of a unit of work of the contender `name` in each run."""
         return [run / self.work[name] for run in self.runs[name]]
 
     def median(self, name: str) -> float:
@@ -73,7 +77,7 @@ class Result:
         return statistics.median(self.each(name))
 
     def ratios(self, peer: str) -> list[float]:
-        """Return the cost of `peer` divided by the cost of pretok, in each round."""
+        """Return the cost of `peer` divided by the cost of pretok, in each round of both."""
         return [
             theirs / ours for ours, theirs in zip(self.each(OURS), self.each(peer), strict=False)
         ]
@@ -124,7 +128,8 @@ def alternate(
 ) -> dict[str, list[tuple[float, ...]]]:
     """Run the contenders in turn; return the times of each round, by contender.
 
-    Every second round runs in reverse order, so that no contender always runs after the same one.
+    Every second round runs in reverse order, so that no contender always runs after the same
+    contender. If `pinned`, run on one core if the system allows it.
     """
     rounds: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
     with steady(pinned, settings.cpu_time and pinned):
@@ -143,7 +148,7 @@ def measure(
     watch: Watcher,
     pinned: bool = True,
 ) -> dict[str, tuple[float, ...]]:
-    """Run `calls` in turn; return the seconds of each run, by contender."""
+    """Run `calls` in turn, with `pinned` as in alternate; return the seconds of each run."""
     rounds = alternate(
         {name: partial(once, call) for name, call in calls.items()}, settings, watch, pinned
     )
@@ -156,14 +161,16 @@ def once(call: Callable[[], object]) -> tuple[float]:
 
 
 def _total(rounds: Sequence[Sequence[float]]) -> float:
+    """Return the sum of the times of all passes of all rounds."""
     return sum(map(sum, rounds))
 
 
 @contextmanager
 def steady(pinned: bool = True, cpu_time: bool = False) -> Iterator[None]:
-    """Turn garbage collection off; with `pinned` run on one core if the system allows it.
+    """Turn garbage collection off in this context.
 
-    With `cpu_time`, `seconds` counts the CPU time of this process.
+    If `pinned`, run on one core if the system allows it. If `cpu_time`, the function `seconds`
+    counts the CPU time of this process.
     """
     with one_core() if pinned else nullcontext():
         gc.collect()

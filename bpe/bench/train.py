@@ -19,13 +19,13 @@ from pretok.preset import Preset
 
 GROUP = "train"
 MIN_COMMON = 0.95
-"""The minimal share of equal tokens for a peer with another order of equally frequent pairs."""
+"""The minimal share of equal tokens for a peer that merges equally frequent pairs differently."""
 
 
 class _Trainer(NamedTuple):
     """The functions of a trainer: `tokens` extracts the merged tokens from the result of `train`.
 
-    `is_exact` is True if its merged tokens must equal the tokens of pretok, in order.
+    If `is_exact`, these tokens must equal the merged tokens of pretok, in the same order.
     """
 
     train: Callable[[], Any]
@@ -46,8 +46,9 @@ def bench_train(
     """Yield the results of training `vocab_size` ids on `text`, as one text and as documents.
 
     Each peer gets its preferred input: gigatoken one text, all other peers a list of documents.
-    Results are compared first. Hugging Face must have equal merges. Trainers with another order of
-    equally frequent pairs must have MIN_COMMON of the tokens.
+    The results are compared before the measurement. Hugging Face tokenizers must make the tokens of
+    pretok. gigatoken and rustbpe merge equally frequent pairs in another order than pretok, so only
+    a share of MIN_COMMON of their tokens must be equal.
     """
     chosen = {peer.name for peer in peers}
     texts = documents(text)
@@ -76,8 +77,9 @@ def bench_train(
 def _compare(where: str, trainers: dict[str, _Trainer], absent: dict[str, str]) -> dict[str, str]:
     """Compare the tokens of all trainers; return the share of equal tokens of inexact trainers.
 
-    Moves an inexact trainer with too few equal tokens from `trainers` to `absent`. Raises
-    WrongAnswerError if an exact trainer has other tokens.
+    A trainer is exact if its `is_exact` is True. Moves a trainer that fails, or an inexact trainer
+    with too few equal tokens, from `trainers` to `absent`. Raises WrongAnswerError if the tokens of
+    an exact trainer differ from the tokens of pretok.
     """
     notes: dict[str, str] = {}
     ours: list[bytes] = []
@@ -152,6 +154,7 @@ def _tokenizers(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Train
 
 
 def _merged(tokenizer: Any) -> list[bytes]:
+    """Return the merged tokens of a tokenizer of Hugging Face, in the order of the merges."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
     return [to_bytes(left + right) or (left + right).encode() for left, right in pairs]
@@ -173,7 +176,9 @@ def _rustbpe(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Trainer:
 
 
 def _rustbpe_tokens(tokenizer: Any) -> list[bytes]:
+    """Return all tokens except the 256 bytes, which have the first ranks."""
     return [bytes(token) for token, rank in tokenizer.get_mergeable_ranks() if rank >= 256]
 
 
 TRAINERS = {"gigatoken": _gigatoken, "tokenizers": _tokenizers, "rustbpe": _rustbpe}
+"""The functions that make the trainers of peers, from texts, a preset and a number of ids."""

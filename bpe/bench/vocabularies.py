@@ -20,12 +20,13 @@ from pretok.errors import PretokError
 from pretok.machine.backend import BackendName
 
 TRAINED = "trained"
-"""The name of the vocabulary that the run itself trains on made-up texts."""
+"""The name of the vocabulary that is not loaded but trained, on generated texts."""
 SUBFOLDERS = (".", "hf", "gguf")
 """Subfolders of --vocab-dir that may hold files; "." is the folder itself."""
 READABLE = (".json", ".tiktoken")
-"""The suffixes of files that peers read too."""
+"""The suffixes of files that not only pretok but also peers can read."""
 Files = tuple[str, ...]
+"""The name of one file, or the names of a vocab.json and its merges.txt."""
 
 
 class AbsentError(PretokError):
@@ -34,11 +35,12 @@ class AbsentError(PretokError):
 
 @dataclass(frozen=True)
 class Listed:
-    """A vocabulary of the matrix: its preset and possible file names, best first.
+    """A vocabulary of the matrix: its preset, and where to look for it.
 
-    Two names in one entry are a vocab.json and its merges.txt. `published` is a name for bpe.load.
-    `package` is a Python module and the path of a file in it. `convert` turns a file into a rank
-    file.
+    `files` are possible files in a folder of --vocab-dir, the best one first. `published` is the
+    name of the vocabulary for bpe.load. `package` is a Python module and the path of a file in its
+    folder. `convert` converts the contents of a file to a rank file, the format of .tiktoken files;
+    None means that pretok reads the file itself.
     """
 
     preset: str
@@ -49,7 +51,7 @@ class Listed:
 
 
 def ranks_of_tekken(data: bytes) -> bytes:
-    """Return the rank file of a tekken.json: its ordinary tokens, with ids from 0 on."""
+    """Return a rank file with the ordinary tokens of the tekken.json `data`; the first id is 0."""
     parsed = json.loads(data)
     config = parsed["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]
@@ -100,8 +102,9 @@ def opened_vocabulary(
 ) -> Iterator[Subject]:
     """Yield the vocabulary `name`: a key of LISTED, or a file or name for bpe.load.
 
-    The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on this
-    machine, and the errors of bpe.load.
+    `folders` are the folders of --vocab-dir. `preset` is the preset of a vocabulary that names
+    none. The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on
+    this machine, and the errors of bpe.load.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as work:
         place = Path(work)
@@ -132,6 +135,7 @@ def opened_vocabulary(
 
 
 def _load(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+    """Load the vocabulary in `paths`; use `preset` only if the files name no preset."""
     source = paths[0] if len(paths) == 1 else (paths[0], paths[1])
     try:
         return bpe.load(source, backend=backend)
@@ -140,6 +144,10 @@ def _load(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> 
 
 
 def _locate(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
+    """Return the files of `listed`, in `folders`, a cache of bpe.load, or the Python package.
+
+    A converted file is in the folder `place`. Raises AbsentError.
+    """
     for folder in folders:
         for files in listed.files:
             for subfolder in SUBFOLDERS:
@@ -160,6 +168,7 @@ def _locate(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path,
 
 
 def _absence(listed: Listed) -> str:
+    """Return the message of AbsentError: the missing files, and how to get them."""
     places = [" and ".join(files) for files in listed.files]
     message = f"no {' or '.join(places)} in the folder of --vocab-dir"
     if listed.published is not None:
@@ -170,6 +179,7 @@ def _absence(listed: Listed) -> str:
 
 
 def _convert(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
+    """Return `path`, or the rank file in `place` to which `listed.convert` converts this file."""
     if listed.convert is None or path.suffix == ".tiktoken":
         return (path,)
     target = place / f"{path.stem}-ranks.tiktoken"

@@ -12,6 +12,7 @@ from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
 
 GROUP = "worst"
 ENGLISH = "our English"
+"""The name, in place of a peer, for the time of pretok on English text."""
 CHARACTERS = {
     "a": "a",
     "space": " ",
@@ -23,7 +24,7 @@ CHARACTERS = {
     "U+0301": "\u0301",
     "ab": "ab",
 }
-"""The characters to repeat, by a name in ASCII."""
+"""The character, or two characters, to repeat, by a name in ASCII."""
 
 
 def bench_worst(
@@ -37,10 +38,10 @@ def bench_worst(
 ) -> Iterator[Result]:
     """Yield the time per byte of each of CHARACTERS repeated `times` times.
 
-    The time of pretok is compared with its time per byte of English. A new tokenizer encodes the
-    English text twice, of which the second pass is timed, then the repeated character once. Some
-    peers take quadratic time or fail, so each peer runs in its own process, for at most `limit`
-    seconds.
+    Each result also has the time of pretok per byte of `english`. In each run of pretok, a new
+    tokenizer encodes `english` twice, and then the repeated character once; the second and the
+    third call are timed. Some peers take quadratic time or fail, so each peer runs in its own
+    process, for at most `limit` seconds.
     """
     english_data = english.encode()
     for name, character in CHARACTERS.items():
@@ -73,6 +74,7 @@ def bench_worst(
 
 
 def _round(subject: Subject, english: bytes, data: bytes) -> tuple[float, float]:
+    """Return the seconds of a new tokenizer for `english`, warm, and then for `data`."""
     encode = subject.fresh().encode_array
     encode(english)
     return seconds(encode, english), seconds(encode, data)

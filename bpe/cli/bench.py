@@ -24,7 +24,6 @@ SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
 TRAINED_PRESET = "gpt2"
 """The preset that every trainer supports."""
 
-
 worst_options = options(
     click.option("--times", default=MILLION, show_default=True, metavar="N",
                  type=click.IntRange(1), help="The number of repetitions of a character."),
@@ -226,6 +225,7 @@ def _with_vocabularies(
     session: Session,
     groups: Callable[[Session, list[Subject]], Iterator[Group]],
 ) -> None:
+    """Load `vocabs`, and run the groups that `groups` yields for these vocabularies."""
     try:
         with subjects(vocabs, preset, session.backend) as chosen:
             session.run(groups(session, chosen))

@@ -134,7 +134,7 @@ class MatrixSession(Session):
         self.absent: dict[str, str] = {}
 
     def choose_texts(self, names: Sequence[str]) -> None:
-        """Keep only the texts with these names; without names, keep all."""
+        """Keep only the texts called `names`; if `names` is empty, keep all."""
         for name in names:
             if name not in self.texts:
                 raise click.ClickException(
@@ -149,7 +149,10 @@ class MatrixSession(Session):
         preset: str | None,
         shapes: Sequence[str],
     ) -> Iterator[Group]:
-        """Yield the groups of each vocabulary, which stays open until its last group has run."""
+        """Yield the groups of each vocabulary of `vocabs`.
+
+        A vocabulary stays open until its last group has run. `folders` are those of --vocab-dir.
+        """
         for name in vocabs:
             try:
                 with opened_vocabulary(name, folders, preset, self.backend) as subject:
@@ -158,6 +161,7 @@ class MatrixSession(Session):
                 self.absent[name] = str(error)
 
     def _groups(self, subject: Subject, shapes: Sequence[str]) -> Iterator[Group]:
+        """Yield a group for each text, then one for each of `shapes` that needs no text."""
         ways = [way for shape, way in WAYS.items() if shape in shapes]
         for name, text in self.texts.items() if ways else ():
             bench = partial(bench_passes, name, text, subject, ways, self.peers, self.settings)
@@ -177,6 +181,7 @@ class MatrixSession(Session):
         self._save(is_complete=False)
 
     def _save(self, is_complete: bool) -> None:
+        """Write matrix.json, matrix.md and matrix.svg."""
         record = {**self._record(is_complete), "absent": self.absent}
         subtitle = (
             f"{record['processor'] or record['machine']}, one core, {record['date'][:10]}, "
@@ -192,5 +197,5 @@ class MatrixSession(Session):
 
 
 def _named(label: str, bench: Group, watch: Watcher) -> Iterator[Result]:
-    """Return the results of `bench`; `watch` gets the names of peers after `label`."""
+    """Return the results of `bench`; `watch` gets `label` and the name of the peer."""
     return bench(lambda peer: watch(f"{label}: {peer}"))

@@ -28,16 +28,21 @@ from pretok.preset import Preset
 
 MILLION = 1_000_000
 Group = Callable[[Watcher], Iterator[Result]]
+"""Measures one vocabulary or preset, usually on one text, and yields the results."""
 Bench = Callable[..., Iterator[Result]]
 
 
 def json_lines(record: object) -> bytes:
-    """Return the content of a record file."""
+    """Return the contents of the file of `record`."""
     return f"{json.dumps(record, indent=1)}\n".encode()
 
 
 class Session:
-    """One run of the command: prints each result at once, and writes the record at the end."""
+    """One run of the command: prints each result at once, and writes the record at the end.
+
+    `files` is None if the command needs no texts. `size` is the maximal size of each text in
+    millions of code points, or None. All other parameters are the options of the same names.
+    """
 
     _header = HEADER
 
@@ -69,7 +74,8 @@ class Session:
     def run(self, groups: Iterable[Group], total: int | None = None) -> None:
         """Measure each of `groups`, print its results, and write the record, even on an error.
 
-        The progress bar counts groups if their number `total` is known, else runs.
+        `total` is the number of groups, or None if it is not known. The progress bar counts groups
+        if it is known, else the runs of contenders.
         """
         write([f"{line}\n" for line in self._heading()])
         try:
@@ -103,7 +109,7 @@ class Session:
         return remarks(self.results)
 
     def _group_done(self) -> None:
-        """Do nothing: the record is written at the end."""
+        """Do nothing. MatrixSession writes its files here, after each group."""
 
     def _heading(self) -> list[str]:
         machine = self._about["processor"] or self._about["machine"]
@@ -119,6 +125,7 @@ class Session:
         write_atomically(self._json_file, json_lines(self._record(is_complete)))
 
     def _record(self, is_complete: bool) -> dict[str, Any]:
+        """Return the JSON record of all results so far."""
         sizes = {name: len(text.encode()) for name, text in self.texts.items()}
         return record(self._about, self.settings, sizes, self.missing, self.results, is_complete)
 
@@ -129,7 +136,7 @@ class Session:
         return name, self.texts[name]
 
     def split(self, chosen: Iterable[Preset]) -> Iterator[Group]:
-        """Yield the groups that measure splitting with these presets."""
+        """Yield the groups that measure splitting each text with each preset of `chosen`."""
         for name, text in self.texts.items():
             for preset in chosen:
                 yield partial(
@@ -139,7 +146,7 @@ class Session:
     def of_texts(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield the groups that measure each text with each vocabulary."""
+        """Yield the groups that measure each text with each vocabulary of `chosen`."""
         for name, text in self.texts.items():
             for subject in chosen:
                 yield partial(bench, name, text, subject, self.peers, self.settings)
@@ -147,12 +154,12 @@ class Session:
     def of_subjects(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield the groups that measure each vocabulary."""
+        """Yield the groups that measure each vocabulary of `chosen`; `bench` needs no text."""
         for subject in chosen:
             yield partial(bench, subject, self.peers, self.settings)
 
     def worst(self, chosen: list[Subject], times: int, limit: float) -> Iterator[Group]:
-        """Yield the groups that measure the worst inputs."""
+        """Yield the groups that measure the worst inputs (worst.py)."""
         for subject in chosen:
             yield partial(
                 bench_worst,

@@ -13,13 +13,15 @@ from pretok.fuzz.oracle import Ask, Span
 from pretok.pre_tokenizer import PreTokenizer, Step
 
 CONTEXT, MAX_SHOWN = 2, 20
+"""The number of equal pre-tokens to show, and the maximal number of different ones."""
 
 
 class Comparison(NamedTuple):
-    """The first different pre-tokens, ours and the engine's, and a few before them.
+    """The first place where pretok and another engine split a text differently.
 
-    `pre_tokens` is the number of our pre-tokens in the whole text. `ours` and `theirs` are empty
-    if all are equal.
+    `ours` has the different pre-tokens of pretok, and `theirs` the (start, end, text) of the
+    engine's. Both are empty if all pre-tokens are equal. `before` has up to CONTEXT equal
+    pre-tokens before them. `pre_tokens` is the number of pretok's pre-tokens in the whole text.
     """
 
     engine: str
@@ -112,9 +114,10 @@ def _shifted(step: Step, text: str) -> Step:
 
 
 def _meeting(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
-    """Return how many spans of each split end at or before their first common end.
+    """Return the number of spans of `ours`, and of `theirs`, up to their first common end.
 
-    The search begins at index `first`. Without a common end, return all spans of both.
+    The search begins at the spans of index `first`. If there is no common end, return the numbers
+    of all spans.
     """
     a, b = first + 1, first + 1
     while a <= len(ours) and b <= len(theirs):

@@ -33,11 +33,15 @@ from pretok.registry import find as find_preset
 from pretok.stage import Stage
 
 SAME, DIFFERENT = 0, 1
+"""Exit statuses."""
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
 
 class Identified(NamedTuple):
-    """The argument of the command: its `description`, and its preset or the error if none fits."""
+    """The argument of the command, described by `description`, and the preset that it stands for.
+
+    If no rules match its pattern exactly, `preset` is None, and `error` says why.
+    """
 
     description: str
     preset: Preset | None
@@ -98,6 +102,7 @@ def identify_command(
 
 
 def _identify(what: str, engine: Engine | None) -> Identified:
+    """Identify `what`: a file if it exists, a name, or a pattern, as it always is with `engine`."""
     if engine is None and os.path.exists(what):
         return _identify_file(Path(what))
     if engine is None and set(what) <= NAME_CHARACTERS:
@@ -117,7 +122,7 @@ def _identify_pattern(pattern: str, engine: Engine, description: str) -> Identif
 
 
 def _tekken_pattern(path: Path) -> str | None:
-    """Return the pattern of a tekken.json; None for another file."""
+    """Return the pattern if `path` is a tekken.json, or a folder with one; else None."""
     if path.is_dir() and not (path / "tokenizer.json").exists():
         path /= FILE_NAME
     source = Source(path)
@@ -125,7 +130,7 @@ def _tekken_pattern(path: Path) -> str | None:
         if b'"token_bytes"' not in source.data or source.json is None:
             return None
         return pattern_of(source.json) if is_tekken(source.json) else None
-    except (VocabularyError, OSError):  # `pre_tokenizer_in` raises the error
+    except (VocabularyError, OSError):  # `pre_tokenizer_in` raises this error again
         return None
 
 
@@ -145,7 +150,7 @@ def _identify_file(path: Path) -> Identified:
         cause = error.__cause__
         if isinstance(cause, UnknownPatternError):
             return Identified(f"{error.path} of {shown}", None, cause, cause.pattern)
-        # In an error about the whole file, `path` is the path of the file.
+        # `error.path` is a place in the JSON, or, in an error about the whole file, its path.
         has_path = error.path.startswith(short_path(path))
         raise click.ClickException(str(error) if has_path else f"{shown}: {error}") from None
     return Identified(
@@ -157,6 +162,7 @@ def _identify_file(path: Path) -> Identified:
 
 
 def _engine_for(identified: Identified, tokenizer: PreTokenizer) -> tuple[str, Ask]:
+    """Return the name of the real engine, and the function that splits a text with it."""
     if identified.pattern:
         return of_pattern(identified.pattern, identified.engine, tokenizer)
     return of_huggingface(
@@ -191,12 +197,13 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
 
 
 def _stage_rows(stage: Stage, preset: Preset) -> list[tuple[str, str]]:
-    """Return the rows of `stage`; with its rules if no known preset has the same split."""
+    """Return the rows of `stage`, and of its rules if no known preset splits as `preset` does."""
     rules = [] if _is_known(preset) else [("rule", str(rule)) for rule in stage.rules]
     return [("stage", stage_text(stage)), *rules]
 
 
 def _is_known(preset: Preset) -> bool:
+    """Return whether a known preset (pretok/patterns/lookup.py) has the same split."""
     return same_split(preset.stages) is not None
 
 

@@ -29,7 +29,9 @@ from pretok.unicode import DEFAULT_VERSION
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
+"""The maximal number of special or added tokens to list."""
 DIGEST_BLOCK = 1 << 20
+"""The number of bytes to hash at a time."""
 
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
@@ -108,17 +110,18 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
 
 
 def _files(vocab: str) -> list[Record]:
-    """Return the path and sha256 of each file of the vocabulary."""
+    """Return the path and sha256 of each file of the vocabulary `vocab`."""
     paths = (Path(vocab),) if os.path.exists(vocab) else locate_vocabulary(vocab)
     return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
 
 
 def _sha256(path: Path) -> str | None:
+    """Return the sha256 of a file in hexadecimal; None for a folder."""
     return None if path.is_dir() else _digest(path)
 
 
 def _digest(path: Path) -> str:
-    # A GGUF file may have hundreds of gigabytes.
+    # Read in blocks, because a GGUF file may have hundreds of gigabytes.
     digest = hashlib.sha256()
     with opened(path) as file:
         while block := file.read(DIGEST_BLOCK):
@@ -127,7 +130,7 @@ def _digest(path: Path) -> str:
 
 
 def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:
-    """Return a record for each of `files`, then one for all of them if there are several."""
+    """Return a record for each of `files`, and, if there are several, one for all together."""
     records = []
     mergeable = np.fromiter(tokenizer.vocabulary.token_bytes, np.uint32)
     used_by_any = np.array([], np.uint32)
@@ -202,6 +205,7 @@ def _as_text(record: Record) -> Iterator[str]:
 
 
 def _how_merged(record: Record) -> str:
+    """Return how merging makes the tokens of the vocabulary: by rank, or by listed merges."""
     if record["merges"] is None:
         return "merged by rank, which is the id"
     whole = "; a pre-token that is a token is not merged" if record["ignore_merges"] else ""
@@ -224,7 +228,7 @@ def _describe_byte_ids(byte_ids: list[int | None]) -> str:
 
 
 def _listed(tokens: dict[str, int]) -> str:
-    """Return tokens with their ids; only the first and last ones if there are many."""
+    """Return the tokens with their ids; of more than MAX_LISTED, only the first and last ids."""
     shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
     if len(shown) > MAX_LISTED:
         shown[MAX_LISTED // 2 : -MAX_LISTED // 2] = ["…"]

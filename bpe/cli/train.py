@@ -135,6 +135,7 @@ def train_command(
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
+    """Return the special tokens of --special: their ids by token, or a list if none has an id."""
     names: list[str] = []
     ids: dict[str, int] = {}
     for token in values:
@@ -155,6 +156,7 @@ def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
 
 
 def _check_output(output: Path, files: Sequence[str]) -> None:
+    """Raise click.ClickException if `output` is not a file to write, or is one of `files`."""
     if output.is_dir():
         raise click.ClickException(f"--output {shown_path(str(output))} is a folder; name a file")
     if output.exists() and not output.is_file():
@@ -169,9 +171,9 @@ def _check_output(output: Path, files: Sequence[str]) -> None:
 
 
 def _rehearse(output: Path, options: dict[str, Any]) -> None:
-    """Train on no texts and save the result, to raise errors of saving before the long work."""
+    """Train on no texts and save the result, so that errors in saving appear before training."""
     try:
-        # Saving keeps a symbolic link and replaces its target.
+        # Saving keeps a symbolic link and replaces its target, so try the folder of the target.
         place = os.path.dirname(os.path.realpath(output))
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
@@ -189,7 +191,7 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
 
 
 def _source(files: Sequence[str]) -> Source:
-    # Standard input as bytes: training rejects a str that is the name of a file.
+    # Pass standard input as bytes, because training rejects a str that is the name of a file.
     return cast("Source", [_standard_input() if file == "-" else Path(file) for file in files])
 
 
@@ -202,7 +204,7 @@ def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
     try:
         tokenizer.save(output)
     except (bpe.VocabularyError, bpe.UnsupportedError) as error:
-        # Training may have taken hours: keep the result.
+        # Training may have taken hours, so save the result in a format that can hold it.
         fallback = output.with_name(output.name + FALLBACK_SUFFIX)
         tokenizer.save(fallback)
         raise click.ClickException(
@@ -228,6 +230,7 @@ class _Lines(logging.Handler):
 
 @contextmanager
 def _warnings(shown: bool) -> Iterator[None]:
+    """Print the warnings of bpe in this context, or drop them unless `shown`."""
     logger = logging.getLogger("bpe")
     handler = _Lines() if shown else logging.NullHandler()
     before, logger.propagate = logger.propagate, False

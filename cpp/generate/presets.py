@@ -65,7 +65,7 @@ def _definitions(preset: Preset) -> Iterator[dict[str, Any]]:
     with suppress(DefinitionError):
         definition = huggingface.to_byte_level_json(preset)
         yield definition
-        # Files converted from tiktoken's drop the text between matches.
+        # Files that were converted from files of tiktoken remove the text between matches.
         first, *rest = definition.get("pretokenizers", [definition])
         if first["type"] == "Split" and len(rest) == 1:
             removed = {**first, "behavior": "Removed", "invert": True}
@@ -73,7 +73,10 @@ def _definitions(preset: Preset) -> Iterator[dict[str, Any]]:
 
 
 def _parts(definition: dict[str, Any]) -> str:
-    """Return the parts of a pre_tokenizer as write_part in cpp/formats/json_split.cpp does."""
+    """Return a normal form of a pre_tokenizer, by which the C++ reader finds the preset.
+
+    write_part in cpp/formats/json_split.cpp must return an equal string.
+    """
     if definition["type"] == "Sequence":
         return "".join(map(_parts, definition["pretokenizers"]))
     if definition["type"] == "ByteLevel":
@@ -82,6 +85,7 @@ def _parts(definition: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    """Return a JSON value as a string: keys are sorted, and a size precedes each string."""
     if isinstance(value, dict):
         return "{" + "".join(_value(key) + _value(value[key]) for key in sorted(value)) + "}"
     if isinstance(value, list):
@@ -167,6 +171,7 @@ def _page_row(preset: Preset) -> str:
 
 
 def _words(preset: Preset) -> str:
+    """Return the C++ array of the program of `preset`, with its rules as comments."""
     lines = [f"\n// {preset.source}\n"]
     for number, stage in enumerate(preset.stages, 1):
         if len(preset.stages) > 1:
@@ -180,7 +185,10 @@ def _words(preset: Preset) -> str:
 
 
 def _leb128(word: int) -> bytes:
-    """Return seven bits in each byte, the lowest first; the last byte is below 0x80."""
+    """Return `word` as LEB128: seven bits in each byte, the lowest bits first.
+
+    The last byte is below 0x80; all other bytes are not.
+    """
     high = word >> 7
     return bytes([word & 0x7F | 0x80]) + _leb128(high) if high else bytes([word])
 
@@ -191,6 +199,7 @@ def _comment(text: str) -> str:
 
 
 def _row(preset: Preset) -> str:
+    """Return the row of PRESETS for `preset`."""
     names = " ".join([preset.name, *preset.aliases])
     symbol = _symbol(preset)
     return (

@@ -106,9 +106,9 @@ template <typename Work> double seconds(Work work) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// Checks that work of 16 times the size takes less than 60 times as long. Quadratic work takes
-// 256 times as long. Other processes can make a measurement slow, never fast, so the minimum of
-// several counts.
+// Checks that work(16 * size) takes less than 60 times as long as work(size); work in quadratic
+// time takes 256 times as long. Other processes can only make a run slower, so the fastest run
+// of each size is compared.
 template <typename Work> void check_linear(const char *what, std::size_t size, Work work) {
   double small = 1e9;
   double large = 1e9;

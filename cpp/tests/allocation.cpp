@@ -35,7 +35,8 @@ std::vector<std::uint32_t> expected_ids;
 
 const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
 
-// Returns whether a call succeeded. Fails unless the status is PRETOK_OK or out of memory.
+// Returns whether `status` is PRETOK_OK. Counts a failure of the test if it is neither
+// PRETOK_OK nor PRETOK_OUT_OF_MEMORY.
 bool is_made(pretok_status status) {
   const bool ok = status == PRETOK_OK || status == PRETOK_OUT_OF_MEMORY;
   if (!ok)
@@ -62,8 +63,9 @@ pretok_encode_options allowing() {
   return options;
 }
 
-// Runs `work` until no allocation fails. Each run may allocate once more than the run before.
-// `work` returns whether it succeeded, and frees its memory. Prints the number of allocations.
+// Runs `work` until no allocation fails: in the first run the first allocation fails, in the
+// second run the second, and so on. `work` returns whether it succeeded, and frees its memory.
+// Prints the number of allocations.
 void run_out(const char *what, const std::function<bool()> &work) {
   for (long long allowed = 0;; ++allowed) {
     allocations = live = 0;
@@ -84,6 +86,8 @@ void run_out(const char *what, const std::function<bool()> &work) {
   }
 }
 
+// This and the next functions make one call, check its result, free their memory, and return
+// whether the call succeeded.
 bool load_and_free(const char *normalizer) {
   const pretok_load_options options = load_options(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -101,8 +105,8 @@ bool load_file(const char *path) {
   const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
   pretok_tokenizer_free(tokenizer);
   CHECK(live == 0);
-  // Opening a file allocates memory too. If this allocation fails, the error is that of the
-  // system.
+  // The C library allocates memory to open a file. If this allocation fails, the file cannot be
+  // read.
   if (status == PRETOK_CANNOT_READ) {
     CHECK(failed);
     return false;
@@ -127,6 +131,7 @@ bool split(const char *preset) {
 
 std::vector<std::uint32_t> room;
 
+// If `much_room`, the array has room for any text of this size, else exactly for the ids.
 bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   const pretok_encode_options options = allowing();
   std::size_t count = 0;
@@ -169,7 +174,8 @@ bool make_set(const pretok_tokenizer *tokenizer) {
   return ok;
 }
 
-// Feeds a chunk again until it succeeds. A failure must leave the stream unchanged.
+// Encodes by a stream. Repeats each call until it succeeds: a call that fails must leave the
+// stream unchanged.
 bool stream_ids(const pretok_tokenizer *tokenizer) {
   const pretok_encode_options options = allowing();
   pretok_encode_stream *stream = nullptr;
@@ -257,7 +263,8 @@ void set_expected(const char *normalizer) {
   pretok_tokenizer_free(tokenizer);
 }
 
-// Tests one tokenizer whose caches grow between runs, and a new tokenizer for each run.
+// Lets the allocations of each call fail, first with a new tokenizer for each run, then with
+// one tokenizer whose caches grow from run to run.
 void run_all(const char *normalizer) {
   set_expected(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -342,7 +349,7 @@ int main() {
   if (to != nullptr)
     std::fclose(to);
   spans.resize(text.size());
-  set_expected(nullptr); // detect the instruction set now: it allocates once
+  set_expected(nullptr); // also detects the instruction set, which allocates only once
   for (const bool forever : {false, true}) {
     stays_out = forever;
     run_out("load", [] { return load_and_free(nullptr); });

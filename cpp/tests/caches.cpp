@@ -61,7 +61,8 @@ template <typename Cache> struct Alone {
   Cache cache;
 };
 
-// Call it with a small `max_bits`, so that the cache is sometimes full, and with a large one.
+// Compares a ShortCache of at most 2^max_bits entries with std::map. `has_room` says whether
+// all entries fit in the cache, so that almost none are lost.
 bool short_cache_agrees(unsigned max_bits, bool has_room) {
   Alone<ShortCache> alone(max_bits);
   ShortCache &cache = alone.cache;
@@ -95,7 +96,8 @@ bool short_cache_agrees(unsigned max_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
-// Inserting an entry again must not store it twice, even if its slot is outside its bucket.
+// Inserting an entry again must not store it twice, even if the entry is in a slot outside its
+// bucket.
 bool short_cache_keeps_once() {
   Alone<ShortCache> alone(9);
   ShortCache &cache = alone.cache;
@@ -142,7 +144,8 @@ bool look_alikes_are_no_third() {
   return false;
 }
 
-// Returns whether two entries match this hash.
+// Returns whether `hash` matches more than one slot of its bucket, so that look_up may return
+// either entry.
 bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < 4; ++i)
@@ -151,7 +154,7 @@ bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   return count > 1;
 }
 
-// Checks the look-ups of every set of kernels.
+// Compares look_up with the kernels `use` and look_up with the plain kernels.
 bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortCache &cache) {
   CacheProbe expected;
   look_up(InstructionSet::PLAIN, batch, cache, expected);
@@ -169,11 +172,12 @@ bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortC
   return miss_index == probe.miss_count;
 }
 
+// Compares the look-ups of every set of kernels.
 bool look_ups_agree() {
   std::size_t known = 0;
   std::size_t unknown = 0;
   for (int round = 0; round < 2000; ++round) {
-    // Pre-tokens of all sizes, the last of which ends at the last byte of the memory.
+    // Pre-tokens of all sizes. The last one may end at the last byte of the allocation.
     const std::size_t size = 1 + below(round % 2 == 0 ? 40 : 3000);
     const auto text = std::make_unique<std::uint8_t[]>(size);
     for (std::size_t i = 0; i < size; ++i)
@@ -206,6 +210,7 @@ bool look_ups_agree() {
   return known > 10000 && unknown > 10000;
 }
 
+// Compares a LongCache with std::map.
 bool long_cache_agrees() {
   Alone<LongCache> alone;
   LongCache &cache = alone.cache;
@@ -262,8 +267,8 @@ void fill(PreTokenCache &cache, std::size_t count) {
   }
 }
 
-// Checks that the pool leases caches in the order of their slots, in whatever order they
-// return.
+// Checks that take() returns caches in the order of their slots, in whatever order
+// give_back() got them.
 bool the_first_slot_is_taken_first() {
   CachePool pool;
   Taken taken = take(pool, 4);
@@ -277,8 +282,8 @@ bool the_first_slot_is_taken_first() {
   return true;
 }
 
-// A single cache may use the whole budget, and several caches share it. Caches in use exceed
-// the budget by at most their minimum sizes.
+// A single cache may use the whole budget, and several caches share the budget. Caches in use
+// exceed it by at most MIN_BYTES for each cache.
 bool the_budget_bounds_all_caches() {
   for (const std::size_t limit :
        {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
@@ -302,7 +307,8 @@ bool the_budget_bounds_all_caches() {
   return true;
 }
 
-// If more calls run at a time, they take their shares from a cache that has the whole budget.
+// If one cache has filled the whole budget, and then eight calls run at a time, each of their
+// caches gets a fair share of the budget.
 bool shares_are_fair() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 1);
@@ -324,8 +330,8 @@ bool shares_are_fair() {
   return are_fair;
 }
 
-// When all but one of many concurrent calls have ended, the last one has the whole budget
-// again.
+// After many calls at a time, single calls follow. The cache of these calls must get the whole
+// budget again.
 bool unused_caches_give_way() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 64);

@@ -1,4 +1,4 @@
-// Compares encoding with a slow definition on random vocabularies and texts.
+// Compares encoding with a slow and simple encoder on random vocabularies and texts.
 #include "core/base/ids.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/split/presets.hpp"
@@ -20,10 +20,10 @@ using Ids = std::vector<std::uint32_t>;
 using Ranks = std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>;
 
 std::mt19937 source(20261120);
-// The numbers of examples with merges in order and out of order.
+// The number of examples with an ordered vocabulary (ordered_merges.hpp), and of all others.
 std::size_t in_order = 0;
 std::size_t in_any_order = 0;
-// The number of examples in order with tokens that no merges make.
+// The number of examples with unreachable tokens (vocabulary.hpp).
 std::size_t with_unreachable = 0;
 
 std::size_t below(std::size_t limit) { return source() % limit; }
@@ -57,7 +57,7 @@ std::string random_text(std::size_t limit) {
                                       "\x98",
                                       "\x80",
                                       "\xF0\x9F"};
-  // Chinese text is encoded by segments.
+  // The encoder divides pre-tokens of Chinese text into segments (segment_encoder.hpp).
   static const char *const CHINESE[] = {"\xE4\xB8\xAD", "\xE4\xB8\x80", "\xE6\xB8\xAD",
                                         "\xE6\x96\x87", "\xE3\x80\x82"};
   const bool is_chinese = below(3) == 0;
@@ -78,11 +78,12 @@ struct Example {
   Ranks ranks;
 };
 
-// Returns bytes of a text, or the concatenation of two tokens, as in trained vocabularies.
+// Returns a random text. If `trained`, returns two bytes of a text or, mostly, the
+// concatenation of two tokens, as training makes tokens.
 std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   if (!trained)
     return random_text(4) + random_text(4);
-  // Two neighbouring bytes of a text, which may belong to different characters.
+  // The two neighbouring bytes may belong to different characters.
   const std::string pair = random_text(6);
   if (below(4) == 0 && pair.size() >= 2)
     return pair.substr(below(pair.size() - 1), 2);
@@ -95,7 +96,9 @@ std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   return any() + any();
 }
 
-// Returns the 256 byte tokens in any order, and longer tokens, some of which no merges produce.
+// Returns a vocabulary with the 256 byte tokens in any order, and longer tokens. Merging does
+// not make some of the longer tokens. If `from_ranks`, the id of a token is the rank of its
+// merges.
 Example random_example(bool from_ranks) {
   const bool trained = below(3) != 0;
   Example example;
@@ -127,8 +130,8 @@ Example random_example(bool from_ranks) {
             data.merges.push_back({left, right, id});
         }
   }
-  // Trained vocabularies have their merges in order. Some examples list every split of a token
-  // into two tokens.
+  // The merges of a trained vocabulary are in the order of the tokens that they make, and
+  // include every split of a token into two tokens.
   if (!trained)
     std::shuffle(data.merges.begin(), data.merges.end(), source);
   std::uint32_t rank = 0;
@@ -137,6 +140,8 @@ Example random_example(bool from_ranks) {
   return example;
 }
 
+// Returns the ids of a pre-token. Merges the pair of the lowest rank, the first one of several,
+// until no pair has a merge.
 Ids merged(const Example &example, const std::string &pre_token) {
   if (example.data.ignore_merges)
     for (std::uint32_t id = 0; id < example.tokens.size(); ++id)
@@ -164,7 +169,7 @@ Ids merged(const Example &example, const std::string &pre_token) {
   }
 }
 
-// Encodes by the slow definition. First splits at the added tokens, leftmost-longest.
+// Encodes slowly and simply. First splits at the added tokens, the longest one at each place.
 Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;
@@ -198,7 +203,8 @@ Ids encoded(const Example &example, const PreTokenizer &tokenizer,
   return ids;
 }
 
-// Returns letters with many possible merges, periodic or not.
+// Returns a long pre-token, mostly of random runs of "a" and "b" and of repeated texts, which
+// have many possible merges.
 std::string long_pre_token() {
   if (below(4) == 0)
     return random_text(200) + "a";
@@ -223,7 +229,7 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
-// Compares the two mergers of long pre-tokens, with random merges in any order.
+// Compares merge_long and merge_in_rounds, with random merges that have ranks in any order.
 bool rounds_agree() {
   std::size_t done = 0;
   std::size_t refused = 0;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-static std::size_t allocated = 0; // bytes, since a test last set it to 0
+static std::size_t allocated = 0; // the bytes allocated since a test last set it to 0
 
 void *operator new(std::size_t size) {
   allocated += size;
@@ -68,7 +68,7 @@ Ids encoded(VocabularyData data, const std::string &text) {
   return ids;
 }
 
-// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>" ----
+// ---- Files of a vocabulary: the 256 bytes, "ab", "abc" and, in some formats, "<end>" ----
 
 const std::string TEXT = "abcab\xC3\xA9";
 const Ids IDS = {257, 256, 0xC3, 0xA9};
@@ -94,6 +94,7 @@ std::string tiktoken_file(const std::string &end_of_line = "\n") {
   return file + base64("ab") + " 256" + end_of_line + base64("abc") + " 257" + end_of_line;
 }
 
+// Returns an integer of `width` bytes.
 std::string number(std::uint64_t value, std::size_t width, bool big_endian) {
   std::string bytes;
   for (std::size_t i = 0; i < width; ++i)
@@ -126,6 +127,7 @@ struct GgufFile {
   }
 };
 
+// Returns the UTF-8 of the character that stands for a byte in byte-level vocabularies.
 std::string byte_character(unsigned byte) {
   const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
   unsigned character = byte;
@@ -164,6 +166,7 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   return file.file();
 }
 
+// Returns a .pretok file: the header with the CRC-32 of `body`, then `body`.
 std::string with_sum(const std::string &body, std::uint32_t version = 1) {
   return "\x89PRETOK\n" + number(version, 4, false) +
          number(crc32(bytes_of(body), body.size()), 4, false) + body;
@@ -232,6 +235,8 @@ std::string pretok_file_body(std::uint32_t flags, const std::string &preset = "g
 
 // ---- Tests ----
 
+// Expects that a file gives the vocabulary, and if `has_end`, the special token "<end>" and a
+// template that puts it before a text.
 void reads(const std::string &name, const std::string &file, bool has_end) {
   TokenizerSpec spec;
   const LoadError error = read(file, spec);
@@ -245,6 +250,7 @@ void reads(const std::string &name, const std::string &file, bool has_end) {
          name + " has its template");
 }
 
+// Expects an error of this kind, with a message that contains `part`.
 void refuses(const std::string &name, const std::string &file, LoadError::Kind kind,
              const std::string &part) {
   TokenizerSpec spec;
@@ -254,7 +260,7 @@ void refuses(const std::string &name, const std::string &file, LoadError::Kind k
 }
 
 // Returns whether reading a file gives an error with a message, or a tokenizer that works, and
-// takes memory in proportion to the file.
+// takes memory in proportion to the file. Adds 1 to `errors` for an error.
 bool is_safe(const std::string &file, int &errors) {
   TokenizerSpec spec;
   allocated = 0;
@@ -267,7 +273,7 @@ bool is_safe(const std::string &file, int &errors) {
   }
   const auto &ids = spec.vocabulary.ids;
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
-    return true; // its tables are large: building them takes long
+    return true; // building the large tables of this vocabulary would take long
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
@@ -290,7 +296,8 @@ void survives_damage(const std::string &name, const std::string &file,
 
 std::string as_it_is(std::string file) { return file; }
 
-// Returns the file with the right CRC-32, as an attacker would write it.
+// Corrects the CRC-32 of a damaged .pretok file, as an attacker would; returns all other files
+// unchanged.
 std::string summed(std::string file) {
   return file.size() < 16 || file[0] != '\x89' ? file : with_sum(file.substr(16));
 }
@@ -394,7 +401,7 @@ private:
 };
 
 void test_sources() {
-  // So large that it is read in several blocks.
+  // This file is so large that it is read in several blocks.
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
        {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(3)), gguf}) {
@@ -418,7 +425,7 @@ void test_sources() {
   expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
 }
 
-// GGUF keys take more memory than space in the file.
+// A key takes more memory than bytes in the GGUF file, so a file with many keys is refused.
 void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
@@ -426,7 +433,8 @@ void test_many_keys() {
   refuses("many keys", file.file(), LoadError::MALFORMED, "is 70000, more than 65536");
 }
 
-// Merges of six bytes each that make tokens of 255 bytes: forty times the size of the file.
+// Each merge takes six bytes of the file and makes a token of up to 255 bytes, so all tokens
+// together are about forty times as large as the file.
 void test_much_made() {
   std::string merges;
   std::uint32_t count = 0;
@@ -434,10 +442,10 @@ void test_much_made() {
     merges += number(left, 3, false) + number(right, 3, false);
     return 256 + count++;
   };
-  std::vector<std::uint32_t> powers = {97}; // "a" twice as often each time
+  std::vector<std::uint32_t> powers = {97}; // powers[i] is "a" 2^i times
   while (powers.size() < 7)
     powers.push_back(add(powers.back(), powers.back()));
-  std::uint32_t longest = powers[6]; // 64, and 32, 16, 8, 4 and 1
+  std::uint32_t longest = powers[6]; // "a" 64 times, then 32, 16, 8, 4 and 1 more
   for (const std::size_t power : {5, 4, 3, 2, 0})
     longest = add(longest, powers[power]);
   std::vector<std::uint32_t> lefts;
@@ -463,7 +471,7 @@ void test_much_made() {
          "a small file of large tokens: nothing is allocated for it");
 }
 
-// A small file whose merges double the size of the token each time.
+// A small file in which each merge doubles the token of the previous merge.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
   std::string body =

@@ -35,7 +35,7 @@ std::unique_ptr<char, void (*)(void *)> word_of(std::size_t size) {
   return {static_cast<char *>(memory), std::free};
 }
 
-// The windows of find_cut grow from 2^8 to 2^28 bytes; the next one has more than 32 bits.
+// The window of find_cut grows from 2^8 to 2^28 bytes. Its next size does not fit in 32 bits.
 bool a_stream_holds_it_back(const pretok_tokenizer *tokenizer) {
   const std::size_t size = (std::size_t{1} << 28) + (1 << 12);
   const auto word = word_of(size);

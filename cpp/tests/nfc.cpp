@@ -163,8 +163,9 @@ bool holds(const std::string &text) {
   return true;
 }
 
-// Checks that the cut is right for any text after it, and that a cut exists before each
-// complete code point with an NFC boundary before it.
+// Checks the cut that last_nfc_cut finds in `text`, from a random offset on. Normalizing the
+// two sides of the cut must equal normalizing the whole, even if `more` follows. After the cut
+// there must be no other possible cut: no complete code point with an NFC boundary before it.
 bool cut_holds(const std::string &text, const std::string &more) {
   const std::size_t from = below(text.size() + 1);
   const std::size_t cut = last_nfc_cut(bytes_of(text), text.size(), from);

@@ -40,7 +40,10 @@ PEERS: dict[str, Peer] = {
 
 
 def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
-    """Return the installed peers of `chosen` (default: all), and why each other is missing."""
+    """Return the usable peers of `chosen`, and the reason for each peer that is not usable.
+
+    An empty `chosen` stands for all PEERS.
+    """
     peers = [PEERS[name] for name in list(chosen) or PEERS]
     missing = {peer.name: peer.missing() for peer in peers}
     present = [peer for peer in peers if not missing[peer.name]]
@@ -53,9 +56,10 @@ def able(
     call: Callable[[Calls], object],
     what: str,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return the factory of Calls of each contender that has the `call`; pretok comes first.
+    """Return the factory of Calls of each contender that has a certain call; pretok comes first.
 
-    Also return the reason for each other peer, which calls the call `what`.
+    `call` selects this call from Calls, or returns None. Also return the reason for each peer that
+    lacks the call or fails; the reason names the call `what`.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}

@@ -13,7 +13,7 @@ BUNDLED = {"cl100k_base", "o200k_base"}
 
 
 class BpeOpenai(Peer):
-    """bpe-openai: has the vocabularies of OpenAI built in, and one shared object of each."""
+    """bpe-openai: has built-in vocabularies of OpenAI, and one shared object for each of them."""
 
     name = "bpe-openai"
     module = "bpe_openai"

@@ -19,7 +19,7 @@ GIGATOKEN_SCHEMES = {
     "qwen2": "qwen2",
     "o200k": "o200k",
 }
-"""The name of the split of each preset in gigatoken."""
+"""The name of the split in gigatoken, by the name of the preset."""
 
 
 class Gigatoken(Peer):
@@ -28,7 +28,7 @@ class Gigatoken(Peer):
     name = module = "gigatoken"
 
     def __init__(self) -> None:
-        self._refused: set[Path] = set()
+        self._refused: set[Path] = set()  # the rank files that gigatoken fails to read
 
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a Tokenizer read from a .tiktoken file, or a tokenizer.json."""
@@ -66,6 +66,7 @@ class Gigatoken(Peer):
         return load_ranks
 
     def _tokenizer(self, subject: Subject, special_tokens: dict[str, int]) -> Any:
+        """Return a Tokenizer of the rank file if gigatoken can read it, else of tokenizer.json."""
         import gigatoken
 
         name = "" if subject.preset is None else subject.preset.name
@@ -76,7 +77,8 @@ class Gigatoken(Peer):
                 with guarded(self.name):
                     return gigatoken.Tokenizer.from_tiktoken(ranks, scheme, special_tokens)
             except CannotError:
-                # It panics if no merge makes a token of a rank file. A tokenizer.json may have one.
+                # gigatoken panics if a rank file has a token that no merge makes. A tokenizer.json
+                # may have such a token.
                 self._refused.add(ranks)
         return gigatoken.Tokenizer(json_file(subject))
 
@@ -88,12 +90,14 @@ class Gigatoken(Peer):
 
 
 def _of_awkward(rows: Any) -> Arrays:
+    """Convert an awkward.Array, with a row of ids for each text, to Arrays."""
     import awkward
 
     if not len(rows):
         return flattened([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
+    # Zero offsets, and an empty array of the type of ids.
     ids, offsets = flattened([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

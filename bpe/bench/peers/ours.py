@@ -40,7 +40,7 @@ class Ours(Peer):
         return Message(subject.tokenizer.encode, subject.tokenizer.encode_array)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return a loader with bpe.load, which encodes special tokens as text."""
+        """Return a loader that calls bpe.load; special tokens are encoded as text."""
         backend = subject.tokenizer.backend
         preset: Preset | str | None = None
         if path == subject.source:

@@ -15,10 +15,14 @@ from bpe.bench.subject import Subject
 BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
 """The published vocabularies in the package, under the same names."""
 IMPORTED = "imported"
+"""The name of every imported vocabulary; each has its own folder."""
 
 
 class Quicktok(Peer):
-    """quicktok, from quicktok-v1. It imports any other vocabulary once, to a folder."""
+    """quicktok, from the distribution quicktok-v1.
+
+    It imports each vocabulary that is not BUNDLED once, from a tokenizer.json to a folder.
+    """
 
     name = "quicktok-v1"
     module = "quicktok"
@@ -27,7 +31,7 @@ class Quicktok(Peer):
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a new Tokenizer, bundled or imported from a tokenizer.json."""
         tokenizer = self._load(subject)
-        # The batch call returns arrays; for lists, encode text by text.
+        # `encode_batch` returns arrays. To get lists, encode one text after the other.
         heeds_special = bool(subject.special_tokens)
         encode = tokenizer.encode_with_special if heeds_special else tokenizer.encode_ordinary
 
@@ -53,7 +57,7 @@ class Quicktok(Peer):
         if subject.published in BUNDLED:
             return quicktok.Tokenizer(subject.published, str(quicktok.__path__[0]) + "/data")
         folder = subject.folder / "quicktok"
-        refusal = folder / "refusal"
+        refusal = folder / "refusal"  # holds the error if the import failed
         if not folder.is_dir():
             folder.mkdir()
             try:

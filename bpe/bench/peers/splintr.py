@@ -13,7 +13,7 @@ from bpe.bench.subject import Subject
 
 
 class Splintr(Peer):
-    """splintr, from splintr-rs: reads a tokenizer.json or a rank file."""
+    """splintr, from the distribution splintr-rs: reads a tokenizer.json or a rank file."""
 
     name = "splintr-rs"
     module = "splintr"

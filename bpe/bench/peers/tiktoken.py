@@ -38,7 +38,7 @@ class Tiktoken(Peer):
 
     def message(self, subject: Subject) -> Message:
         """Return `encode`, which refuses special tokens as pretok does."""
-        # All special tokens of the vocabulary: `encode` searches the text for them.
+        # Pass all special tokens of the vocabulary, because `encode` searches the text for them.
         encoding = _encoding(subject, subject.tokenizer.special_tokens)
         return Message(encoding.encode)
 

@@ -10,7 +10,7 @@ BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
 
 
 class Toktok(Peer):
-    """toktok, from toktok-rs: only counts, and loads each vocabulary once."""
+    """toktok, from the distribution toktok-rs: only counts, and loads each vocabulary once."""
 
     name = "toktok-rs"
     module = "toktok"

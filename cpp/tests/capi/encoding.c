@@ -114,7 +114,7 @@ void test_encoding(const pretok_tokenizer *tokenizer) {
   CHECK(pretok_special_set_new(tokenizer, NULL, NULL, 0, &only, &last_error) == PRETOK_OK);
   options.allowed = only;
   CHECK(pretok_count(tokenizer, TEXT, size, &options, &count, &last_error) == PRETOK_OK);
-  CHECK(count == second_count); /* as text */
+  CHECK(count == second_count); /* the special tokens are encoded as text */
   pretok_special_set_free(only);
   only = NULL;
   FAILS(pretok_special_set_new(tokenizer, texts, sizes, 2, &only, &last_error),

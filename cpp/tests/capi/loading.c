@@ -127,7 +127,7 @@ void test_struct_sizes(void) {
   newer.more[7] = 1;
   FAILS(pretok_tokenizer_from_memory(file, file_size, &newer.options, &tokenizer, &last_error),
         PRETOK_INVALID_ARGUMENT, "does not have");
-  /* An older header, which had only the preset. */
+  /* Options of a program whose header had no member after `preset`. */
   newer.options.struct_size = offsetof(pretok_load_options, unicode);
   newer.options.unicode = "no such";
   CHECK(pretok_tokenizer_from_memory(file, file_size, &newer.options, &tokenizer,

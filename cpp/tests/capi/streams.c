@@ -61,9 +61,9 @@ static size_t random_text(char *to, size_t max_size, unsigned *seed) {
   }
 }
 
-/* Encodes a text by a stream, in chunks of `step` bytes, or of random sizes up to `step` if
- * `seed` is not NULL. Returns the number of ids, or -1 for a special token. Sets `largest` to
- * the number of ids of the last call. */
+/* Encodes a text by a stream. If `seed` is NULL, each chunk has `step` bytes, else a random
+ * size of at most `step` bytes. Returns the number of ids, or -1 if a special token is refused.
+ * Sets `largest` to the number of ids that the last call returns. */
 static size_t stream_ids(const pretok_tokenizer *tokenizer,
                          const pretok_encode_options *options, const char *text, size_t size,
                          size_t step, unsigned *seed, uint32_t *to, size_t *largest) {
@@ -159,7 +159,8 @@ void test_encode_stream(const pretok_tokenizer *tokenizer) {
   FAILS(pretok_encode_stream_finish(stream, &ids, NULL, &last_error), PRETOK_INVALID_ARGUMENT,
         "count");
 
-  /* A special token in two chunks, far after the start. Then text in its place. */
+  /* A special token that begins in one chunk and ends in the next is refused. Then feed
+   * ordinary text in place of the second chunk. */
   static char words[4000];
   for (size_t i = 0; i < sizeof words; ++i)
     words[i] = "hello the world "[i % 16];
@@ -193,7 +194,7 @@ void test_encode_stream(const pretok_tokenizer *tokenizer) {
         "result");
 }
 
-/* Checks that the stream buffers little of a text with spaces, in several scripts. */
+/* Checks that a stream buffers only a small part of a text with spaces, in several scripts. */
 void test_memory(const pretok_tokenizer *tokenizer) {
   static const char *const WORDS[] = {" hello", " \xE4\xB8\xAD", " e\xCC\x81",
                                       " \xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8"};
