@@ -171,7 +171,7 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If a later stage may join pieces of the first stage, no cut is safe.
+        # If the first stage joins pieces, whole files are counted as streams: no cut is safe.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)

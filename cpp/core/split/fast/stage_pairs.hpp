@@ -58,7 +58,6 @@ private:
   Pair label_pair(std::uint8_t a, std::uint8_t b);
   void find_white_space();
   bool all_but_last(std::uint8_t a, Mask space, Mask &newline) const;
-  Mask tail_of(const Run &run) const;
   void mark_white_space();
   bool is_tail_of_label(std::uint8_t a, std::uint8_t b) const;
   bool mark_conditional();
