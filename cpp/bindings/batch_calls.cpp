@@ -14,8 +14,8 @@
 namespace pretok {
 namespace {
 
-// The number of ids to collect before making lists of them. So many ids take little memory, and
-// the call seldom takes the GIL.
+// The number of ids to collect before the call takes the GIL to make lists of them. This many
+// ids take little memory, and are enough that the call seldom takes the GIL.
 constexpr std::size_t MIN_IDS_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
 
@@ -117,8 +117,8 @@ py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
   const Texts batch(texts);
   EncodeResult encoded;
   unlocked(batch.size, [&] {
-    // Reserve more than enough: pages beyond the ids are never written. Growing could leave
-    // holes in the heap.
+    // Reserve more room than the ids need: pages after the last id are never written, so they
+    // take no memory. Growing could leave holes in the heap.
     encoded.ids.reserve(batch.size / 2);
     encoded.text_ends.reserve(batch.views.size() + 1);
     encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, encoded, is_not_refused,

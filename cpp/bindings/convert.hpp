@@ -21,7 +21,7 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// For smaller texts, releasing the GIL costs more time than other threads gain.
+// For texts with fewer code units, releasing the GIL costs more time than other threads gain.
 inline constexpr std::size_t MIN_SIZE_TO_RELEASE = 4096;
 
 // A view of a str or bytes. The code units of a str have 1, 2 or 4 bytes, as Python stores it.
@@ -142,7 +142,7 @@ private:
   int width_ = 0; // bytes per code unit of a str; 0: the object is bytes
 };
 
-// Runs work(), without the GIL if the text is long.
+// Runs work(). Releases the GIL during the work if `size` is at least MIN_SIZE_TO_RELEASE.
 template <typename Work> void unlocked(std::size_t size, Work work) {
   std::optional<py::gil_scoped_release> released;
   if (size >= MIN_SIZE_TO_RELEASE)

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
-// The bytes of all tokens, and their positions. Copies share them.
+// A view of the bytes of all tokens and of their positions. Copies share the memory.
 struct TokenStore {
   const std::uint32_t *starts; // by id: the start in `bytes`, and the end of the previous token
   std::size_t limit;           // the largest id plus one
@@ -190,10 +190,11 @@ template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
   return known;
 }
 
-// Returns false if the slow function must handle the ids.
+// Adds the tokens of `ids` to `joined`. Returns false if the slow function must handle the
+// call.
 bool add_all(PyObject *ids, Joined &joined) {
 #ifndef Py_GIL_DISABLED
-  // add_all runs no Python code, so nothing changes the list.
+  // add_items runs no Python code, so nothing changes the list during the call.
   if (PyList_CheckExact(ids))
     return add_items(PySequence_Fast_ITEMS(ids), static_cast<std::size_t>(PyList_GET_SIZE(ids)),
                      joined);

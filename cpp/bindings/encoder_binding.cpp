@@ -152,7 +152,7 @@ public:
     return id_objects_->as_list(ids.data(), ids.size());
   }
 
-  // Returns the bytes of `ids`, or None if one is not an int or has no token.
+  // Returns the bytes of `ids`, or None if an item is not an int, or is not the id of a token.
   py::object decode(const py::object &ids) const {
     std::string bytes;
     if (py::isinstance<py::array>(ids)) {
@@ -160,7 +160,7 @@ public:
         return py::none();
       return py::bytes(bytes);
     }
-    // Copy the list: __index__ of an item may run code that changes it.
+    // Copy the list: __index__ of an item may run code that changes the list.
     const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
     if (!items)
       throw py::error_already_set();

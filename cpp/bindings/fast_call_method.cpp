@@ -28,7 +28,8 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Returns whether the arguments are only self, text, special and errors. If so, fills `plain`.
+// Returns whether the arguments are only self, text, special and errors. If so, sets `plain` to
+// text, special and errors.
 bool is_plain(const FastCallMethod &method, PyObject *const *args, std::size_t count,
               PyObject *names, std::array<PyObject *, 3> &plain) {
   if (count != 2 && count != 3)

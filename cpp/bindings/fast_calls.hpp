@@ -16,9 +16,9 @@ namespace pretok {
 //   - `text` is ASCII, or `only_ascii` is false;
 //   - `special` is "raise", "text" or "allow", and no special token is refused;
 //   - `errors` is "replace".
-// Any other call goes to the function in `slow_calls`, which is in the same order.
-// `make_added(special)` returns the AddedTokens of a policy. The functions keep `owner` alive,
-// which owns `encoder` and `objects`.
+// Any other call goes to the function at the same index of `slow_calls`. `make_added(special)`
+// returns the AddedTokens for a value of `special`. The functions keep `owner`, the owner of
+// `encoder` and `objects`, alive.
 pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &encoder,
                                 IdObjects &objects, const pybind11::object &make_added,
                                 const pybind11::tuple &slow_calls, bool only_str,

@@ -15,8 +15,8 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Caches one Python int per id, so lists of ids share their ints. The ints of frequent ids are
-// created first, so they are close together in memory.
+// Caches one Python int per id, so lists of ids share their ints. An int is created when its id
+// first occurs, so the ints of frequent ids are mostly close together in memory.
 class IdObjects {
 public:
   // Caches ids below `limit`. Larger ids get a new int each time.

@@ -151,7 +151,7 @@ public:
                           as_array(std::move(rules)));
   }
 
-  // The following functions support only one stage.
+  // `advance` and run_length support only pre-tokenizers with one stage that removes no text.
 
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;

@@ -79,7 +79,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
       *to++ = static_cast<Unit>(code_point);
       at += 3;
     } else if (lead < 0xE0) {
-      // Sequences of this length usually follow each other.
+      // Sequences of two bytes usually follow each other.
       std::uint32_t next = lead;
       do {
         if (next < 0xC2 || end - at < 2 || !follows(1))
@@ -144,7 +144,7 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
   // shape.code_points counts all bytes but continuation bytes. So the str has room for all code
-  // points that read_all writes, even if it then finds an invalid byte.
+  // points that read_all writes, even if read_all stops at an invalid byte.
   const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
                            : shape.largest < 0xC4 ? 0xFF
                            : shape.largest < 0xF0 ? 0xFFFF

@@ -60,7 +60,7 @@ public:
 
   std::size_t longest() const { return counts_.longest(); }
 
-  // Returns the counts, and forgets them.
+  // Returns the counts, and resets them.
   WordTable take_table() { return counts_.take(threads_); }
 
 private:
@@ -111,8 +111,8 @@ private:
   Trainer trainer_;
 };
 
-// The twin of bpe.training.corpus.gather. Calls `check` with each str whose last character is
-// one of the ASCII characters `checked_endings`.
+// Does in C++ what bpe.training.corpus.gather does in Python. Calls `check` with each str whose
+// last character is one of the ASCII characters `checked_endings`.
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;

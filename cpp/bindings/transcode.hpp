@@ -66,7 +66,8 @@ struct Measured {
   std::size_t bytes;
 };
 
-// Measures `size` code units, or fewer: the first ones that take at least `min_bytes` bytes.
+// Measures code units from the first one on, until they take at least `min_bytes` bytes of
+// UTF-8, or until all `size` code units are measured. Does not divide a surrogate pair.
 template <typename Unit>
 Measured measure_utf8(const Unit *units, std::size_t size, std::size_t min_bytes) {
   Measured result{0, 0};

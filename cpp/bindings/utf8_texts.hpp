@@ -15,8 +15,8 @@
 
 namespace pretok {
 
-// Unlike PyUnicode_AsUTF8, which caches the UTF-8 in the str, this class frees it early. Texts
-// that are added in order are next to each other in memory.
+// PyUnicode_AsUTF8 caches the UTF-8 in the str, as long as the str lives. This class frees the
+// UTF-8 in its destructor. Texts that are added in order are next to each other in memory.
 class Utf8Texts {
 public:
   // Returns the UTF-8, valid as long as this object. Returns std::nullopt if `text` is not a

@@ -7,9 +7,9 @@
 
 namespace pretok {
 
-// Converts UTF-8 from `at` on to 16-bit units at `to`, 64 bytes at a time, and advances both.
-// Stops at the first block boundary from `stop` on, before an ill-formed sequence, or before a
-// code point above U+FFFF. The text ends at `end`.
+// Converts UTF-8 from `at` on to 16-bit units at `to`, 64 bytes at a time, and advances `at`
+// and `to`. Stops at the first block boundary from `stop` on, before an ill-formed sequence, or
+// before a code point above U+FFFF. The text ends at `end`.
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 

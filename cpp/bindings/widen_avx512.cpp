@@ -8,8 +8,9 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Writes the code points that start in 32 bytes. `second` and `third` have the next byte, and
-// the byte after it, of each byte. Returns the number of code points.
+// Writes the code points that start in 32 bytes. `first` has the 32 bytes. For each of them,
+// `second` has the next byte, and `third` has the byte after that. Returns the number of code
+// points.
 PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m256i third,
                                             __mmask32 two, __mmask32 three, __mmask32 starts,
                                             std::uint16_t *to) {

@@ -68,7 +68,7 @@ struct pretok_decode_stream {
   bool skip_special;
   bool finished = false;
   std::string held; // an incomplete sequence
-  std::string text; // the result of the last call
+  std::string text; // the text that the last call returned
 };
 
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,

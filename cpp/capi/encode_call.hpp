@@ -1,4 +1,4 @@
-// The encode options of a call, and encoding with them.
+// EncodeCall holds the encode options of a call, and encodes texts with these options.
 #pragma once
 
 #include "capi/handles.hpp"
@@ -20,8 +20,9 @@ struct EncodeCall {
   pretok_status read(const pretok_tokenizer &used_tokenizer,
                      const pretok_encode_options *options, pretok_error *error);
 
-  // Return the number of ids of the template, and append its ids before and after the text. All
-  // three do nothing unless the options ask for the template.
+  // template_size returns the number of ids of the template. `begin` and `end` append the ids
+  // of the template before and after the text. Unless the options ask for the template,
+  // template_size returns 0, and `begin` and `end` do nothing.
   std::size_t template_size() const {
     return add_special_tokens ? tokenizer->pipeline->ids_around().size() : 0;
   }

@@ -11,8 +11,8 @@
 namespace pretok {
 namespace {
 
-// The first search covers the last FIRST_WINDOW bytes. Each further search covers
-// WINDOW_FACTOR times as many.
+// The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
+// times as many bytes as the previous one.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WINDOW_FACTOR = 16;
 

@@ -27,7 +27,7 @@
 namespace pretok {
 namespace {
 
-// The maximum size of one read call: some systems refuse larger ones.
+// The maximum size of one read call: some systems refuse larger sizes.
 constexpr std::size_t MAX_READ_BYTES = std::size_t{1} << 30;
 
 #if defined(_WIN32)
@@ -79,7 +79,7 @@ void close_file(int file) { ::close(file); }
 
 #endif
 
-// Returns the message of an error number. 0 means that the file is not a regular one.
+// Returns the message of an error number. 0 means that the file is not a regular file.
 std::string message_of(int error_number) {
   return error_number == 0 ? "expected a regular file; copy the data to a file"
                            : std::generic_category().message(error_number);

@@ -46,7 +46,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       spec.why_no_preset.c_str());
 }
 
-// Appends the special tokens of the caller to those of the file.
+// Appends the special tokens of the caller to the special tokens of the file.
 pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)

@@ -1,4 +1,4 @@
-// For each policy for special tokens: the added tokens that encoding searches for.
+// Makes the added tokens that encoding searches for, for each value of pretok_special.
 #pragma once
 
 #include "capi/handles.hpp"

@@ -29,7 +29,7 @@ inline pretok_status missing(pretok_error *error, const char *argument) noexcept
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
 }
 
-// A pointer argument and its name. It must not be NULL if it is `needed`.
+// A pointer argument and its name. The pointer must not be NULL if `needed` is true.
 struct Argument {
   const void *value;
   const char *name;

@@ -19,7 +19,7 @@ namespace {
 // tokenizer.ggml.pre.
 struct PreType {
   std::string_view pre;
-  bool ignore_merges;      // pre-tokens are looked up whole before they are merged
+  bool ignore_merges;      // a whole pre-token is looked up before merging
   bool add_bos;            // the default of add_bos_token
   std::string_view lstrip; // the token that has lstrip
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
@@ -171,7 +171,7 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
   }
 }
 
-// Reads a flag, which is `fallback` if the file does not have it.
+// Reads a flag. If the file does not have the flag, sets it to `fallback`.
 LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
   if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
@@ -180,7 +180,7 @@ LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
 }
 
 // Reads the id that the model expects at one end of a text, if the flag `is_added` is true. If
-// the file lacks the flag, it is `fallback`.
+// the file lacks the flag, `fallback` is its value.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
@@ -210,8 +210,8 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
     source.ids[id] = id;
   source.merges_name = KEYS[Key::MERGES].data();
   source.ignore_merges = type.ignore_merges;
-  // An entry of any other type is loose: it stays a token only if a merge names it, or if it is
-  // an ASCII byte.
+  // An entry of any type but UNDEFINED and NORMAL is loose: it stays a token only if a merge
+  // names it, or if it is an ASCII byte.
   source.loose.reserve(types.numbers.size());
   for (const std::int64_t token_type : types.numbers)
     source.loose.push_back(token_type != TokenType::UNDEFINED &&

@@ -47,7 +47,8 @@ private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
-    // In the other byte order, the versions 2 and 3 are multiples of 65536.
+    // If the byte order of the file is not the assumed one, the versions 2 and 3 read as
+    // multiples of 65536.
     const std::uint8_t *const first = bytes(4);
     if (first == nullptr)
       return false;
@@ -283,7 +284,8 @@ private:
     return width == 8 ? ~bits + 1 : (std::uint64_t{1} << 8 * width) - bits;
   }
 
-  // Returns the number, clamped to std::int64_t. Returns NOT_WHOLE if it is not an integer.
+  // Returns the number that `bits` store, clamped to std::int64_t. Returns NOT_WHOLE if `type`
+  // is not an integer type.
   static std::int64_t to_int64(std::uint32_t type, std::uint64_t bits) {
     if (is_float(type) || type == Gguf::BOOL)
       return GgufValue::NOT_WHOLE;

@@ -1,5 +1,5 @@
-// The metadata of a GGUF file: keys with values of any type. pretok/formats/gguf_metadata.py is
-// the twin.
+// The metadata of a GGUF file: keys with values of any type. pretok/formats/gguf_metadata.py
+// does the same in Python.
 #pragma once
 
 #include "formats/byte_source.hpp"

@@ -1,5 +1,5 @@
-// A value of a JSON file with its path, for error messages.
-// bpe/formats/json_value.py is the twin.
+// A value of a JSON file with its path, for error messages. bpe/formats/json_value.py does the
+// same in Python.
 #pragma once
 
 #include "formats/load_error.hpp"
@@ -31,14 +31,14 @@ struct JsonPart {
   LoadError malformed(const std::string &expected) const;
   LoadError unsupported(const std::string &advice) const;
 
-  // Get the value as an object, list, text, id or flag. Fail if it has another type.
+  // Get the value as an object, list, text, id or flag. Fail if the value has a different type.
   bool object(simdjson::dom::object &result, LoadError &error) const;
   bool list(simdjson::dom::array &result, LoadError &error) const;
   bool items(std::vector<JsonPart> &result, LoadError &error) const;
   bool text(std::string_view &result, LoadError &error) const;
   bool id(std::uint32_t &result, LoadError &error) const;
   bool flag(bool &result, LoadError &error) const;
-  // As flag, but an absent value is false.
+  // Like `flag`, but an absent value counts as false.
   bool flag_or_false(bool &result, LoadError &error) const;
 
   // Gets a member of an object.

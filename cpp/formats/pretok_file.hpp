@@ -1,5 +1,5 @@
-// Reads .pretok files: a whole tokenizer in a compact file. The twin
-// bpe/formats/pretok_file.py documents the layout, and writes the files.
+// Reads .pretok files: a whole tokenizer in a compact file. bpe/formats/pretok_file.py
+// documents the layout, and reads and writes the files in Python.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"

@@ -107,7 +107,7 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
   all_values |= a | b | c | d;
   const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
-  // Unused bits must be 0.
+  // The bits of the last digit that belong to no byte must be 0.
   if (all_values >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
     return 0;
   *to++ = byte(a << 2 | b >> 4);
@@ -119,8 +119,8 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
 }
 
 // `seen` is a Bloom filter of all hashes, with one bit per hash. `repeated` is a second, small
-// filter: the hashes whose bit in `seen` was already set. Only tokens in `repeated`, the
-// candidates, are sorted and compared.
+// filter, of the hashes whose bit in `seen` was already set when they were added. Only tokens
+// in `repeated`, the candidates, are sorted and compared.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
   struct Token {

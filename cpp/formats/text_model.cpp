@@ -77,7 +77,7 @@ public:
           views_[place].size < 2 || in_merges_[place])
         continue;
       // With ignore_merges, a whole pre-token may equal an added token that did not match
-      // because of single_word. Then it must not become a special token.
+      // because of single_word. Such a pre-token must not become a special token.
       if (spec.added_special[i] || !source_.ignore_merges)
         views_[place].size = 0;
     }
@@ -137,7 +137,7 @@ public:
 private:
   struct View {
     std::size_t start;
-    std::size_t size; // 0 if it is not a token
+    std::size_t size; // 0 if the entry is not a token
   };
 
   std::string name(std::size_t rank) const {

@@ -1,5 +1,5 @@
 // Builds a vocabulary from the texts, ids and merges of a GGUF file or tokenizer.json.
-// bpe/formats/bpe_model.py is the twin.
+// bpe/formats/bpe_model.py does the same in Python.
 #pragma once
 
 #include "core/base/hash.hpp"

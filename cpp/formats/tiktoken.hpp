@@ -1,5 +1,5 @@
-// Reads tiktoken rank files, also variants that other programs write.
-// bpe/formats/tiktoken.py is the twin.
+// Reads tiktoken rank files, and the variants of the format that other programs write.
+// bpe/formats/tiktoken.py does the same in Python.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"

@@ -206,7 +206,7 @@ private:
       return false;
     std::vector<bool> seen;
     for (const auto &member : members) {
-      // Paths of entries are for errors only.
+      // Makes the JsonPart of an entry, whose path only errors need.
       const auto entry = [&] {
         return JsonPart{member.value, !member.value.is_null(),
                         "model.vocab[" + quote(member.key) + "]"};
@@ -225,8 +225,8 @@ private:
     return true;
   }
 
-  // Checks the ids of added tokens, which tokenizers ignores: it takes the id of the vocabulary
-  // entry, or numbers new tokens from the number of entries on.
+  // Checks the ids of added tokens. Hugging Face's tokenizers ignores these ids: it uses the id
+  // of the vocabulary entry, or numbers new tokens from the number of entries on.
   bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {

@@ -1,5 +1,5 @@
 // Reads the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
-// bpe/formats/huggingface.py is the twin.
+// bpe/formats/huggingface.py does the same in Python.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"

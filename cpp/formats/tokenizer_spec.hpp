@@ -1,4 +1,5 @@
-// The parts of a tokenizer, independent of any file format. bpe/formats/spec.py is the twin.
+// The parts of a tokenizer, independent of any file format. bpe/formats/spec.py has the same
+// struct in Python.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"

@@ -55,8 +55,8 @@ struct Example {
   }
 };
 
-// Returns an example with the byte tokens in a random order, and up to 39 longer tokens, each
-// of two parts.
+// Returns an example that has the byte tokens in a random order, and up to 39 longer tokens.
+// Each longer token consists of two earlier tokens.
 inline Example make_example(Input &input) {
   Example example;
   VocabularyData &data = example.data;

@@ -1,6 +1,7 @@
 // Fuzzes the reader of preset programs (the words that encode the rules of a preset). Each
 // program that the reader accepts must split any text completely and in linear time. The fast
-// path must give the spans of the rules, and so must splitting at safe cuts or in two steps.
+// path must give the spans of the rules. Splitting at safe cuts, and splitting in two steps,
+// must give these spans too.
 #include "core/split/program.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/splitting.hpp"
@@ -99,7 +100,7 @@ Record random_rules(Input &input) {
       return number < 252 ? number % 6 : number == 252 ? input.word() : input.byte();
     };
     // All rules of type 3 (spaces) of a stage must have the same masks: the reader refuses
-    // others.
+    // programs in which they differ.
     std::uint32_t space = 0;
     std::uint32_t newline = 0;
     for (std::size_t rule = 0; rule < rules; ++rule) {

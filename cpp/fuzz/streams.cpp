@@ -58,9 +58,9 @@ const pretok_tokenizer *tokenizer_of(std::size_t number) {
   return tokenizer.get();
 }
 
-// Feeds a text to a new stream and appends its ids to `ids`. `chunk_sizes` has the size of each
-// chunk in units of 8 bytes; later chunks have 700 bytes. Returns the first status that is
-// not PRETOK_OK, with its `error`.
+// Feeds a text to a new stream and appends its ids to `ids`. Each byte of `chunk_sizes` is the
+// size of one chunk in units of 8 bytes; all further chunks have 700 bytes. Returns the first
+// status that is not PRETOK_OK, with its `error`.
 pretok_status encode_by_stream(const pretok_tokenizer *tokenizer,
                                const pretok_encode_options &options,
                                const std::vector<std::uint8_t> &text, Input &chunk_sizes,

@@ -1,4 +1,4 @@
-// Merges the bytes of a pre-token into tokens. bpe/merge.py is the twin.
+// Merges the bytes of a pre-token into tokens. bpe/merge.py does the same in Python.
 //
 // Each step merges the two neighbors with the lowest rank, and the leftmost of equal ranks.
 // Merging ends when no two neighbors can merge.
@@ -88,8 +88,8 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
 }
 
 // Merges at most MAX_IN_ROUNDS symbols. Each round merges all pairs of the lowest rank, from
-// left to right. That is exact while new symbols only form pairs of higher ranks, as they
-// always do in an ordered vocabulary (ordered_merges.hpp). Returns false if a pair of a lower
+// left to right. The result is exact as long as new symbols form only pairs of higher ranks. In
+// an ordered vocabulary (ordered_merges.hpp) they always do. Returns false if a pair of a lower
 // rank forms; `symbols` then has no meaning. O(size * distinct ranks). Faster than a heap on
 // runs of one character. Takes 12 KB of stack.
 template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
@@ -145,7 +145,8 @@ template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbol
 }
 
 // The symbols as a doubly linked list, with a heap of the pairs that can merge. A merge makes
-// heap entries of its neighbors obsolete; merge_all skips them.
+// the heap entries of its two symbols and of their neighbors obsolete; merge_all skips obsolete
+// entries.
 template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)

@@ -40,8 +40,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
           stride};
 }
 
-// Returns the indices of the characters that begin with these bytes. If `bytes` is longer than
-// one character, returns the index of its first character.
+// Returns the indices of the characters that begin with these bytes. If `bytes` has more than
+// one character, returns the index of the first one.
 Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
@@ -116,8 +116,8 @@ void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uin
   }
 }
 
-// Adds the 64 characters that begin with the bytes `one` and `two`. The result is that of
-// merge_char for each. Branchless: the outcome is unpredictable.
+// Adds the 64 characters that begin with the bytes `one` and `two`. The result equals calling
+// merge_char for each character. Branchless: the outcome is unpredictable.
 void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                               const OrderedMerges &merges) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
@@ -174,8 +174,9 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
   }
 }
 
-// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte
-// after it could merge with its last byte first.
+// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte may
+// follow the character, and the last byte of the character could merge with the stray byte
+// first.
 void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
@@ -219,9 +220,9 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
 void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                                 const std::uint8_t *right, std::size_t right_size,
                                 std::uint32_t symbol) {
-  // Any choice of the bit is correct. Selecting it by the first byte on the right keeps
-  // unrelated merges apart. Merges after ASCII have their own bit: their left side is mostly a
-  // space, which precedes any word.
+  // Any choice of the bit is correct. Choosing the bit by the first byte of `right` keeps
+  // unrelated merges apart. Merges whose left side is ASCII have their own bit: that side is
+  // mostly a space, and a space may precede any word.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
   const Range on_left = is_tail(left[0])

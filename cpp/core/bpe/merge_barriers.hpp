@@ -1,19 +1,20 @@
 // Finds the merge barriers of a pre-token: boundaries between characters that no merge of the
 // vocabulary can cross.
 //
-// A merge that crosses the boundary between two characters joins a symbol that ends there with
-// a symbol that begins there. Each of the two symbols is part of its character at the boundary,
-// or contains the character. So the merges of a vocabulary determine which two characters may
-// merge across their boundary. Most pairs of Chinese characters may not. Barriers divide a
-// pre-token into segments, mostly single characters. Each segment is merged or looked up
-// separately. An example, where the vocabulary has merges that join 中 with 国 and 美 with 国:
+// A merge that crosses the boundary between two characters joins a symbol that ends at the
+// boundary with a symbol that begins at the boundary. Each of the two symbols is part of the
+// character on its side of the boundary, or contains that character. So the merges of a
+// vocabulary determine which two characters may merge across their boundary. Most pairs of
+// Chinese characters may not merge. Barriers divide a pre-token into segments, mostly single
+// characters. Each segment is merged or looked up separately. An example, where the vocabulary
+// has merges that join 中 with 国 and 美 with 国:
 //
 //   pre-token   我 | 爱 | 中 国 | 和 | 美 国     | is a barrier
 //   segments    5: three of one character, two of two
 //
-// The answer is conservative: for_boundaries may miss a barrier, but each barrier is right. No
-// barrier is next to bytes that are not UTF-8, or next to characters without an entry in
-// `chars_`.
+// The answer is conservative: for_boundaries may miss a barrier, but each barrier is right.
+// Bytes that are not UTF-8, and characters without an entry in `chars_`, have no barrier before
+// or after them.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -36,9 +37,9 @@ public:
   struct Char {
     std::array<std::uint32_t, MAX_IDS>
         ids; // the result of merging its bytes, padded with NO_ID
-    // Partial merges: those that take only part of the character on at least one side of a
-    // boundary. Each bit is a class of such merges. A partial merge may cross if `to_right` of
-    // the left character and `to_left` of the right character share a bit.
+    // A partial merge takes only part of the character on at least one side of a boundary. Each
+    // bit is a class of such merges. A partial merge may cross if `to_right` of the left
+    // character and `to_left` of the right character share a bit.
     std::uint16_t to_right;
     std::uint16_t to_left;
 
@@ -51,7 +52,7 @@ public:
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
       if (is_ascii(both.bytes, both.size))
-        continue; // ASCII neighbors have no barriers
+        continue; // there is never a barrier between two ASCII characters
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
@@ -104,9 +105,10 @@ public:
   // Returns the number of symbols. A character starts fully merged if all merges that may cross
   // its boundaries rank after the merges of its own bytes. Otherwise it starts as its bytes.
   //
-  // This is exact, even if the merges are not ordered. While a merge of its own bytes is left,
-  // it ranks before every merge that crosses a boundary. So no merge crosses before the
-  // character has merged, and starting with the merged character delays no merge.
+  // The result of merging is exact, even if the merges are not ordered. In a character that
+  // starts fully merged, every merge of its own bytes ranks before every merge that may cross
+  // its boundaries. So no merge crosses before the character has merged, and starting with the
+  // merged character delays no merge.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
@@ -130,7 +132,7 @@ public:
     return static_cast<std::size_t>(to - symbols);
   }
 
-  // Returns whether these bytes are one segment.
+  // Returns whether these bytes are one segment: they contain no barrier.
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
     const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
@@ -145,7 +147,7 @@ public:
   }
 
 private:
-  // The symbols that a character starts merging as.
+  // The symbols with which begin_merge starts a character.
   struct MergeStart {
     std::array<std::uint32_t, MAX_IDS> symbols{
         OrderedMerges::NO_MERGE}; // as many as Char::count()

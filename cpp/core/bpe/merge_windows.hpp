@@ -10,19 +10,21 @@
 // two neighbors are a valid pair.
 //
 // If: suppose that some merge crosses a boundary between neighbors, and take the first such
-// merge, between ti and ti+1. Before it nothing crossed a boundary. So the bytes of ti and ti+1
-// had merged exactly as they do by themselves, and the same merge happens in the bytes of ti
-// and ti+1 alone. Then the two are not a valid pair. So no merge crosses a boundary, and the
-// bytes of each ti merge into ti.
+// merge, between ti and ti+1. No earlier merge crossed a boundary. So the bytes of ti and ti+1
+// had merged exactly as they do by themselves, and this merge also happens if ti and ti+1 are
+// merged alone. Then ti and ti+1 are not a valid pair, a contradiction. So no merge crosses a
+// boundary, and the bytes of each ti merge into ti.
 //
-// Only if: no merge crossed a boundary, so no symbol influenced the merges of another. The
-// bytes of ti and ti+1 alone therefore merge in the same way.
+// Only if: the result is t1 t2 … tn, so no merge crossed a boundary, and no symbol influenced
+// the merges within another symbol. The bytes of ti and ti+1 alone therefore merge in the same
+// way.
 //
 // merge_windows relies on the claim. It merges a window of bytes, and keeps all symbols except
 // those near the window's end, which could merge with later bytes. All neighbors within a
-// window are valid pairs. One pair remains to check: the last symbol kept from the window
-// before (a), and the first symbol of this window (b). If the pair is not valid, merge_windows
-// drops the symbols near a, and merges a window of twice the size that begins there.
+// window are valid pairs. One pair remains to check: the last symbol kept from the previous
+// window (a), and the first symbol of the current window (b). If the pair is not valid,
+// merge_windows drops a and some symbols before a, and merges a window of twice the size from
+// the first dropped symbol on.
 //
 //   bytes      ...................................................
 //   window 1   [ t1 t2 t3 ... a | dropped ]

@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Larger than every rank, also when compared as signed, as SSE2 does.
+// Larger than every rank, also as a signed number: SSE2 compares signed numbers.
 inline constexpr std::uint32_t NO_RANK = 0x7FFFFFFF;
 
 struct Merged {

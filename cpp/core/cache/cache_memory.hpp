@@ -7,7 +7,7 @@
 
 namespace pretok {
 
-// Counts the bytes of all caches against a limit. Threads share it without locks.
+// Counts the bytes of all caches against a limit. Threads share a CacheBudget without locks.
 class CacheBudget {
 public:
   static constexpr std::size_t DEFAULT_LIMIT = std::size_t{128} << 20;
@@ -52,7 +52,8 @@ private:
   std::atomic<bool> is_short_{false};
 };
 
-// The part of a budget that one table of a cache holds. One thread at a time uses it.
+// Counts the bytes that one table of a cache holds, as part of a budget. Only one thread at a
+// time uses an account.
 class CacheAccount {
 public:
   // This table may hold weight / TOTAL_WEIGHT of its cache's bytes.
@@ -103,8 +104,9 @@ void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
 // Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
-// most later. On 64-bit Linux pages are committed on first write, so a large block takes
-// addresses only and need not move when it grows.
+// most later. On 64-bit Linux pages are committed on first write, so block_size returns
+// `max_size` for large blocks: unused pages take no memory, and the block need not move to
+// grow.
 std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

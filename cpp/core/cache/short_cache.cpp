@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// The slots and entry 0 of a cache without memory.
+// The slots and entry 0 of a cache that has not allocated memory.
 alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
 constexpr ShortCache::Entry NO_ENTRY{};
 
@@ -122,8 +122,8 @@ bool ShortCache::grow() {
   return true;
 }
 
-// Fills the slots in order of insertion. So early keys, which are mostly frequent, get slots in
-// their own bucket.
+// Fills the slots in the order in which the entries were inserted. So early keys, which are
+// mostly frequent, get slots in their own bucket.
 void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;
   std::array<std::uint64_t, AHEAD> hashes;

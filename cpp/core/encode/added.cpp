@@ -134,7 +134,8 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
   const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
     const AddedToken &token = finder.tokens[pattern];
     if (token.special && treatment_ == Treatment::TEXT)
-      return true; // As in tokenizers, its bytes are not searched for other tokens.
+      return true; // As in Hugging Face tokenizers, the bytes of this match are not searched
+                   // for other tokens.
     if (token.single_word &&
         (is_word_before(data, start, first) || is_word_at(data, last, end)))
       return true;
@@ -145,7 +146,7 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
       last = skip(data, last, end, spaces);
     if (first >= last)
       return true;
-    // The first refused token in the text counts, in any phase.
+    // The first refused token in the text counts, even if a later phase finds it.
     if (done < first)
       refusal = search(phase + 1, data, done, first, emit);
     if (refusal.token == nullptr && is_refused)

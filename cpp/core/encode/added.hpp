@@ -1,4 +1,5 @@
-// Finds added tokens in a text before it is split. bpe/encoding/added_tokens.py is the twin.
+// Finds added tokens in a text before it is split. bpe/encoding/added_tokens.py does the same
+// in Python.
 #pragma once
 
 #include "core/base/function_ref.hpp"
@@ -48,9 +49,9 @@ public:
   using OnSegment = FunctionRef<void(const Segment &)>;
 
   // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
-  // of normalized tokens are converted to NFC. If two tokens then have equal bytes, a special
-  // token wins, then the first of `tokens`. The treatment is ALLOW. Throws std::length_error
-  // for TokenMatcher::MAX_BYTES or more.
+  // of normalized tokens are converted to NFC. If tokens have equal bytes after that, only one
+  // matches: a special token if there is one, else the first in `tokens`. The treatment is
+  // ALLOW; see treating(). Throws std::length_error for TokenMatcher::MAX_BYTES or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.

@@ -17,8 +17,8 @@ namespace {
 // Japanese are new, but barriers divide them into known segments. The answer affects only the
 // speed.
 bool is_chinese(const PreTokenBatch &batch) {
-  // An added token may strip white space up to the end of the text, so the bytes of batches
-  // with added tokens are not all read.
+  // An added token may strip white space up to the end of the text, so this function does not
+  // scan all bytes of a batch with added tokens.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
@@ -52,8 +52,8 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
 
 } // namespace
 
-// A pre-token or segment that look_up did not find: it is not in the ShortCache, or too long
-// for it.
+// A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
+// for a ShortCache.
 struct BatchEncoder::CacheMiss {
   // The ids are in `ids`, or encode_long or encode_segments writes them.
   enum class Source { IDS, LONG_CACHE, SEGMENTS };

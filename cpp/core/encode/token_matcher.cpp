@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  // The patterns below a node: indices from `low` to `high`, exclusive.
+  // The patterns below a node: the indices from `low` to `high`, of which `high` is excluded.
   struct Range {
     std::uint32_t low;
     std::uint32_t high;
@@ -81,7 +81,7 @@ private:
       matcher_.roots_[byte] = child;
     else
       node.suffix = suffix(parent, byte);
-    // Only the first pattern of a range, its shortest, can end here.
+    // Only the first pattern of a range, which is the shortest, can end at this node.
     const bool is_pattern = patterns_[range.low].size() == depth;
     matcher_.ends_pattern_.push_back(is_pattern || matcher_.ends_pattern_[node.suffix]);
     if (is_pattern) {
@@ -106,8 +106,8 @@ private:
     return ROOT;
   }
 
-  // Returns the link of the child of `parent` by `byte`. Appends the matches on the way to the
-  // list that ends with `last`.
+  // Returns the link of the child of `parent` by `byte`. Appends the matches of each node on
+  // the way to the list that ends with `last`, and updates `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {

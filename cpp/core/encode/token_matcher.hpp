@@ -15,7 +15,7 @@
 // `suffix` serves clear_places. It is the suffix link of Aho and Corasick: the node of the
 // longest proper suffix that begins a pattern.
 //
-// bpe/encoding/matcher.py is the twin.
+// bpe/encoding/matcher.py does the same in Python.
 #pragma once
 
 #include "core/base/count_steps.hpp"
@@ -133,7 +133,7 @@ private:
                              static_cast<const std::uint8_t *>(position) - &bytes_[first]);
   }
 
-  // Visits the matches of a search that is at `node` before data[at].
+  // Visits the matches of a search that is at `node` and has read all bytes before data[at].
   template <typename Visit>
   bool visit_matches(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
@@ -153,8 +153,9 @@ private:
   // Returns the matches of the list that ends with `last`, from left to right.
   std::vector<Match> all_matches(std::uint32_t last) const;
 
-  int only_first_byte_ = -1;        // the byte that all patterns begin with, if any
-  std::vector<Node> nodes_;         // with a sentinel that ends the last node's children
+  int only_first_byte_ = -1; // the byte that all patterns begin with, if any
+  // The last element is a sentinel that ends the children of the last node.
+  std::vector<Node> nodes_;
   std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent
   std::vector<bool> ends_pattern_;  // per node: whether a suffix of it is a pattern
   std::vector<Match> matches_;

@@ -9,7 +9,7 @@
 //   6. template     ids around the text         Template, below
 //
 // Encoder (encoder.hpp) does steps 2 to 5 in one pass over a text that needs no step 1.
-// Tokenizer adds steps 1 and 6. Both front ends call it: capi/encode_call.cpp and
+// Tokenizer adds steps 1 and 6. Both front ends call Tokenizer: capi/encode_call.cpp and
 // bindings/fast_calls.cpp.
 #pragma once
 
@@ -70,7 +70,7 @@ public:
                                      : count_parts(text, size, added, cache, result);
   }
 
-  // Like `encode` and `count`, without step 1: the caller knows that the text is normalized.
+  // Like `encode` and `count`, but skip step 1: the caller knows that the text is normalized.
   Refusal encode_normalized(const std::uint8_t *text, std::size_t size,
                             const AddedTokenPhases &added, PreTokenCache &cache,
                             IdBuffer &ids) const {
@@ -82,8 +82,8 @@ public:
     return encoder_.count(text, size, added.all, cache, result);
   }
 
-  // Step 6, for callers that want the template: append its ids before and after those of a
-  // text.
+  // Step 6, for callers that want the template. `begin` appends the ids before a text, and
+  // `end` appends the ids after it.
   void begin(IdBuffer &ids) const { append(template_.before, ids); }
   void end(IdBuffer &ids) const { append(template_.after, ids); }
 

@@ -39,8 +39,8 @@ private:
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id; see find_reachable
   std::vector<std::uint32_t> merged_;
-  // How many of the lowest ids order_ranks found the merges of, before a token that is made of
-  // higher ones.
+  // order_ranks found the merges of this many of the lowest ids. The next token is made of
+  // tokens with higher ids.
   std::size_t ordered_count_ = 0;
 };
 
