@@ -109,7 +109,7 @@ def test_saved_as_another_format(suffix: str, backend: BackendName, tmp_path: Pa
 
 @cache
 def published(name: str) -> Path:
-    mistral_common = pytest.importorskip("mistral_common")
+    mistral_common = pytest.importorskip("mistral_common", reason="the engine is not installed")
     path = Path(mistral_common.__file__).parent / "data" / name
     return path if path.is_file() else pytest.skip(f"no {name} in mistral-common")
 
