@@ -36,10 +36,11 @@ class CannotError(PretokError):
 class Calls:
     """The calls of one tokenizer object; None for a call that it does not have.
 
-    `array` encodes UTF-8 to an array of ids. `arrays`, `lists` and `counts` encode a list of texts,
-    with a number of threads or ALL_THREADS: to two arrays, to a list of ids for each text, and to
-    the number of ids of each text. `as_arrays` converts the result of `arrays` to ids and offsets;
-    None means that the result has this form already. `text` and `data` decode ids to str and bytes.
+    `array` encodes UTF-8 to an array of ids. The next calls take a list of texts, and a number of
+    threads or ALL_THREADS. `arrays` returns an array of ids and one of offsets; `lists` returns a
+    list of ids for each text; `counts` returns the number of ids of each text. `as_arrays` converts
+    the result of `arrays` to ids and offsets; None means that the result has this form already.
+    `text` and `data` decode ids to str and bytes.
     """
 
     array: Callable[[bytes], Any] | None = None
@@ -93,7 +94,9 @@ class Peer(ABC):
 
     @abstractmethod
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a new tokenizer; they allow `subject.special_tokens`.
+        """Return the calls of a new tokenizer.
+
+        They encode `subject.special_tokens` in a text as special tokens, and others as text.
 
         Raises CannotError if the package cannot encode with this vocabulary.
         """

@@ -56,9 +56,10 @@ def bench_command() -> None:
 
     FILES hold UTF-8 text; by default the texts are generated. pretok and each peer run in turn, in
     one process, without garbage collection, and on one core if the system allows it, unless a
-    command says otherwise. The output shows medians, and how many times as fast pretok is: the
-    median of the ratios of each round, the minimum and the maximum. 'pip install pretok[bench]'
-    installs the peers; missing peers are listed. An interrupted run still writes its --json record.
+    command says otherwise. The output shows median times, and how many times as fast as each peer
+    pretok is. Each round gives one such ratio; the output shows their median, minimum and maximum.
+    'pip install pretok[bench]' installs the peers; missing peers are listed. An interrupted run
+    still writes its --json record.
     """
 
 
@@ -66,7 +67,7 @@ def bench_command() -> None:
 @click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
 @text_options
 def split(names: tuple[str, ...], **options: Any) -> None:
-    """Time offsets, split and count against regex.findall and others.
+    """Measure the methods offsets, split and count against regex.findall and others.
 
     Each peer reads the same pattern, and pretok uses the Unicode version of the peer.
     """
@@ -111,7 +112,7 @@ def decode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
 def load(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
 
-    The files are those of VOCAB, or are generated from the vocabularies.
+    A VOCAB that is a file is loaded itself. Files of the other formats are generated from it.
     """
     _with_vocabularies(
         vocabs, preset, Session(files=None, size=None, **options),

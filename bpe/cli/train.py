@@ -49,7 +49,8 @@ FALLBACK_SUFFIX = ".json"
     "specials",
     multiple=True,
     metavar="TOKEN[=ID]",
-    help="A special token. Repeat for more. All have an id, or none; then they get the last ids.",
+    help="A special token. Repeat for more. Give an id to all of them or to none; without ids, "
+    "they get the last ids.",
 )
 @click.option(
     "--min-frequency",
@@ -63,7 +64,7 @@ FALLBACK_SUFFIX = ".json"
     "--max-token-length",
     type=int,
     metavar="N",
-    help="Make only tokens of fewer bytes.  [default: no limit]",
+    help="Make only tokens of fewer than N bytes.  [default: no limit]",
 )
 @click.option(
     "--tie-break",
@@ -230,7 +231,7 @@ class _Lines(logging.Handler):
 
 @contextmanager
 def _warnings(shown: bool) -> Iterator[None]:
-    """Print the warnings of bpe in this context, or drop them unless `shown`."""
+    """In this context, print the warnings of bpe if `shown`, else drop them."""
     logger = logging.getLogger("bpe")
     handler = _Lines() if shown else logging.NullHandler()
     before, logger.propagate = logger.propagate, False

@@ -65,7 +65,7 @@ def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
     if unicode not in VERSIONS:
         raise UnsupportedError(
             f"expected Unicode {' or '.join(VERSIONS)}, got {unicode[:80]!a}; save the tokenizer "
-            "with a known version"
+            "again with one of these versions"
         )
     shown = f"the file uses preset {name[:80]!a}"
     if not is_own:

@@ -2,9 +2,9 @@
 //
 // `held` starts at a safe cut (safe_cut.hpp), so it can be encoded as a text of its own. Once
 // `held` is long enough, find_cut searches `held` for another cut, beginning at the end. The
-// stream encodes `held` up to the cut. The next search waits until `held` has doubled. A search
-// reads little more than the text after the cut that it finds, so all searches together take
-// linear time.
+// stream encodes `held` up to the cut and removes that part. The next search waits until the
+// rest has doubled. A search reads little more than the text after the cut that it finds, so
+// all searches together take linear time.
 #include "capi/encode_call.hpp"
 #include "capi/find_cut.hpp"
 

@@ -116,7 +116,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
     } else if (place.mergeable && (place.size != token.content.size() ||
                                    std::memcmp(data.bytes.data() + place.start,
                                                token.content.data(), place.size) != 0)) {
-      // Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+      // Two added tokens may share an id, as in o200k_harmony: the id decodes to the first one.
+      // Only an id of a mergeable token with other bytes is an error.
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, the id of another token; give each "
                   "its own",
@@ -127,7 +128,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
-// Sets no_token and lacks_bytes.
+// Sets no_token[b] if no mergeable token is the byte b, and lacks_bytes if there is such a
+// byte.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;

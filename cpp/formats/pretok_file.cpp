@@ -73,7 +73,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (unicode_table(unicode).size == 0) {
     reader.error() = unsupported("the file uses Unicode " + quote(unicode) +
                                  ", which this version of pretok does not have; save the "
-                                 "tokenizer with a known version");
+                                 "tokenizer again with a version that it has");
     return false;
   }
   spec.unicode = unicode;

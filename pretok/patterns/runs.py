@@ -130,8 +130,8 @@ def _run(parts: list[Part]) -> Rule:
                 raise Refusal(required, "a rule has at most one lead before its run")
             raise Refusal(
                 required,
-                "no rule needs this part after a run: where it is missing, each code point of the "
-                "run would scan the rest of it again",
+                "no rule requires a part after a run: if the part is missing, each code point of "
+                "the run would scan the rest of it again",
             )
     if not body.low:
         raise Refusal(body, "no rule begins with two optional parts")

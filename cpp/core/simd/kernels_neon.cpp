@@ -56,7 +56,7 @@ inline Vector narrow(const std::uint32_t *data, bool &is_ascii) {
                      vmovn_u16(vcombine_u16(vmovn_u32(c), vmovn_u32(d))));
 }
 
-// One row or column of a pair plane: a byte for each of 32 classes.
+// One row or column of a Relations::Plane: a byte for each of 32 classes.
 using PairTable = uint8x16x2_t;
 inline PairTable pair_table(const std::uint8_t *bytes) {
   return {{load(bytes), load(bytes + 16)}};
@@ -65,8 +65,8 @@ inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(
 
 // Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
 // the wanted byte four times. vtstq makes a byte 0xFF if it has any of the bits, else 0. The
-// AND with `powers` keeps bit i of byte i, modulo 8. Three pairwise additions then gather eight
-// bytes in one.
+// AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise additions then
+// combine each eight bytes into one.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};
