@@ -10,7 +10,8 @@
 
 namespace pretok {
 
-// Relations of a pair: two adjacent code points, of classes a and b. See neighbors.hpp.
+// Relations of a pair: two adjacent code points, of classes a and b. neighbors.hpp explains the
+// relations.
 enum Relation : std::uint8_t {
   BOUNDARY,
   UNRESOLVED,
@@ -72,7 +73,8 @@ public:
   const std::vector<Part> &parts() const { return parts_; }
   // Returns the relations whose parts describe the pairs for which the relation does not hold.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
-  // Returns the relations without parts. They hold for no pair, or for all if inverted.
+  // Returns the relations without parts. Such a relation holds for no pair, or for all pairs if
+  // it is in inverted().
   const std::vector<std::uint8_t> &absent() const { return absent_; }
 
 private:
