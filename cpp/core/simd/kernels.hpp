@@ -19,9 +19,10 @@ struct Kernels {
   const char *name;
   InstructionSet instruction_set;
 
-  // Fill the buffer with the classes of a text, as many as fit. The second and third argument
-  // are the text and its size in code units. The number in the name is the size of a code unit
-  // in bits. In read_8, read_16 and read_32 each code unit is a code point.
+  // Fill the buffer with the classes of the first code points of a text, as many as fit. The
+  // second and third argument are the text and its size in code units. The number in the name
+  // is the size of a code unit in bits. In read_8, read_16 and read_32 each code unit is a code
+  // point.
   void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
@@ -54,8 +55,8 @@ const Kernels &kernels();
 // Returns every set that the processor can run, the fastest first, plain C++ last.
 const std::vector<const Kernels *> &all_kernels();
 
-// Makes kernels() return the set with this name, for tests. Returns false if the processor
-// cannot run it.
+// Makes kernels() return the set with this name, for tests. Returns false if there is no such
+// set, or if the processor cannot run it.
 bool use_kernels(std::string_view name);
 
 // Plain C++, for every processor.

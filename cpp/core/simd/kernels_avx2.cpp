@@ -85,8 +85,8 @@ PRETOK_TARGET inline PairTable pair_table(const std::uint8_t *bytes) {
   return {load_twice(bytes), load_twice(bytes + 16)};
 }
 // The shuffle uses the low four bits of an index, and returns 0 if its highest bit is set. The
-// addition sets the highest bit of indices from 16 on, and the subtraction that of indices
-// below 16.
+// addition sets the highest bit of indices from 16 on, so `low` gives 0 for them. The
+// subtraction sets the highest bit of indices below 16, so `high` gives 0 for them.
 PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
   return _mm256_or_si256(
       _mm256_shuffle_epi8(table.low, _mm256_add_epi8(index, _mm256_set1_epi8(0x70))),
