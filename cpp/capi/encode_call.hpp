@@ -35,8 +35,8 @@ struct EncodeCall {
       tokenizer->pipeline->end(ids);
   }
 
-  // Fails if the vocabulary has no token for a byte of `text`. `position` is the offset of
-  // `text` in the whole text.
+  // Fails if `text` has a byte for which the vocabulary has no token. `position` is the offset
+  // of `text` in the whole text.
   pretok_status check_bytes(const std::uint8_t *text, std::size_t size, std::size_t position,
                             pretok_error *error) const;
 
