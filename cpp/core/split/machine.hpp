@@ -43,7 +43,7 @@ using Candidates = std::array<std::vector<int>, END + 1>;
 // Splits with the rules of a program. A Machine is immutable. Splitting takes linear time.
 class Machine {
 public:
-  // `classes` is the table of the program's alphabet. Machines may share it.
+  // `classes` is the table of the program's alphabet. Several machines may share the table.
   Machine(const std::vector<Rule> &rules, std::shared_ptr<const ClassTable> classes);
 
   const ClassTable &classes() const { return *classes_; }

@@ -39,9 +39,9 @@ public:
   bool removes() const { return removes_; }
 
   // Returns the table of relations between neighbors, or nullptr if the first stage is not
-  // ISOLATED. The table is about the ISOLATED stages before the first stage with another
-  // behavior. If the stages do not share one alphabet, the table is about the first stage only.
-  // A BOUNDARY of the table is a boundary of the split.
+  // ISOLATED. The table covers the ISOLATED stages before the first stage with another
+  // behavior. If the stages do not share one alphabet, the table covers the first stage only. A
+  // BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
   // Returns whether Splitter can split by all stages at once.

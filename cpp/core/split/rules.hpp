@@ -11,9 +11,9 @@
 //   may_follow(a)      classes that may come right after class a in a match: an upper bound;
 //   only_in_suffix(a)  the classes of may_follow(a) that can come after a only in a match with
 //                      a suffix (CasedWord::suffix);
-//   always_follows(a)  classes that a match always takes right after class a, if a is in its
-//                      lead or body, not in its tail or suffix: a lower bound. Limits on the
-//                      length of a match do not count;
+//   always_follows(a)  classes that a match always takes right after class a, if a is in the
+//                      lead or body of the match, not in its tail or suffix: a lower bound.
+//                      Limits on the length of a match do not count;
 //   always_matches     classes such that the rule matches at every code point of the class: a
 //                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a

@@ -107,8 +107,8 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
 
 std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
   // A pair is in `too_long` if the pair is the last of n = length_limit_ limited pairs in a
-  // row. In each run of `too_long` pairs, the first pair is a boundary, and then every n-th
-  // pair. With n = 3 and the digits 1234567:
+  // row. In each run of `too_long` pairs, the first pair is a boundary, and so is every n-th
+  // pair after it. With n = 3 and the digits 1234567:
   //   pairs     . 1 1 1 1 1 1     pair i has digits i - 1 and i
   //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
   //   limits    . . . 1 . . 1     123 456 7

@@ -45,7 +45,7 @@ struct ClassBuffer {
   static constexpr std::size_t PADDING = 64;
 
   std::size_t count = 0;     // number of code points
-  std::size_t units = 0;     // number of code units that they take
+  std::size_t units = 0;     // number of code units that the code points take
   bool one_unit_each = true; // whether every code point takes one code unit
 
   std::uint8_t *classes() { return classes_.data() + PADDING; }

@@ -28,20 +28,20 @@
 // Column i has the relations of code points i - 1 and i.
 //
 //   text            I   '   m   _   _   o   k      (_ is a space)
-//   BOUNDARY        1   1   .   1   .   .   .      I' and m_ are in no rule's pre-token
-//   UNRESOLVED      .   .   1   .   .   .   .      'm is a contraction, or ' alone and m
+//   BOUNDARY        1   1   .   1   .   .   .      no pre-token holds I' or m_
+//   UNRESOLVED      .   .   1   .   .   .   .      either the contraction 'm, or ' and m
 //   SPACE_PAIR      .   .   .   .   1   .   .      __ is a run of white space
-//   LABEL of \p{L}  .   .   .   .   .   1   1      _o and ok are in a word with its lead
-//   boundaries      1   1   .   1   1   .   .      the run of white space ends before its last
+//   LABEL of \p{L}  .   .   .   .   .   1   1      a match of ` ?\p{L}+` holds _o and ok
+//   boundaries      1   1   .   1   1   .   .      `\s+(?!\S)` leaves the last space
 //   split           I | ' m | _ | _ o k            the machine splits "'m", and nothing else
 //
-// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, and no gap between matches
-// holds the pair. So no pre-token holds the pair.
+// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, so no match holds the pair.
+// At a or at b some rule always matches, so no gap between matches holds the pair.
 //
 // Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. In a pre-token with
-// a suffix, a letter and the apostrophe come before the pair, and every pair of a letter and
-// the apostrophe is UNRESOLVED. If no pair since the last boundary is unresolved, no pre-token
-// since this boundary holds such a suffix.
+// a suffix, a pair of a letter and the apostrophe comes before the pair, and every pair of a
+// letter and the apostrophe is UNRESOLVED. If no pair since the last boundary is unresolved, no
+// pre-token since this boundary holds such a suffix.
 //
 // Proof for labels. Let r be the first rule whose match can begin with a and whose
 // `rejects_next` mask for a does not have b. The pair has the label of r if the
@@ -90,8 +90,8 @@
 //                 So the pair is in a gap of each earlier stage. Rules look ahead only. A rule
 //                 of an earlier stage that starts before a reads nothing after a. A rule of
 //                 this stage that starts before b reads nothing after b. Later stages see two
-//                 pieces. So the split from b on is that of a text that begins with b, and the
-//                 split before b depends on nothing after b. The rules resume at BOUNDARY
+//                 pieces. So the split from b on is the split of a text that begins with b, and
+//                 the split before b depends on nothing after b. The rules resume at BOUNDARY
 //                 pairs, and safe_cut.hpp cuts there.
 //   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
 //                 The label of the earlier stage does not change at the boundary

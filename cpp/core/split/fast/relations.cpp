@@ -79,7 +79,7 @@ std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
 }
 
 // Returns whether `relation` may be either true or false ("don't care") for a pair that has
-// `relations`, because no kernel reads it for such a pair.
+// `relations`, because the kernels ignore the relation of such a pair.
 bool is_free(std::uint8_t relation, Pair relations) {
   constexpr Pair NOT_LABELED =
       pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);

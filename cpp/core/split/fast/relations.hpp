@@ -45,7 +45,7 @@ inline constexpr std::size_t CLASSES = END + 1;
 //   bit 1: {D} x {L, P}            columns  L 011   D 100   S 000   P 110
 //   bit 2: {L} x {D, P}
 //
-//   The pair (D, P): rows[D] & columns[P] = 010 & 110 = 010. It is in rectangle 1 only.
+//   The pair (D, P): rows[D] & columns[P] = 010 & 110 = 010. The pair is in rectangle 1 only.
 class Relations {
 public:
   struct Plane {

@@ -167,8 +167,9 @@ private:
   }
 
   // Splits the text from `position` on by the rules alone. A pre-token crosses the BOUNDARY at
-  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can cause
-  // this. The call keeps such a bug from becoming a write out of bounds.
+  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can make a
+  // pre-token cross a BOUNDARY. Splitting by the rules keeps such a bug from causing a write
+  // out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -271,7 +272,7 @@ private:
   Boundaries boundaries_;
   EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
-  std::size_t resume_ = 0;    // where the rules must start to find its end
+  std::size_t resume_ = 0;    // where the rules must start to find this end
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 

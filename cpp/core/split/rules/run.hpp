@@ -74,8 +74,8 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // False if class a is in both `lead` and `tail`: a may be in the tail of a match, which ends
-  // after a, and b may begin the next match.
+  // False if class a is in both `lead` and `tail`: a match may end with a as its tail, and then
+  // b begins the next match.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
     return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);
