@@ -39,8 +39,9 @@ struct Kernels {
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
   // Writes the position of each one bit of `count` words to `ends`, and returns the number of
-  // positions. A position is base + bit, or base + offsets[bit] if `offsets` is not null.
-  // `ends` needs room for ClassBuffer::PADDING more positions.
+  // positions. The position of bit i, counted through all words, is base + i, or base +
+  // offsets[i] if `offsets` is not null. `ends` needs room for ClassBuffer::PADDING more
+  // positions.
   std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
                                    std::size_t base, const std::uint16_t *offsets,
                                    std::size_t *ends);

@@ -51,7 +51,7 @@ PRETOK_TARGET inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return classes;
 }
 
-// Loads WIDTH code units as bytes. If they are not all ASCII, the bytes are meaningless.
+// Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
 PRETOK_TARGET inline Vector narrow(const std::uint8_t *data, bool &is_ascii) {
   const Vector bytes = load(data);
   is_ascii = _mm256_movemask_epi8(bytes) == 0;

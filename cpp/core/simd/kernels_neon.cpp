@@ -34,7 +34,7 @@ inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
 
-// Loads WIDTH code units as bytes. If they are not all ASCII, the bytes are meaningless.
+// Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
 inline Vector narrow(const std::uint8_t *data, bool &is_ascii) {
   const Vector bytes = load(data);
   is_ascii = vmaxvq_u8(bytes) < 0x80;

@@ -21,7 +21,8 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
     return range + 1 < alphabet.size() ? alphabet[range + 1].start : CODE_POINTS;
   };
   for (std::uint32_t start = 0; start < CODE_POINTS;) {
-    // The end of the last run of one class that starts in the block. May be after the block.
+    // The end of the last run that starts in the block. A run has one class, and may end after
+    // the block.
     std::uint32_t end = start;
     while (end < start + BLOCK) {
       const std::uint32_t at = end;
@@ -34,7 +35,8 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
                 block.begin() + (std::min(end, start + BLOCK) - start),
                 alphabet[range].class_map[table.runs[run] & 0xFF]);
     }
-    // The first two blocks are stored at the start of blocks_ in any case, for latin1().
+    // The first two blocks are stored at the start of blocks_ even if they are uniform, for
+    // latin1().
     const bool is_uniform =
         start >= 2 * BLOCK && std::all_of(block.begin(), block.end(), [&](std::uint8_t class_) {
           return class_ == block[0];

@@ -135,7 +135,7 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
 //   1EA1 -> 0061 0323     `later` is {0302, 0323}
 //   appended: 0061, then `later` from its end: 0323 0302
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
-  std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks the size
+  std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks that 4 are enough
   std::size_t count = 0;
   for (;;) {
     const Decomposition parts = parts_of(code_point);
