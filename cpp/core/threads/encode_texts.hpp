@@ -13,19 +13,19 @@
 
 namespace pretok {
 
-// The output for each text: its ids, the number of its ids, or its ids with the span of each.
+// The output for each text: its ids, the number of its ids, or its ids and their spans.
 enum class OutputKind { IDS, COUNT, SPANS };
 
 // The result of encoding consecutive texts. The first and the last text may be only parts of
 // texts.
 struct EncodeResult {
   IdBuffer ids;
-  std::vector<std::int64_t> text_ends; // for each complete text, the index after its last id
+  std::vector<std::int64_t> text_ends; // for each complete text, the end of its ids in `ids`
   std::size_t count = 0;               // number of ids, for OutputKind::COUNT
   // Start and end of each token as byte offsets in its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  // If the end of the last text is still missing, the number of its bytes so far; else 0.
+  // If the end of the last text is missing, the number of bytes of this text so far; else 0.
   std::size_t open_bytes = 0;
   // The first refused special token; encoding stops there. Its position is a byte offset in the
   // text with index `refused_text`.

@@ -59,7 +59,7 @@ public:
     return is_available ? next_task_++ : tasks();
   }
 
-  // Returns an empty result, which a task fills.
+  // Returns an empty result for a task to fill.
   std::unique_ptr<Result> spare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (spare_.empty())
@@ -68,7 +68,7 @@ public:
     spare_.pop_back();
     return result;
   }
-  // Takes an empty result, which spare() returns again.
+  // Keeps an empty result for a later call of spare().
   void recycle(std::unique_ptr<Result> empty) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(empty));
@@ -82,7 +82,8 @@ public:
       result_ready_.notify_one();
   }
 
-  // Returns the next result in order, or nullptr if it is not ready within `time`.
+  // Returns the next result in order. Returns nullptr if this result is not ready within
+  // `time`, or after stop().
   std::unique_ptr<Result> take(std::chrono::milliseconds time) {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto is_available = [this] {

@@ -78,7 +78,7 @@ public:
     const View &text = texts_[task.first];
     const std::size_t start = task.from == 0 ? 0 : cut_at(text, task.from, scratch);
     if (task.from != 0 && start == 0)
-      return; // no cut is before this part, so the previous task encodes the part too
+      return; // cut_at found no cut, so the previous task encodes this part too
     std::size_t end = 0;
     for (std::size_t at = index; end == 0; ++at)
       end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);

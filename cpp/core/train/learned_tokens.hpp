@@ -54,7 +54,7 @@ public:
           bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
-    Symbol unslotted = symbol; // the first symbol without a slot; bytes need none
+    Symbol unslotted = symbol; // the first symbol without a slot; one-byte tokens need none
     if (tokens_.size() * 2 > slots_.size()) {
       slots_.assign(slots_.size() * 2, NO_SYMBOL);
       unslotted = 256;

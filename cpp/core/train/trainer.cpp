@@ -123,7 +123,7 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
   return changes_[index];
 }
 
-// Adds a place, with the count of its word, to the gained pair of a change.
+// Adds a place to the gained pair of a change. `count` is the count of the word at this place.
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
