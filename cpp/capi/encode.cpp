@@ -46,8 +46,8 @@ pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::
   return status;
 }
 
-// Checks the arguments that pretok_encode and pretok_encode_new share. Returns work(call,
-// text).
+// Checks the arguments that pretok_encode and pretok_encode_new share. If they are valid,
+// returns work(call, text).
 template <typename Work>
 pretok_status with_call(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                         const pretok_encode_options *options, std::size_t *count,

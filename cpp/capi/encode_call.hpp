@@ -45,7 +45,7 @@ struct EncodeCall {
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
-  // Adds the number of ids that `encode` appends to `result`.
+  // Adds to `result` the number of ids that `encode` would append.
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                       std::size_t &result, pretok_error *error) const;
 
