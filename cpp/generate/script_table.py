@@ -3,8 +3,8 @@
     python -m cpp.generate.script_table            # rewrite the table
     python -m cpp.generate.script_table --check    # exit status 1 if the committed table differs
 
-UnicodeScripts has a private table of an old Unicode version. The generator derives it from the
-positions at which UnicodeScripts cuts texts of all code points.
+UnicodeScripts has a private table of scripts of an old Unicode version. The generator cuts texts of
+all code points with UnicodeScripts, and derives the table from the positions of the cuts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COMMAND = "python -m cpp.generate.script_table"
 RELEASE = "0.23.3"
 LATIN, GREEK = "a", "α"
 JOINER = 0
-"""The script number of joiners, the code points that belong to every script."""
+"""The script number of joiners. UnicodeScripts never cuts before a joiner."""
 BLOCK = 4096
 """The number of code points to probe at a time."""
 
@@ -33,10 +33,10 @@ def cuts(text: str) -> list[int]:
 
 
 def joiners(code_points: list[int]) -> set[int]:
-    """Return the members of `code_points` that belong to every script.
+    """Return the joiners in `code_points`.
 
-    UnicodeScripts never cuts before such a code point. Probe all of `code_points` after a Latin and
-    after a Greek letter; if there is a cut before any of them, probe each half on its own.
+    UnicodeScripts never cuts before a joiner. Probe all of `code_points` after a Latin letter and
+    after a Greek letter. If there is a cut before any of them, probe each half on its own.
     """
     text = "".join(map(chr, code_points))
     if cuts(LATIN + text + GREEK + text) == [0, 1 + len(text)]:
@@ -50,8 +50,9 @@ def joiners(code_points: list[int]) -> set[int]:
 def scripts(code_points: list[int]) -> dict[int, int]:
     """Return the script number of each of `code_points`; none may be a joiner.
 
-    `examples` has one character of each script in order of appearance. UnicodeScripts does not cut
-    between a character and the example of its script.
+    Scripts have the numbers 1, 2, 3 ... in order of appearance. `examples` has one character of
+    each script seen so far. UnicodeScripts does not cut between the example of a script and another
+    character of this script.
     """
     text = "".join(map(chr, code_points))
     starts = cuts(text)
@@ -70,8 +71,9 @@ def scripts(code_points: list[int]) -> dict[int, int]:
 
 
 def runs() -> list[tuple[int, int]]:
-    """Return (first code point, script number) of each maximal run with one script."""
-    # Rust strings cannot hold lone surrogates. Like unassigned code points, they join every script.
+    """Return (first code point, script number) of each maximal run with the same script number."""
+    # Rust strings cannot hold lone surrogates. So they get the number of joiners, like unassigned
+    # code points.
     scalars = [c for c in range(CODE_POINTS) if not 0xD800 <= c < 0xE000]
     all_joiners = set().union(
         *(joiners(scalars[i : i + BLOCK]) for i in range(0, len(scalars), BLOCK))
