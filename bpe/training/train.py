@@ -29,7 +29,7 @@ from pretok.registry import get
 
 BYTES = 256
 UNLIMITED = 1 << 62
-"""A number that no count and no length reaches."""
+"""A number above any count and any length."""
 PROGRESS_DELAY = 0.5
 """Seconds after which the progress bar appears."""
 
@@ -189,8 +189,8 @@ class _Specials(NamedTuple):
                 )
             if ids.count(id) > 1:
                 raise ValueError(
-                    f"special token {name!r} has id {id}, which another one has too; give each "
-                    "its own"
+                    f"special token {name!r} has id {id}, and so has another special token; give "
+                    "each a different id"
                 )
         return cls(names, ids)
 
@@ -253,7 +253,7 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
 def _progress(
     label: str, unit: str, progress: bool | None, total: int | None = None
 ) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on a terminal; yield the function that adds to its number of units."""
+    """Show a progress bar on a terminal; yield a function that advances it by a number of units."""
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return
