@@ -112,7 +112,8 @@ def decode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
 def load(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
 
-    A VOCAB that is a file is loaded itself. Files of the other formats are generated from it.
+    A VOCAB that is a file of one of these formats is loaded as it is. The file of the other format
+    is generated from VOCAB.
     """
     _with_vocabularies(
         vocabs, preset, Session(files=None, size=None, **options),
