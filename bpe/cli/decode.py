@@ -56,8 +56,8 @@ def decode_command(
     them, like the output of `pretok encode` with --format ids or json. In the formats uint16 and
     uint32, each id has 16 or 32 bits, little-endian.
 
-    The output is exactly the bytes of the tokens. On a terminal, a line break is added if the output
-    ends with another character. With --lines, LF follows the text of each line of ids.
+    The output is exactly the bytes of the tokens. On a terminal, a line break follows unless the
+    output ends with one. With --lines, LF follows the text of each line of ids.
     """
     if lines and output_format != "ids":
         raise click.UsageError("--lines needs --format ids", click.get_current_context())
