@@ -78,7 +78,7 @@ struct DecodeCalls {
   // Many programs only encode, so the first call that decodes sets `tokens`.
   std::once_flag once;
   std::optional<TokenBytes> tokens;
-  std::vector<bool> special; // by id
+  std::vector<bool> special; // by id: whether the token is special
   py::object replace;        // interned, like strings in Python code
 };
 

@@ -39,7 +39,8 @@ struct FastCalls {
   bool only_ascii = false;
   std::array<py::object, POLICIES> names; // interned, like the strings in Python code
   py::object replace;
-  std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{}; // made on first use
+  // By policy. The first call with a policy sets the element.
+  std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{};
 };
 
 FastCalls &fast_calls_of(PyObject *self) {
