@@ -41,7 +41,7 @@ struct JsonPart {
   // Like `flag`, but an absent value counts as false.
   bool flag_or_false(bool &result, LoadError &error) const;
 
-  // Gets a member of an object.
+  // Gets a member of an object. If the object lacks the member, `result` is absent.
   bool get(std::string_view name, JsonPart &result, LoadError &error) const;
   // Gets the text of the member "type".
   bool kind(std::string_view &result, LoadError &error) const;

@@ -20,7 +20,7 @@ namespace pretok {
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 // Reads a tokenizer from a ByteSource. Reads only the metadata of a GGUF file. Reads any other
-// file up to one byte after the maximum size of a file.
+// file as a whole, but at most one byte more than the maximum size of a file.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
 // Checks the added tokens of `spec`. read_spec() calls it. Call check_added() again after

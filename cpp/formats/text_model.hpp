@@ -63,8 +63,8 @@ struct TextModel {
 };
 
 // Fills spec.vocabulary. Omits these entries:
-//   - an added token of `spec` that has two or more bytes and that no merge names. If
-//     `ignore_merges` is true, the added token must also be special;
+//   - an added token of `spec` that has two or more bytes and that no merge names. With
+//     `ignore_merges`, only special tokens are omitted;
 //   - a loose entry that no merge names and that is not an ASCII byte;
 //   - an entry of one ASCII character that stands for no byte, such as a space, unless another
 //     token has this character as its byte.
