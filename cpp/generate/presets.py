@@ -87,7 +87,7 @@ def _parts(definition: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a JSON value as a string: keys are sorted, and each string follows its size."""
+    """Return a JSON value as a string: keys are sorted, and the size of a string is before it."""
     if isinstance(value, dict):
         return "{" + "".join(_value(key) + _value(value[key]) for key in sorted(value)) + "}"
     if isinstance(value, list):
