@@ -31,8 +31,8 @@ from pretok.errors import PretokError
 RUNS = 2
 """The number of timed runs of the job "repeat"."""
 
-# Remove the working folder, an empty string, from sys.path: its modules must not hide installed
-# packages.
+# Remove the working folder, an empty string, from sys.path, because modules in this folder must not
+# hide installed packages.
 START = (
     "import runpy, sys; sys.path[:] = filter(None, sys.path); "
     "runpy.run_module('bpe.bench.child', run_name='__main__')"

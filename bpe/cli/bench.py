@@ -198,11 +198,11 @@ def everything(
     megabytes: float,
     **options: Any,
 ) -> None:
-    """Run all measurements, and show which goals are reached.
+    """Run all measurements.
 
-    Training and memory use the text called english, else the first. The goals of pretok are in
-    tests/bench/goals.py, for texts called english, code, cjk, multilingual and emoji; 'pretok bench
-    goals' shows them again for the record of --json.
+    Training and memory use the text called english, else the first. In the repository of pretok,
+    'python tests/bench/goals.py OUT' shows which goals of pretok the record of --json reaches.
+    These goals are for texts called english, code, cjk, multilingual and emoji.
     """
 
     def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:

@@ -139,8 +139,8 @@ def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # gpt2 and r50k_base share a file. Its name in tiktoken's cache must identify r50k_base, so the
-    # loop tries gpt2 last.
+    # gpt2 and r50k_base share a file. The name of this file in tiktoken's cache must identify
+    # r50k_base, so the loop tries gpt2 last.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

@@ -61,7 +61,7 @@ def read_texts(
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
     Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
-    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. The caller
+    is an object with a text under `field`. Files that end in .gz or .zst are unpacked. The caller
     must exhaust each iterator over blocks before it takes the next item. A list or iterator that
     comes from a file has the attribute `name`, the path of the file. `collect` is `collect_batch`
     (the default) or _core.gather, its C++ version.
@@ -129,7 +129,7 @@ def collect_batch(
 
 
 def _check_text(text: str) -> None:
-    """Raise ValueError if `text` is the name of an existing file: it should be a Path."""
+    """Raise ValueError if `text` is the name of an existing file; a file must be a Path."""
     if _is_file_name(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "

@@ -131,7 +131,7 @@ class _Counter:
         self._add_pre_tokens(stream.finish())
 
     def _joined(self, blocks: Iterable[bytes]) -> bytes:
-        """Return all blocks as one text; raise TooLongError if it is too long."""
+        """Return all blocks as one text; raise TooLongError if the text is too long."""
         held: list[bytes] = []
         size = 0
         for block in blocks:
@@ -142,7 +142,7 @@ class _Counter:
         return b"".join(held)
 
     def _add_pre_tokens(self, pre_tokens: list[str]) -> int:
-        """Count pre-tokens; return their size in bytes."""
+        """Count pre-tokens; return the sum of their sizes in bytes."""
         counts = Counter(pre_tokens)
         words = {text.encode("utf-8", ESCAPE): counts[text] for text in counts}
         self._add_words(words)

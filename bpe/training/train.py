@@ -60,10 +60,10 @@ def train(
     object with a text under `field`. Files that also end in .gz or .zst are unpacked. Memory grows
     with the distinct pre-tokens. Nothing is written.
 
-    `preset` is the split: a name, a Preset, a PreTokenizer, or an object with `offsets`.
-    `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A list of
-    `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and merged
-    tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
+    `preset` defines how to split texts: a name, a Preset, a PreTokenizer, or an object with
+    `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A
+    list of `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and
+    merged tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
     ordinary text.
 
     The most frequent pair is merged first. If pairs are equally frequent, `tie_break` chooses: like
@@ -171,7 +171,7 @@ class _Specials(NamedTuple):
                 raise ValueError(f"special token {name!r}; expected a non-empty str")
         if len(set(names)) != len(names):
             duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"duplicate special token {duplicate!r}; expected unique ones")
+            raise ValueError(f"duplicate special token {duplicate!r}; pass it once")
         min_size = BYTES + len(names)
         if vocab_size < min_size:
             raise ValueError(

@@ -126,7 +126,7 @@ class Trainer:
     def merges(self) -> NDArray[np.uint32]:
         """Return a row (left, right, result) for each merge, in order.
 
-        Each of the three is a byte, or 256 + k for the k-th new token.
+        Each of the three numbers is a byte, or 256 + k for new token k, counted from 0.
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
