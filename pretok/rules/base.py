@@ -55,7 +55,7 @@ class Rule:
     def serialize(self, alphabet: Alphabet) -> list[int]:
         """Return the rule as 32-bit words: its RuleKind, then its fields.
 
-        cpp/core/split/program.hpp describes the format.
+        cpp/core/split/program.cpp reads these words.
         """
 
     @property
