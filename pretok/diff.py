@@ -30,7 +30,7 @@ class Region(NamedTuple):
 class Diff:
     """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
-    Joined, `chunks` are the text. They are all str or all bytes, and may end inside a code point.
+    Joined, `chunks` are the text. Chunks are all str or all bytes, and may end inside a code point.
     Iteration reads `chunks`. A region keeps only the first `keep` pre-tokens of each split, so
     memory does not grow with the length of a region. `first_count` and `second_count` are the
     numbers of pre-tokens in the text read so far, and `region_count` is the number of regions

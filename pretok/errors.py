@@ -102,11 +102,11 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 class UnknownPatternError(PretokError, ValueError):
     """No preset is equivalent to `pattern` in `engine`, and `pattern` does not compile to rules.
 
-    `nearest` names the preset with the most similar pattern. `difference` compares the pattern of
-    `nearest` with `pattern`, one alternative per line. `construct` is the part of `pattern` that
-    rules cannot match exactly, and `reason` says why. `position` is the index of `construct` in
-    `pattern`. If the parser rejects `pattern`, `construct` and `reason` are "", and `position` is
-    -1.
+    `nearest` names the preset with the most similar pattern; "" if no pattern is similar enough.
+    `difference` compares the pattern of `nearest` with `pattern`, one alternative per line.
+    `construct` is the part of `pattern` that rules cannot match exactly, and `reason` says why.
+    `position` is the index of `construct` in `pattern`. If the parser rejects `pattern`,
+    `construct` and `reason` are "", and `position` is -1.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class UnsupportedPreTokenizerError(PretokError, ValueError):
 
 
 class UnreadableFileError(PretokError, ValueError):
-    """A file is not a regular file, or exceeds its size limit."""
+    """A file is malformed, is not a regular file, or exceeds a size limit."""
 
 
 class UnsupportedFileError(PretokError, ValueError):

@@ -65,13 +65,12 @@ def read(path: Path, limit: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         parts: list[bytes] = []
         size_read = 0
-        # The file may grow meanwhile, so only an empty read proves the end of the file.
         read_size = max(size + 1, MIN_READ)
         while size <= limit and size_read <= limit:
             part = file.read(min(read_size, limit + 1 - size_read))
             if part is None:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            if not part:
+            if not part:  # the end of the file; the size may have changed meanwhile
                 return parts[0] if len(parts) == 1 else b"".join(parts)
             parts.append(part)
             size_read += len(part)

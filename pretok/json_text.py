@@ -1,4 +1,4 @@
-"""Parse untrusted JSON, with limits on the size of the text and on the number of containers."""
+"""Parse untrusted JSON, with limits on the size of the text and the number of lists and objects."""
 
 from __future__ import annotations
 

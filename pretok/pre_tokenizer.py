@@ -238,9 +238,9 @@ class PreTokenizer:
 
 
 def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
-    """Return the native backend for a preset and Unicode version, those of `pre_tokenizer`.
+    """Return the native backend for the preset and the Unicode version of `pre_tokenizer`.
 
-    `pre_tokenizer` itself may use another backend.
+    `pre_tokenizer` itself may use the Python backend.
     """
     return make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 

@@ -16,7 +16,7 @@ MODEL_KEY, PRE_KEY = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 
 
 def is_gguf(path: Path) -> bool:
-    """Return whether `path` is a regular file that begins with the magic of GGUF.
+    """Return whether `path` is a regular file that begins with the bytes "GGUF".
 
     Raises OSError if the system cannot open or read the file.
     """

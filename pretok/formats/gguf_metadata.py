@@ -64,8 +64,8 @@ def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
 class _Reader:
     """Reads values in the byte order of the file. Errors name the current key and offset.
 
-    Reads the file from the start on in blocks, skips unwanted values, and stops at the end of the
-    metadata or soon after. The file may shrink meanwhile, so each read checks the size again.
+    Reads the file from the start on in blocks, and skips unwanted values. The last block may extend
+    beyond the metadata. The file may shrink meanwhile, so each read checks the size again.
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
@@ -224,7 +224,7 @@ class _Reader:
         return self._window[start - self._start : self._at - self._start]
 
     def _fill(self, start: int) -> None:
-        """Make the window hold at least the bytes from `start` to `_at`."""
+        """Make the window hold at least the bytes from `start` to `_at` (exclusive)."""
         end = self._start + len(self._window)
         kept = self._window[start - self._start :] if start < end else b""
         parts = [kept]

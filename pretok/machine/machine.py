@@ -1,7 +1,7 @@
 """Define Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp declares the C++ form of the machine. The Python class of the C++ form,
-which cpp/bindings defines, has the same methods.
+cpp/core/split/machine.hpp declares the C++ form of the machine. cpp/bindings exports the C++ form
+as the class pretok._core.Machine, which has the same methods.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WINDOW = 1 << 20
 
 
 class Steps(NamedTuple):
-    """Pre-tokens: their starts and ends in code points, and the indices of the matching rules."""
+    """Pre-tokens: starts and ends in code points, and rule indices (GAP if no rule matched)."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]

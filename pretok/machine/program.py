@@ -16,7 +16,10 @@ MAGIC = 0x70740002
 
 @dataclass(frozen=True)
 class Program:
-    """The rules of a stage, and the alphabet of all sets in these rules. Both backends run it."""
+    """The rules of a stage, and the alphabet of all sets in these rules.
+
+    Both backends run programs.
+    """
 
     rules: tuple[Rule, ...]
     alphabet: Alphabet

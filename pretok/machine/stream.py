@@ -115,7 +115,10 @@ class Stream:
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
-        """Return the result of `feed_spans` for `chars`; `last` if the text ends with `chars`."""
+        """Return the result of `feed_spans` for `chars`.
+
+        `last` is true if the text ends with `chars`.
+        """
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)
         for stage in self._stages:

@@ -34,7 +34,7 @@ MAX_LITERALS, MAX_CACHED_LITERALS = 256, 64
 MAX_LOOKAHEAD = 16
 """Maximum number of optional nodes that `_drop_possessives` examines after a possessive node."""
 SHORT, SHORT_PART = 512, 160
-"""Maximum length of a pattern and of an alternative for the caches with the most entries."""
+"""Maximum length of a pattern for `_form_of_short`, and of an alternative for `_cached_part`."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
@@ -122,7 +122,7 @@ def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
     `last` is true if nothing follows the alternatives in the pattern.
     """
     if _ALL_BUT_LAST in sequences:
-        # If \s+(?!\S) failed, only one space remains, so \s and \s+ match alike.
+        # If \s+(?!\S) failed, only one white-space code point remains, so \s and \s+ match alike.
         at = sequences.index(_ALL_BUT_LAST)
         sequences[at:] = [
             (_SPACES,) if sequence == (_SPACE,) else sequence for sequence in sequences[at:]
@@ -174,7 +174,10 @@ _cached_literal_set = lru_cache(maxsize=64)(_literal_set)
 
 
 class _Canonicalizer:
-    """Canonicalizes the nodes of one alternative, and caches the words of its sequences."""
+    """Canonicalizes the nodes of one alternative.
+
+    The words of a sequence are the texts that the sequence can match.
+    """
 
     def __init__(self) -> None:
         self._words: dict[int, tuple[str, ...] | None] = {}
@@ -304,8 +307,8 @@ def _fixed_count(node: Node) -> tuple[Chars, int] | None:
 def _drop_possessives(nodes: list[Node], last: bool) -> None:
     """Make each possessive node in `nodes` greedy if this does not change the match.
 
-    A greedy node may give code points back. The match does not change if the following nodes would
-    fail again then.
+    A greedy node may give code points back, and the following nodes are then tried again. The match
+    does not change if the following nodes fail each time.
     """
     # The first sets of the following nodes, up to and including the next required node; None if a
     # first set is unknown.

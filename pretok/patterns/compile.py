@@ -9,8 +9,7 @@ the first match of the alternatives. Patterns that look at the text before a mat
 the first match depends only on the text from the position on. Alternatives that can match the empty
 text are refused too.
 
-In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters are sets, and small
-letters are numbers.
+In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters are sets.
 
 1. *One alternative, one rule.* Let rule i find the first match of alternative i, or none if
    alternative i has none. Then trying the rules in order finds the first match of the pattern:

@@ -94,7 +94,7 @@ class Look:
     """An assertion about the text after the match, or an anchor.
 
     The assertion holds before each code point of `allowed`, and also at the end of the text if
-    `at_end` is true. `allowed` is None if the assertion tests more than the next code point.
+    `at_end` is true. `allowed` is None if the assertion tests other text than the next code point.
     """
 
     start: int = field(compare=False)

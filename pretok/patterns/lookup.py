@@ -36,7 +36,7 @@ _Match = TypeVar("_Match")
 
 
 def find(pattern: str, engine: Engine) -> Preset | None:
-    r"""Return the preset that splits as `engine` does with `pattern`; None if there is none.
+    r"""Return the preset that splits as `engine` does with `pattern`; None if none is known.
 
     >>> from pretok.presets import O200K
     >>> find(O200K.pattern, "hf") == O200K
@@ -73,7 +73,7 @@ def find_stage(
 
 
 def same_split(stages: tuple[Stage, ...]) -> Preset | None:
-    """Return the preset whose stages split like `stages`; None if there is none."""
+    """Return the preset whose stages split like `stages`; None if none is known."""
     return _first(
         preset
         for preset in _known()
@@ -162,7 +162,7 @@ def _known() -> Iterator[Preset]:
 
 
 def _of_default_unicode(known: tuple[Preset, ...]) -> list[Preset]:
-    # Both engines have the default Unicode version. A preset of another version splits differently.
+    # Both engines have the default Unicode version. Presets of other versions split differently.
     return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 

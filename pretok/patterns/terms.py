@@ -12,7 +12,7 @@ _OPENINGS = ("(?:", "(?i:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(")
 class Term(NamedTuple):
     """A node of a pattern and the span of the node in the text of the pattern.
 
-    If the node is a group, `inner` has the terms of each alternative of the group.
+    If the node is a group or a look-ahead, `inner` has the terms of each alternative.
     """
 
     node: Node

@@ -92,8 +92,8 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
     folded = dict.fromkeys(suffix.translate(FOLD) for suffix in suffixes)
     if not all(suffix.isascii() for suffix in folded):
         return None
-    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter. In
-    # sorted order, a prefix of any suffix is also a prefix of the next one.
+    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter. A
+    # suffix that is a prefix of any other suffix is also a prefix of the next one in sorted order.
     ordered = sorted(folded)
     is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
     if is_free and set(suffixes) == _of_any_case(folded, len(texts)):

@@ -1,4 +1,4 @@
-"""Define Piece, a part of a text that knows its position in the original text."""
+"""Define Piece, a part of a text with its position in the original text."""
 
 from __future__ import annotations
 

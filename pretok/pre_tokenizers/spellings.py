@@ -74,9 +74,9 @@ class ByteLevel(Block):
 class Metaspace(Block):
     """Replaces U+0020 by `replacement`, and splits before each `replacement` if `split` is true.
 
-    First prepends one `replacement` to pieces that do not begin with `replacement`: to all these
-    pieces if `prepend_scheme` is "always", only to the first piece of the text if "first", and to
-    no piece if "never".
+    Before the split, one `replacement` is prepended to pieces that do not begin with `replacement`:
+    to all these pieces if `prepend_scheme` is "always", only to the first piece of the text if
+    "first", and to no piece if "never".
 
     >>> Metaspace().pre_tokenize_str("Hi you")
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]

@@ -25,7 +25,7 @@ from pretok.rules.base import (
 
 @dataclass(frozen=True, init=False)
 class Literal(Rule):
-    r"""`(?:one|two|...)`: the first member of `texts` that the text continues with.
+    r"""`(?:one|two|...)`: the first member of `texts` that occurs at the position.
 
     Raises DefinitionError if `texts` is empty, or if a member is not a str of 1 to 255 code points.
 

@@ -30,9 +30,10 @@ def check_version(version: str) -> str:
 
 @cache
 def table(version: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the first code point and the atom of each run; all code points of a run have one atom.
+    """Return two arrays: the first code point of each run, and the atom of each run.
 
-    The runs cover all code points of Unicode `version`, ascending from 0.
+    All code points of a run have the same atom in Unicode `version`. The runs cover all code
+    points, ascending from 0.
 
     >>> firsts, atoms = table("16.0")
     >>> int(firsts[0]), len(firsts) == len(atoms)
