@@ -173,6 +173,8 @@ class PreTokenizer:
         """
         if isinstance(texts, get_args(Text)):
             raise TypeError(f"expected an iterable of texts, got one {type(texts).__name__}")
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
         batch = [as_str(text) for text in texts]
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads={shortened(threads)}; expected None or an int of at least 1")
