@@ -32,16 +32,17 @@ def make(name: str, backend: BackendName) -> Tokenizer:
 @pytest.mark.parametrize(
     "unit", UNITS, ids=lambda unit: ascii(unit[:8] if len(unit) < 9 else "a40")
 )
-@pytest.mark.parametrize("name", ["cl100k", "o200k"])
-def test_a_long_run_takes_linear_time(backend: BackendName, name: str, unit: str) -> None:
-    tok = make(name, backend)
-    size = 1_000_000 if backend == "native" else 32_000
+def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
+    names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
+    size = 500_000 if backend == "native" else 32_000
+    for name in names:
+        tok = make(name, backend)
 
-    def work(count: int) -> None:
-        tok.count(unit * (count // len(unit)))
+        def work(count: int, tok: Tokenizer = tok) -> None:
+            tok.count(unit * (count // len(unit)))
 
-    work(2000)
-    assert growth(work, size // TIMES) < TOO_MUCH
+        work(2000)
+        assert growth(work, size // TIMES) < TOO_MUCH, name
 
 
 @pytest.mark.parametrize("unit", ["a", "^", "0", "'s", " ", "\n", "\u7684", "\U0001f600"])
@@ -154,7 +155,7 @@ def test_many_threads_share_a_tokenizer(backend: BackendName) -> None:
     count = 20  # more than any pool has room for
     texts = [mixed(rng, 100 if backend == "native" else 30) for _ in range(count)]
     wanted = [tok.encode(text) for text in texts]
-    turns = 30 if backend == "native" else 3
+    turns = 8 if backend == "native" else 2
 
     def work(number: int) -> None:
         for turn in range(turns):

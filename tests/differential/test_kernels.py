@@ -15,7 +15,7 @@ from paths import shared
 from pretok.machine.backend import BackendName
 from support import PRESET_NAMES, max_examples
 
-SIZE = 150_000
+SIZE = 40_000
 TEXTS = ("code.txt", "emoji.txt", "multilingual.txt", "naughty_strings.txt", "whitespace.txt")
 
 

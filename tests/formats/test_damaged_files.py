@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from typing import Any
 from zlib import crc32
@@ -17,7 +16,7 @@ from gguf_files import gguf, metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
 from pretok import from_pattern
 from pretok.machine.backend import BackendName
-from support import seeded
+from support import FULL, seeded
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 
 _OWN = from_pattern(r"\s+(?!\S)|(?:'s)|x?\p{L}+|[^a]", "tiktoken").preset
@@ -119,12 +118,11 @@ def test_any_byte_changed(name: str, native: BackendName) -> None:
     make, mended = _file(name)
     data = make()
     some = seeded(6)
-    full = os.environ.get("PRETOK_FULL") == "1"
     are_same = ARE_SAME.get(name, _are_same)
     useful = errors = 0
     # cpp/tests/formats.cpp changes every bit.
-    for at in range(0, len(data), 1 if full else 1 + len(data) // 1000):
-        for bit in range(8) if full else [some.randrange(8)]:
+    for at in range(0, len(data), 1 if FULL else 1 + len(data) // 1000):
+        for bit in range(8) if FULL else [some.randrange(8)]:
             changed = mended(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
             said = said_to_python(changed)
             assert are_same(said_to_cpp(changed), said), (at, bit)

@@ -11,6 +11,7 @@ from paths import ROOT, generator
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizers import UnicodeScripts, scripts
 from pretok.unicode import CODE_POINTS
+from support import scalar_values
 
 tokenizers = pytest.importorskip("tokenizers")
 GENERATOR = generator("script_table")
@@ -29,8 +30,8 @@ def test_the_table_is_what_tokenizers_has() -> None:
 
 @cache
 def every_code_point(step: int) -> str:
-    """Return all code points but surrogates, `step` by `step`."""
-    every = "".join(map(chr, (*range(0xD800), *range(0xE000, CODE_POINTS))))
+    """Return support.scalar_values, `step` by `step`."""
+    every = "".join(map(chr, scalar_values()))
     text = "".join([every[i % len(every)] for i in range(0, len(every) * step, step)])
     assert len(set(text)) == len(every)
     return text
