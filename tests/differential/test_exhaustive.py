@@ -26,7 +26,7 @@ from pretok.fuzz.exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Machine, widths_of
 from pretok.text import ESCAPE
-from support import CORE_NAMES, FULL, REPORT, strings
+from support import CORE_NAMES, FULL, REPORT, sample, strings
 
 LIMITS = {
     "native": {
@@ -35,7 +35,7 @@ LIMITS = {
     "python": {True: 170_000, False: 4_000},
 }
 """The greatest number of strings of one length, for the core and for others."""
-SAMPLE = {"native": {True: 30_000, False: 3_000}, "python": {True: 8_000, False: 1_000}}
+SAMPLE = {"native": {True: 20_000, False: 1_000}, "python": {True: 4_000, False: 300}}
 """How many strings of each length are tried unless FULL, for the core and for others."""
 ENOUGH = {"native": 6, "python": 5}
 """A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
@@ -138,13 +138,10 @@ def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName)
         for before in ("", "a", "A")
         for after in ("", "l", " ")
     )
-    check(in_version_of_oracle(name, backend), texts)
+    check(in_version_of_oracle(name, backend), iter(sample(texts, 8_000)))
 
 
-FIRST_BYTES = bytes.fromhex(
-    "00 0a 0d 20 27 31 41 61 73 7f 80 9f a0 bf c0 c1 c2 c5 cc df e0 e1 e2 e3 e4 ec ed ee ef"
-    "f0 f1 f3 f4 f5 ff"
-)
+FIRST_BYTES = bytes.fromhex("0a 20 27 41 61 80 bf c1 c2 df e0 e1 e4 ed ef f0 f1 f4 f5")
 """The first bytes that are tried unless FULL: of each kind of UTF-8, and of several classes."""
 
 

@@ -59,7 +59,7 @@ FULL = os.environ.get("PRETOK_FULL") == "1"
 """Whether `sample` returns all cases, and whether tests that take minutes run. Nightly runs set
 PRETOK_FULL."""
 
-MAX_FIXED = 40
+MAX_FIXED = 30
 """The greatest number of examples of a random test, unless PRETOK_MAX_EXAMPLES sets the number."""
 
 

@@ -226,7 +226,7 @@ if __name__ == "__main__":
     tok = pretok.get("o200k", backend=sys.argv[2])
     texts = ["It's 12345 \\u4e2d\\u6587\\n\\n " * i for i in range(50)]
     wanted = tok.split_batch(texts, threads=4)
-    with multiprocessing.get_context(sys.argv[1]).Pool(3) as pool:
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
         assert pool.map(tok.split, texts) == wanted
         assert pool.map(tok.count, texts) == list(map(len, wanted))
         assert pool.apply(tok.split_batch, (texts,), {"threads": 4}) == wanted

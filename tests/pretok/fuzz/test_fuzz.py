@@ -317,4 +317,4 @@ def test_changed_runs_are_those_whose_atom_changed() -> None:
             for version, atom in (("16.0", old), ("18.0", new)):
                 firsts, atoms = table(version)
                 assert atoms[firsts.searchsorted(point, "right") - 1] == atom
-    assert changed_runs(("16.0",)) == []
+    assert changed_runs(("16.0",)) == ()

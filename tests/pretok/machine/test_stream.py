@@ -155,7 +155,7 @@ def test_user_rules_hold_back_no_more_than_needed(spec: Spec) -> None:
 def test_user_rules_in_any_chunks(backend: BackendName, spec: Spec) -> None:
     tok = pretok.get(spec.preset, backend=backend)
     rng = seeded(spec.name)
-    for _ in range(60):
+    for _ in range(max_examples(60)):
         text = "".join(rng.choices(spec.alphabet, k=20))
         at = [rng.randrange(70) for _ in range(rng.randrange(9))]
         assert streamed(tok, text, at) == tok.split(text)
@@ -181,7 +181,7 @@ RUNS = ("a", "A", "\u4e2d", "\u0301", "1", "\u00bd", "\n", " ", "\u3000", "!", "
 @pytest.mark.parametrize("unit", RUNS, ids=ascii)
 def test_code_points_one_by_one_take_linear_time(backend: BackendName, unit: str) -> None:
     tok = pretok.get("o200k" if unit != " " else "cl100k", backend=backend)
-    size = 3_000 if backend == "native" else 1_000
+    size = 2_000 if backend == "native" else 500
 
     def work(count: int) -> None:
         stream = tok.stream()
@@ -196,10 +196,10 @@ def test_code_points_one_by_one_take_linear_time(backend: BackendName, unit: str
 def test_blocks_take_linear_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
     for unit in ("a", " ", "!", "\u4e2d", "A\u0301"):
-        block = (unit * 65536)[:65536]
+        block = (unit * 65536)[: 65536 if backend == "native" else 16384]
         # Blocks of one run each are cheap, and must not be joined again and again.
         one = backend == "native" and len(tok.split(block)) == 1
-        size = 500_000 if one else 65_536
+        size = 500_000 if one else len(block)
 
         def work(count: int, block: str = block) -> None:
             stream = tok.stream()
