@@ -20,7 +20,7 @@ from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from support import CORE_NAMES, FULL, PRESET_NAMES, atoms_by_code_point, native_missing
 
-SLICE = 40_000
+SLICE = 200_000 if FULL else 40_000
 """Bytes of each text that are split in a normal run."""
 
 

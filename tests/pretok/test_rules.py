@@ -47,7 +47,7 @@ from pretok.machine.backend import BackendName
 from pretok.presets import BUILT_IN
 from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
-from support import TOO_MUCH, growth, max_examples, regex_split, seeded, strings
+from support import FULL, TOO_MUCH, growth, max_examples, regex_split, seeded, strings
 
 # Of those that `regex` reads as it is meant.
 ONE_STAGE = [
@@ -81,7 +81,7 @@ def test_rules_split_as_their_regex(spec: Spec, backend: BackendName) -> None:
 def test_rules_split_long_texts_as_their_regex(spec: Spec, backend: BackendName) -> None:
     tok = pretok.get(spec.preset, backend=backend)
     rng = seeded(spec.name)
-    for _ in range(2):
+    for _ in range(4 if FULL else 2):
         runs = [rng.choice(spec.alphabet) * rng.choice((1, 1, 2, 3, 70)) for _ in range(300)]
         text = "".join(runs)
         wanted = regex_split(spec.pattern, text)

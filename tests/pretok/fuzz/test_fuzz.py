@@ -22,7 +22,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.unicode import VERSIONS, table
 from pretok.unicode.atoms import Atom
-from support import CORE_NAMES, changed
+from support import CORE_NAMES, FULL, changed
 
 CASES = 5000
 
@@ -156,7 +156,7 @@ class SmallBatches(fuzz_engines.PythonEngine):
 
 @pytest.mark.parametrize("name", [preset.name for preset in pretok.presets()])
 def test_python_and_native_agree(name: str, native: BackendName) -> None:
-    cases = 256 if name in CORE_NAMES else 64
+    cases = (512 if name in CORE_NAMES else 128) // (1 if FULL else 2)
     result = fuzz(pretok.get(name).preset, SmallBatches(), cases=cases, backend=native)
     assert result.mismatch is None, result.mismatch
 

@@ -169,7 +169,9 @@ def test_presets_of_the_core_leave_no_gap(backend: BackendName, name: str) -> No
 def test_windows_do_not_show(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(compile_rules(spec.rules), "16.0")
     rng = seeded(spec.name)
-    texts = ["".join(rng.choices(spec.alphabet, k=rng.randrange(40))) for _ in range(6)]
+    texts = [
+        "".join(rng.choices(spec.alphabet, k=rng.randrange(40))) for _ in range(12 if FULL else 6)
+    ]
     texts += [char * 20 for char in sample(spec.alphabet, 4)]
 
     def results() -> list[object]:
