@@ -14,6 +14,7 @@ from bpe import BpeError, VocabularyError
 from bpe.formats import files
 from bpe.formats.files import write_atomically
 from pretok import files as pretok_files
+from support import FULL
 from vocabulary_files import gpt2_files, huggingface, made, minbpe_text, tiktoken_lines, write
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -180,7 +181,7 @@ def test_any_byte_changed(tmp_path: Path, format: str) -> None:
     """One bit of one byte: an error that names the file, or a tokenizer that works."""
     path = _small(tmp_path, format)
     data = path.read_bytes()
-    step = 1 if os.environ.get("PRETOK_FULL") == "1" else 7
+    step = 1 if FULL else 7
     refused = 0
     for at in range(0, len(data), step):
         bit = 1 << (at // step) % 8

@@ -15,7 +15,7 @@ from bpe.formats import gguf as format_gguf
 from bpe.formats.files import MAX_BYTES
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.presets import GPT2
-from support import seeded
+from support import FULL, seeded
 from vocabulary_files import write
 
 
@@ -149,10 +149,9 @@ def test_any_byte_changed() -> None:
     """Bits of each byte: an error of bpe's own, or a tokenizer that works."""
     data = gguf(metadata())
     random_bits = seeded(5)
-    full = os.environ.get("PRETOK_FULL") == "1"
     refused = []
     for at in range(len(data)):
-        for bit in range(8) if full else [random_bits.randrange(8)]:
+        for bit in range(8) if FULL else [random_bits.randrange(8)]:
             changed = data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
             try:
                 contents = format_gguf.parse(changed)
@@ -164,5 +163,5 @@ def test_any_byte_changed() -> None:
                 continue
             text = "abc the\r\n12\u00e9"
             assert tokenizer.decode(tokenizer.encode(text, "text")) == text, (at, bit)
-    assert 1000 < len(refused) < len(data) * (8 if full else 1)
+    assert 1000 < len(refused) < len(data) * (8 if FULL else 1)
     assert max(map(len, refused)) < 1000
