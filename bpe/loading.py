@@ -14,6 +14,7 @@ from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, VOCAB
 from bpe.formats.registry import detect
+from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
@@ -42,10 +43,11 @@ def load(
     """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
 
     The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
-    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF file
-    (only its metadata is read), or a .pretok file, which `Tokenizer.save` writes and which loads
-    fastest. A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that
-    is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
+    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF
+    file (only its metadata is read), a SentencePiece .model of type BPE (which only the Python
+    backend encodes), or a .pretok file, which `Tokenizer.save` writes and which loads fastest.
+    A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that is
+    not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
     $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
     huggingface_hub, never on the network.
 
@@ -72,6 +74,11 @@ def load(
     added = None
     if special_tokens is not None:
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
+    if normalizer is not None and isinstance(format, SentencePieceFormat):
+        raise ValueError(
+            f"normalizer={shortened(normalizer)}: a SentencePiece model has its own; load it "
+            "without normalizer="
+        )
     spec = format.read(source, ReadOptions(preset is None, added))
     split = _choose_split(preset, spec, published, source.path, backend)
     with named(source.path):
@@ -82,6 +89,7 @@ def load(
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
+            decoder=spec.decoder,
             name=known.name if (known := named_vocabulary or published) else None,
             backend=backend,
             cache_mb=cache_mb,

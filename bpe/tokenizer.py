@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
+    backend_for,
     cache_limit,
     check_batch,
+    check_normalizer,
     new_token_bytes,
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend
-from bpe.encoding.decode import Decoder, DecodeStream, decode_batch
+from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.piece_decoder import SentencePieceDecoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import encode_utf8
@@ -38,7 +40,7 @@ from bpe.types import (
 )
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName, choose_backend
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
@@ -81,20 +83,21 @@ class Tokenizer:
         normalizer: Normalizer | None = None,
         add_prefix_space: bool = False,
         template: Template | None = None,
+        decoder: SentencePieceDecoding | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
-        if normalizer not in (None, "NFC"):
-            raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
+        check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
-        self._backend_name = choose_backend(backend)
+        self._backend_name = backend_for(vocabulary, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer, self._backend_name)
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space
         self._template = template or Template()
+        self._decoding = decoder
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
@@ -110,12 +113,12 @@ class Tokenizer:
         self._pipeline = Pipeline(work, self._added_tokens, normalizer, vocabulary.missing_bytes)
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         special = {token.id for token in self._added_tokens if token.special}
-        decoder = Decoder(work, partial(_all_tokens, vocabulary, self._added_bytes), special)
-        self._decode, self._decode_bytes = decoder.calls()
+        self._ids_to_text = make_decoder(decoder, work, vocabulary, self._added_bytes, special)
+        self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     @once
     def _decoder(self) -> dict[int, bytes]:
-        return _all_tokens(self._vocabulary, self._added_bytes)
+        return all_tokens(self._vocabulary, self._added_bytes)
 
     @fast_call("_encode")
     def encode(
@@ -283,10 +286,12 @@ class Tokenizer:
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
-        return DecodeStream(lambda ids: self._decode_bytes(ids, bool(skip_special)), errors)
+        return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError."""
+        if self._decoding is not None and id in self._decoder:
+            return self._decoder[id]
         return self.decode_bytes((id,))
 
     def token_id(self, token: Text) -> int:
@@ -360,8 +365,13 @@ class Tokenizer:
 
     @property
     def normalizer(self) -> Normalizer | None:
-        """The Unicode normal form that text is converted to, or None."""
+        """The normalizer that text passes through: a Unicode normal form, an object, or None."""
         return self._normalizer
+
+    @property
+    def decoder(self) -> SentencePieceDecoding | None:
+        """How ids become text; None joins the bytes of their tokens."""
+        return self._decoding
 
     @property
     def add_prefix_space(self) -> bool:
@@ -434,6 +444,7 @@ class Tokenizer:
             self._add_prefix_space,
             self._template,
             unicode,
+            self._decoding,
             lambda: self.merge_ids,
         )
 
@@ -451,6 +462,7 @@ class Tokenizer:
             self._normalizer,
             self._add_prefix_space,
             self._template,
+            self._decoding,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -459,7 +471,7 @@ class Tokenizer:
         return self is other or self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self._vocabulary, self._normalizer, self._template))
+        return hash((self._vocabulary, self._template))
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments = (
@@ -469,15 +481,12 @@ class Tokenizer:
             self._normalizer,
             self._add_prefix_space,
             self._template,
+            self._decoding,
             self._name,
             self._requested_backend,
             self._cache_limit / (1 << 20),
         )
         return _rebuild, arguments
-
-
-def _all_tokens(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
-    return {**vocabulary.token_bytes, **added}
 
 
 def _rebuild(
@@ -487,6 +496,7 @@ def _rebuild(
     normalizer: Normalizer | None,
     add_prefix_space: bool,
     template: Template,
+    decoder: SentencePieceDecoding | None,
     name: str | None,
     backend: BackendName | None,
     cache_mb: float | None = None,
@@ -498,6 +508,7 @@ def _rebuild(
         normalizer=normalizer,
         add_prefix_space=add_prefix_space,
         template=template,
+        decoder=decoder,
         name=name,
         backend=backend,
         cache_mb=cache_mb,

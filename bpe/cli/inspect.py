@@ -96,7 +96,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "preset": tokenizer.preset.name if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
-        "normalizer": tokenizer.normalizer,
+        "normalizer": None if tokenizer.normalizer is None else str(tokenizer.normalizer),
         "add_prefix_space": tokenizer.add_prefix_space,
         "template": tokenizer.template._asdict(),
         "longest": [
@@ -206,6 +206,8 @@ def _how_merged(record: Record) -> str:
 
 def _order(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
+    if not ids:
+        return "none; characters that are no tokens become the unknown token"
     smallest, largest = min(ids), max(ids)
     if ids == list(range(smallest, smallest + 256)):
         return f"{smallest} to {largest}, in order"

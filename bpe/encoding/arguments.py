@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName
+from pretok.machine.backend import BackendName, choose_backend
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
@@ -22,6 +23,24 @@ MAX_CACHE_MB = sys.maxsize >> 20
 MAX_THREADS = 1 << 16
 
 _ERRORS = get_args(Errors)
+
+
+def check_normalizer(normalizer: object) -> None:
+    """Raise ValueError unless `normalizer` is None, "NFC" or an object that normalizes."""
+    if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
+        raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
+
+
+def backend_for(vocabulary: Vocabulary, requested: BackendName | None) -> BackendName:
+    """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
+    if not isinstance(vocabulary, CharacterVocabulary):
+        return choose_backend(requested)
+    if requested == "native":
+        raise UnsupportedError(
+            "backend='native' does not merge characters, as SentencePiece models do; use "
+            "backend=None or 'python'"
+        )
+    return "python"
 
 
 def resolve_pre_tokenizer(

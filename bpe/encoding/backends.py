@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.characters import CharacterMerger, CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
@@ -135,7 +136,15 @@ def make_backend(
 
     Its caches hold at most `cache_limit` bytes.
     """
-    if backend == "native":
+    sized = None
+    if isinstance(vocabulary, CharacterVocabulary):
+        characters = CharacterMerger(vocabulary)
+        merge, sized = characters.merge, characters.sized
+
+        def merges() -> NDArray[np.uint32]:
+            return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
+
+    elif backend == "native":
         from pretok import _core
 
         is_native_split = isinstance(pre_tokenizer, PreTokenizer)
@@ -167,7 +176,7 @@ def make_backend(
         if isinstance(pre_tokenizer, PreTokenizer)
         else utf8_splitter(pre_tokenizer)
     )
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space)
+    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized)
 
 
 def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:

@@ -8,8 +8,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
-from bpe.encoding.backends import Backend
-from bpe.encoding.normalize import alignment
+from bpe.encoding.normalizers import TextNormalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
@@ -29,7 +28,7 @@ class NormalizedSegment:
         data: bytes,
         start: int,
         id: int | None,
-        backend: Backend,
+        normalizer: TextNormalizer,
         added: AddedTokenSearch,
         threads: int,
     ) -> None:
@@ -37,7 +36,7 @@ class NormalizedSegment:
         self._data = data
         self._start = start
         self._id = id
-        self._backend = backend
+        self._normalizer = normalizer
         self._added = added
         self._threads = threads
 
@@ -46,7 +45,7 @@ class NormalizedSegment:
         if self._id is not None:
             return from_id(self._id)
         try:
-            return work(self._backend.normalized(self._data), self._added, self._threads)
+            return work(self._normalizer.normalized(self._data), self._added, self._threads)
         except SpecialTokenError as error:
             raise self._located(error) from None
 
@@ -81,7 +80,7 @@ class NormalizedSegment:
 
     def _aligned(self) -> tuple[str, Offsets]:
         """Return the normalized text, and the span of each of its code points in the segment."""
-        normal, spans = alignment(decode_utf8(self._data))
+        normal, spans = self._normalizer.align(decode_utf8(self._data))
         return normal, np.array(spans, np.int64).reshape(-1, 2)
 
     def _byte_offsets(self, chars: Offsets) -> Offsets:

@@ -16,6 +16,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalized_segments import NormalizedSegment, Result, Spans, Work
+from bpe.encoding.normalizers import make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
@@ -39,8 +40,8 @@ class Pipeline:
         missing_bytes: Sequence[int],
     ) -> None:
         self.backend = backend
-        self._policies = Policies(added_tokens, normalizer is not None, backend)
-        self._normalizer = normalizer
+        self._policies = Policies(added_tokens, normalizer == "NFC", backend)
+        self._normalizer = make_normalizer(normalizer, backend)
         self._missing_bytes = missing_bytes
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # See Backend.all_take_fast_path.
@@ -207,17 +208,18 @@ class Pipeline:
         return data
 
     def _needs_normalizing(self, data: StrOrBytes) -> bool:
-        return self._normalizer is not None and not self.backend.is_normal(data)
+        return self._normalizer is not None and not self._normalizer.keeps(data)
 
     def _normalized_segments(
         self, data: StrOrBytes, special: Special, threads: int
     ) -> Iterator[NormalizedSegment]:
         """Yield each added token of a text, and each text between them, to normalize alone."""
+        assert self._normalizer is not None
         utf8 = encode_utf8(data)
         added = self._policies.added_for(special, "normalized")
         segments, refusal = self._policies.added_for(special, "exact").segments(utf8)
         for start, end, id in segments:
-            yield NormalizedSegment(utf8[start:end], start, id, self.backend, added, threads)
+            yield NormalizedSegment(utf8[start:end], start, id, self._normalizer, added, threads)
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 

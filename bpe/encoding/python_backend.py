@@ -40,16 +40,23 @@ class PythonBackend:
         merges: Callable[[], NDArray[np.uint32]],
         token_bytes: dict[int, bytes],
         add_prefix_space: bool,
+        sized: Callable[[bytes], list[tuple[int, int]]] | None = None,
     ) -> None:
+        """Store the steps.
+
+        `sized` returns the ids of `merge`, and how many bytes of the pre-token each id stands for.
+        Without it an id stands for the bytes of its token.
+        """
         self._split = split
         self.merge = merge
         self.merges = merges
         self._token_bytes = token_bytes
+        self._sized = sized
         self._add_prefix_space = add_prefix_space
 
     def encode(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> list[int]:
         """Return the ids of `text`."""
-        return [id for ids, _, _ in self._pieces(encode_utf8(text), added) for id in ids]
+        return [id for ids, *_ in self._pieces(encode_utf8(text), added) for id in ids]
 
     def encode_array(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> Ids:
         """Return the ids of `text`: uint32, shape (n,)."""
@@ -57,7 +64,7 @@ class PythonBackend:
 
     def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
         """Return how many ids `text` has."""
-        return sum(len(ids) for ids, _, _ in self._pieces(encode_utf8(text), added))
+        return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added))
 
     def encode_batch(
         self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
@@ -84,26 +91,32 @@ class PythonBackend:
         all_ids: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for ids, start, end in self._pieces(encode_utf8(text), added):
+        for ids, pre_token, start, end in self._pieces(encode_utf8(text), added):
             all_ids += ids
             if len(ids) == 1:
                 starts.append(start)
                 ends.append(end)
                 continue
+            if self._sized is None:
+                sizes = [len(self._token_bytes[id]) for id in ids]
+            else:
+                sizes = [size for _, size in self._sized(pre_token)]
             # The prefix space is outside of every span.
-            at = end - sum(len(self._token_bytes[id]) for id in ids)
-            for id in ids:
+            at = end - sum(sizes)
+            for size in sizes:
                 starts.append(max(at, start))
-                at += len(self._token_bytes[id])
+                at += size
                 ends.append(max(at, start))
         return np.array(all_ids, np.uint32), np.array(starts, np.int64), np.array(ends, np.int64)
 
-    def _pieces(self, data: bytes, added: AddedTokenSearch) -> Iterator[tuple[list[int], int, int]]:
-        """Yield (ids, start, end) of each added token and each pre-token, in order."""
+    def _pieces(
+        self, data: bytes, added: AddedTokenSearch
+    ) -> Iterator[tuple[list[int], bytes, int, int]]:
+        """Yield (ids, bytes, start, end) of each added token and each pre-token, in order."""
         segments, refusal = added.segments(data)
         for start, end, id in segments:
             if id is not None:
-                yield [id], start, end
+                yield [id], data[start:end], start, end
                 continue
             text = data[start:end]
             before = self._add_prefix_space and text[0] != 0x20
@@ -111,7 +124,7 @@ class PythonBackend:
             for pre_token in self._split(b" " + text if before else text):
                 next_ = at + len(pre_token) - before
                 before = False
-                yield self.merge(pre_token), at, next_
+                yield self.merge(pre_token), pre_token, at, next_
                 at = next_
         if refusal is not None:
             raise SpecialTokenError(*refusal)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bpe.characters import CharacterVocabulary
+from bpe.errors import UnsupportedError
 from bpe.formats.files import named, write_atomically
 from bpe.formats.foreign import check_signature, unknown_data, unknown_json
 from bpe.formats.format import Format, Source
@@ -13,6 +15,7 @@ from bpe.formats.gpt2 import Gpt2Format
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.minbpe import MinbpeFormat
 from bpe.formats.pretok_file import PretokFormat
+from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from pretok.errors import short_path, shortened
@@ -23,6 +26,7 @@ _GPT2 = Gpt2Format()  # the only format of two files
 # the merges.txt of GPT-2, which accepts any lines with one space.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
+    SentencePieceFormat(),
     PretokFormat(),
     HuggingFaceFormat(),
     MinbpeFormat(),
@@ -65,5 +69,10 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
             )
         )
     with named(target):
+        if isinstance(spec.vocabulary, CharacterVocabulary):
+            raise UnsupportedError(
+                f"bpe does not write a SentencePiece model as {format.name}; keep the file that "
+                "it was loaded from"
+            )
         data = format.dump(spec)
     write_atomically(target, data)
