@@ -14,6 +14,8 @@ No pre-tokenizer splits the text of such a model. Merging still works on short p
 has "▁" after another character, no merge crosses the place before a "▁" that follows another
 character. `CharacterMerger` cuts the text there, and caches the ids of each part. Where the
 vocabulary allows no cut, it merges the whole text, in O(n log n) time.
+
+C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from bpe.character_runs import TiedRuns, tied_runs
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
@@ -143,6 +146,22 @@ class CharacterVocabulary(Vocabulary):
         return {id: order[score] for id, score in self._scores.items()}
 
     @once
+    def tied_runs(self) -> TiedRuns | None:
+        """The pieces of the lowest score, if they are runs of one character and merge last."""
+        return tied_runs(self.pieces, self.ranks)
+
+    @once
+    def why_not_native(self) -> str:
+        """Why C++ cannot merge these pieces, or ""."""
+        ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
+        if len(set(ranks)) < len(ranks) and self.tied_runs is None:
+            return "pieces of several characters have equal scores"
+        # C++ adds symbols for bytes and for the beginnings of characters.
+        if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
+            return "the ids are too large"
+        return ""
+
+    @once
     def _pairs(self) -> tuple[Merge, ...]:
         pieces = self.pieces
         merges = [
@@ -187,7 +206,7 @@ class CharacterMerger:
         # Symbols from `_first_character` on are characters that are no pieces.
         self._first_character = 1 + max(vocabulary.token_bytes)
         self._texts = {id: text for text, id in self._pieces.items()}
-        self._cuts = _allows_cuts(self._pieces)
+        self._cuts = allows_cuts(self._pieces)
         self._cache: dict[str, list[tuple[int, int]]] = {}
 
     def merge(self, pre_token: bytes) -> list[int]:
@@ -257,7 +276,7 @@ class CharacterMerger:
         return chr(symbol - self._first_character)
 
 
-def _allows_cuts(pieces: Mapping[str, int]) -> bool:
+def allows_cuts(pieces: Mapping[str, int]) -> bool:
     """Return whether no merge crosses the place before a "▁" that follows another character."""
     return SPACE_MARK in pieces and not any(
         right == SPACE_MARK != left

@@ -44,12 +44,11 @@ def load(
 
     The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
     vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF
-    file (only its metadata is read), a SentencePiece .model of type BPE (which only the Python
-    backend encodes), or a .pretok file, which `Tokenizer.save` writes and which loads fastest.
-    A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that is
-    not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
-    $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
-    huggingface_hub, never on the network.
+    file (only its metadata is read), a SentencePiece .model of type BPE, or a .pretok file,
+    which `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json,
+    or a vocab.json with its merges.txt. A string that is not a path is a name, such as
+    "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, where `pretok
+    fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the network.
 
     `preset` is the split. By default the file says it, or the name of a published file does.
     `special_tokens` are the special tokens that the file does not list. By default they come from

@@ -91,7 +91,7 @@ class Tokenizer:
         check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
-        self._backend_name = backend_for(vocabulary, backend)
+        self._backend_name = backend_for(vocabulary, pre_tokenizer, added_tokens, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer, self._backend_name)
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer

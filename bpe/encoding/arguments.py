@@ -14,6 +14,7 @@ from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
@@ -31,16 +32,27 @@ def check_normalizer(normalizer: object) -> None:
         raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
 
 
-def backend_for(vocabulary: Vocabulary, requested: BackendName | None) -> BackendName:
+def backend_for(
+    vocabulary: Vocabulary,
+    pre_tokenizer: object,
+    added: Sequence[AddedToken],
+    requested: BackendName | None,
+) -> BackendName:
     """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
-    if not isinstance(vocabulary, CharacterVocabulary):
-        return choose_backend(requested)
-    if requested == "native":
-        raise UnsupportedError(
-            "backend='native' does not merge characters, as SentencePiece models do; use "
-            "backend=None or 'python'"
-        )
-    return "python"
+    if isinstance(vocabulary, CharacterVocabulary):
+        why = vocabulary.why_not_native
+        if getattr(pre_tokenizer, "preset", pre_tokenizer) != WHOLE:
+            why = "the pieces have a pre-tokenizer"
+        elif any(token.id >= vocabulary.size for token in added):
+            why = "an added token has an id beyond the pieces"
+        if why and requested == "native":
+            raise UnsupportedError(
+                f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "
+                "backend=None or 'python'"
+            )
+        if why:
+            return "python"
+    return choose_backend(requested)
 
 
 def resolve_pre_tokenizer(

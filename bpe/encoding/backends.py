@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe.characters import CharacterMerger, CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
+from bpe.encoding.character_backend import CharacterBackend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
@@ -138,6 +139,8 @@ def make_backend(
     """
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):
+        if backend == "native":  # `backend_for` has checked that C++ can merge
+            return CharacterBackend(vocabulary, vocabulary.size, cache_limit)
         characters = CharacterMerger(vocabulary)
         merge, sized = characters.merge, characters.sized
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ from bpe import BpeError, SpecialTokenError, Tokenizer, UnsupportedError, Vocabu
 from bpe.characters import CharacterVocabulary
 from bpe.formats.sentencepiece import PieceType
 from paths import shared
+from pretok.machine.backend import BackendName
 from sentencepiece_models import (
     BPE,
     BYTE_FALLBACK,
@@ -68,13 +69,27 @@ def texts(random: Random, count: int) -> Iterator[str]:
         yield "".join(random.choice(PARTS) for _ in range(random.randrange(25)))
 
 
+def both(path: Path) -> list[Tokenizer]:
+    return [bpe.load(path, backend="python"), bpe.load(path)]
+
+
+def both_of(folder: Path, data: bytes) -> list[Tokenizer]:
+    return both(write(folder / "tokenizer.model", data))
+
+
 def loaded(folder: Path, data: bytes) -> Tokenizer:
     return bpe.load(write(folder / "tokenizer.model", data))
 
 
-def assert_equal(tokenizer: Tokenizer, live: Any, text: str, random: Random) -> None:
+def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: Random) -> None:
+    """Compare tokenizers of the same model, one for each backend, with sentencepiece."""
+    tokenizer = tokenizers[0]
     ids = tokenizer.encode(text, "text")
-    assert ids == live.encode(text), text
+    for each in tokenizers:
+        assert each.encode(text, "text") == live.encode(text), text
+        assert each.count(text, "text") == len(ids)
+        assert each.tokens(text, "text") == tokenizer.tokens(text, "text")
+        assert each.encode_batch([text, "", text], "text") == [ids, [], ids]
     size = live.get_piece_size()
     for some in (ids, [random.randrange(size) for _ in range(random.randrange(10))]):
         assert tokenizer.decode(some) == live.decode(some), some
@@ -91,43 +106,64 @@ def assert_equal(tokenizer: Tokenizer, live: Any, text: str, random: Random) -> 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_trained_models(tmp_path: Path, options: str) -> None:
     data = trained(SENTENCES, **{"vocab_size": 200, **OPTIONS[options]})
-    tokenizer = loaded(tmp_path, data)
+    tokenizers = both_of(tmp_path, data)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
     random = seeded(options)
     for text in ("", " ", "▁", " ▁ ", *SENTENCES[:4], *texts(random, 30)):
-        assert_equal(tokenizer, live, text, random)
-    assert tokenizer.vocab_size == live.get_piece_size()
+        assert_equal(tokenizers, live, text, random)
+    assert tokenizers[0].vocab_size == live.get_piece_size()
 
 
 def test_own_rules(tmp_path: Path) -> None:
     rules = write(tmp_path / "rules.tsv", RULES)
     data = trained(SENTENCES, vocab_size=200, normalization_rule_tsv=str(rules))
-    tokenizer = loaded(tmp_path, data)
+    tokenizers = both_of(tmp_path, data)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
     random = seeded("rules")
     for text in texts(random, 30):
-        assert_equal(tokenizer, live, text, random)
+        assert_equal(tokenizers, live, text, random)
 
 
 @pytest.mark.parametrize("escapes", [0, 1])
-def test_random_pieces(tmp_path: Path, escapes: int) -> None:
-    """Few pieces with equal scores, which no trainer makes, and characters that are no pieces."""
-    random = seeded(escapes)
-    for index in range(16):
-        drawn = {"".join(random.choices("ab▁ é", k=random.randrange(1, 5))) for _ in range(12)}
+@pytest.mark.parametrize("has_ties", [False, True])
+def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
+    """Few pieces, some with equal scores, and characters that are no pieces."""
+    random = seeded(f"{escapes} {has_ties}")
+    for index in range(12):
+        drawn = sorted(
+            {"".join(random.choices("ab▁ é", k=random.randrange(1, 5))) for _ in range(12)}
+        )
+        random.shuffle(drawn)
+        scores = [random.choice([0.0, -1.0, -2.5]) if has_ties else -float(i) for i in range(12)]
         rows: list[Row] = [UNKNOWN, *(BYTES if index % 2 else ())]
-        rows += [(text, random.choice([0.0, -1.0, -2.5]), PieceType.NORMAL) for text in drawn]
+        rows += [
+            (text, score, PieceType.NORMAL) for text, score in zip(drawn, scores, strict=False)
+        ]
         rows += [("aab", 1.0, PieceType.USER_DEFINED)] if "aab" not in drawn else []
         data = model(
             rows,
             BYTE_FALLBACK if index % 2 else BPE,
             [(3, random.randrange(2)), (4, random.randrange(2)), (5, escapes)],
         )
-        tokenizer = loaded(tmp_path, data)
+        tokenizers = both_of(tmp_path, data)
         live = sentencepiece.SentencePieceProcessor(model_proto=data)
         for _ in range(8):
             text = "".join(random.choices("ab▁ éx\u00e8", k=random.randrange(90)))
-            assert_equal(tokenizer, live, text, random)
+            assert_equal(tokenizers, live, text, random)
+
+
+@pytest.mark.parametrize("lengths", [(2,), (2, 3, 4, 5), (2, 3, 4, 6), (2, 4), (3, 4), (2, 4, 5)])
+def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
+    """Runs of spaces as Llama 2 and Mistral have them, and runs that C++ cannot merge."""
+    rows = [UNKNOWN, *BYTES, *normal("▁a", "ab", "▁ab", "ba", "▁", "a", "b")]
+    rows += [("▁" * length, -1e9, PieceType.NORMAL) for length in lengths]
+    data = model(rows, BYTE_FALLBACK)
+    tokenizers = both_of(tmp_path, data)
+    live = sentencepiece.SentencePieceProcessor(model_proto=data)
+    random = seeded(str(lengths))
+    for _ in range(25):
+        runs = [" " * random.randrange(14) + random.choice(["a", "b", "é", ""]) for _ in range(6)]
+        assert_equal(tokenizers, live, "".join(runs), random)
 
 
 def _published() -> list[str]:
@@ -146,11 +182,12 @@ def _path(name: str) -> Path:
 @pytest.mark.parametrize("name", _published())
 def test_published_models(name: str) -> None:
     path = _path(name)
-    tokenizer = bpe.load(path)
+    tokenizers = both(path)
+    tokenizer = tokenizers[0]
     live = sentencepiece.SentencePieceProcessor(model_file=str(path))
     random = seeded(name)
     for text in (*SENTENCES[:4], *texts(random, 20), "    x\n\n  y\t<s>[INST] Hi [/INST]"):
-        assert_equal(tokenizer, live, text, random)
+        assert_equal(tokenizers, live, text, random)
     assert tokenizer.vocab_size == live.get_piece_size()
     for id in range(0, tokenizer.vocab_size, 997):
         assert tokenizer.decode([id]) == live.decode([id])
@@ -187,11 +224,23 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
     assert tokenizer.merge(b"\xff") == [256]
 
 
-def test_backend_is_python(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.model", model([UNKNOWN, *normal("▁", "a")]))
+def test_backend(tmp_path: Path, native: BackendName) -> None:
+    path = write(tmp_path / "a.model", model([UNKNOWN, *normal("▁", "a", "▁a")]))
+    assert bpe.load(path, backend=native).backend == native
+    ties: list[Row] = [("▁a", 0, PieceType.NORMAL), ("▁b", 0, PieceType.NORMAL)]
+    path = write(tmp_path / "b.model", model([UNKNOWN, *ties]))
     assert bpe.load(path).backend == "python"
-    with pytest.raises(UnsupportedError, match="use backend=None or 'python'"):
-        bpe.load(path, backend="native")
+    with pytest.raises(UnsupportedError, match="have equal scores; use backend=None or 'python'"):
+        bpe.load(path, backend=native)
+
+
+@pytest.mark.parametrize("name", ["llama2.model", "mistral_instruct_tokenizer_240323.model.v3"])
+def test_published_models_run_natively(name: str, native: BackendName) -> None:
+    tokenizer = bpe.load(_path(name), backend=native)
+    text = f"{'a' * 1_000_000} {' ' * 1_000_000}\n{' the cat' * 100}"
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert tokenizer.cache_bytes > 0
+    tokenizer.trim()
 
 
 def test_equality_and_pickle(tmp_path: Path) -> None:
