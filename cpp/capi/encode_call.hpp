@@ -1,4 +1,4 @@
-// The encode options of a call, and encoding with them.
+// EncodeCall holds the encode options of a call, and encodes texts with these options.
 #pragma once
 
 #include "capi/handles.hpp"
@@ -17,11 +17,12 @@ struct EncodeCall {
   bool add_special_tokens = false;
 
   // Reads and checks the options of a caller, which may be nullptr.
-  pretok_status read(const pretok_tokenizer &of, const pretok_encode_options *options,
-                     pretok_error *error);
+  pretok_status read(const pretok_tokenizer &used_tokenizer,
+                     const pretok_encode_options *options, pretok_error *error);
 
-  // The template, if the options ask for it: its number of ids, and appending them before and
-  // after those of the text.
+  // template_size returns the number of ids of the template. `begin` and `end` append the ids
+  // of the template before and after the text. Unless the options ask for the template,
+  // template_size returns 0, and `begin` and `end` do nothing.
   std::size_t template_size() const {
     return add_special_tokens ? tokenizer->pipeline->ids_around().size() : 0;
   }
@@ -34,8 +35,8 @@ struct EncodeCall {
       tokenizer->pipeline->end(ids);
   }
 
-  // Fails if the vocabulary has no token for a byte of `text`. `position` is the offset of
-  // `text` in the whole text.
+  // Fails if `text` has a byte for which the vocabulary has no token. `position` is the offset
+  // of `text` in the whole text.
   pretok_status check_bytes(const std::uint8_t *text, std::size_t size, std::size_t position,
                             pretok_error *error) const;
 
@@ -44,12 +45,12 @@ struct EncodeCall {
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
-  // Adds the number of ids that `encode` appends to `result`.
+  // Adds to `result` the number of ids that `encode` would append.
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                       std::size_t &result, pretok_error *error) const;
 
 private:
-  // Writes the error of a special token that is refused.
+  // Writes the error of a refused special token, if there is one.
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 

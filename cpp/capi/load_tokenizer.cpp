@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// Returns how many bytes of a text a message quotes.
+// Returns the number of bytes of `text` that a message quotes.
 int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
@@ -46,7 +46,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       spec.why_no_preset.c_str());
 }
 
-// Appends the special tokens of the caller to those of the file.
+// Appends the special tokens of the caller to the special tokens of the file.
 pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
@@ -116,10 +116,11 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
     } else if (place.mergeable && (place.size != token.content.size() ||
                                    std::memcmp(data.bytes.data() + place.start,
                                                token.content.data(), place.size) != 0)) {
-      // Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+      // Two added tokens may share an id, as in o200k_harmony: the id decodes to the first one.
+      // It is an error only if the id belongs to a mergeable token with other bytes.
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, the id of another token; give each "
-                  "its own",
+                  "token its own id",
                   quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
     }
@@ -127,6 +128,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
+// Sets no_token[b] to whether no mergeable token consists of the byte b alone. Sets lacks_bytes
+// to whether no_token is true for any byte.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;
@@ -170,8 +173,8 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     return status;
   if (split->pre_tokenizer.removes())
     return fail(error, PRETOK_REMOVES_TEXT,
-                "preset \"%s\" drops some text, but ids must decode to all of it; choose a "
-                "preset that keeps all text",
+                "preset \"%s\" drops some text, but ids must decode to the whole text; choose "
+                "a preset that keeps all text",
                 split->name.c_str());
   if (const pretok_status status = join_added(spec, options, error))
     return status;
@@ -182,9 +185,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   note_bytes(spec.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
-  if (const char *wrong = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
+  if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, with a token for each byte", wrong);
+                "%s; expected a byte-level vocabulary, with a token for each byte",
+                build_error);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);

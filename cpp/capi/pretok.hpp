@@ -102,7 +102,7 @@ using Span = pretok_span;
 // Splits text into pre-tokens.
 class PreTokenizer {
 public:
-  // The pre-tokenizer of a preset, by its name or an alias. "" selects the preset's Unicode.
+  // The pre-tokenizer of a preset, by its name or an alias. "" is the preset's Unicode version.
   static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
     pretok_error error;
     pretok_pre_tokenizer *result = nullptr;
@@ -149,9 +149,9 @@ struct SpecialToken {
   std::uint32_t id;
 };
 
-// Options for loading. Empty members leave the choice to the file.
+// Options for loading. If a member is empty or 0, the file decides, or the default applies.
 struct LoadOptions {
-  std::string preset;     // splits text; a tiktoken rank file names none
+  std::string preset;     // the split; necessary for a tiktoken rank file, which names none
   std::string unicode;    // the Unicode version of the preset
   std::string normalizer; // "NFC", for files that name none
   std::vector<SpecialToken> special_tokens;
@@ -209,7 +209,7 @@ public:
     return std::string_view(bytes, size);
   }
 
-  // The id of the added token with this text, or else of a token with these bytes.
+  // The id of the added token with this text, or else the lowest id of these bytes.
   Result<std::uint32_t> token_id(std::string_view bytes) const {
     pretok_error error;
     std::uint32_t id = 0;
@@ -333,12 +333,12 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   pretok_error error;
   std::size_t count = 0;
   // Holds the ids of a short text without allocation.
-  std::array<std::uint32_t, 2048> few; // not initialized
-  if (pretok_encode_bound(get(), text.size()) <= few.size()) {
-    if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, few.data(),
-                      few.size(), &count, &error))
+  std::array<std::uint32_t, 2048> short_ids; // not initialized
+  if (pretok_encode_bound(get(), text.size()) <= short_ids.size()) {
+    if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, short_ids.data(),
+                      short_ids.size(), &count, &error))
       return detail::error_of(error);
-    return std::vector<std::uint32_t>(few.data(), few.data() + count);
+    return std::vector<std::uint32_t>(short_ids.data(), short_ids.data() + count);
   }
   std::uint32_t *result = nullptr;
   if (pretok_encode_new(get(), detail::data_of(text), text.size(), &c_options, &result, &count,
@@ -388,7 +388,7 @@ public:
     return EncodeStream(result);
   }
 
-  // Appends a chunk, and returns the ids that it completes. An error changes nothing.
+  // Appends a chunk, and returns the ids that the chunk completes. An error changes nothing.
   Result<IdView> feed(std::string_view chunk) {
     pretok_error error;
     const std::uint32_t *ids = nullptr;
@@ -426,8 +426,8 @@ public:
     return DecodeStream(result);
   }
 
-  // Appends ids, and returns the text that they complete, valid until the next call. An error
-  // changes nothing.
+  // Appends ids, and returns the text that the ids complete, valid until the next call. An
+  // error changes nothing.
   Result<std::string_view> feed(const std::uint32_t *ids, std::size_t count) {
     pretok_error error;
     const char *text = nullptr;

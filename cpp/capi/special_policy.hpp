@@ -1,4 +1,5 @@
-// The added tokens that a call searches for, by its policy for special tokens.
+// Makes the policies: for each value of pretok_special, the added tokens that encoding searches
+// for.
 #pragma once
 
 #include "capi/handles.hpp"

@@ -14,6 +14,8 @@ Candidates candidates_by_class(const std::vector<Rule> &rules) {
   return candidates;
 }
 
+// Sets the masks of a Contraction: the class of the apostrophe, and the classes of the code
+// points that its suffixes match.
 void find_classes(Contraction &rule, const ClassTable &classes) {
   rule.apostrophe = Mask{1} << classes['\''];
   const auto add = [&](std::uint32_t code_point) {
@@ -41,8 +43,10 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
   return mask;
 }
 
-// Sets the classes of literal text, on which the fast path relies, instead of trusting the
-// program. (A rule whose first classes are wrong is never tried.)
+// Returns the rules with the classes of their literal texts. The fast path relies on these
+// classes, and a program may state wrong ones. So this function computes the classes from the
+// texts. (Literal::begin and Enclosed::begin come from the program. If they are wrong, the
+// machine only fails to try the rule.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

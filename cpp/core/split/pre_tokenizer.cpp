@@ -23,6 +23,7 @@ PreTokenizer::PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table)
     removes_ |= stage.behavior == Behavior::REMOVED;
     spaces_ |= stages_.back().machine.spaces();
   }
+  // The ISOLATED stages before the first stage with another behavior.
   std::vector<const Machine *> leading;
   for (const Stage &stage : stages_) {
     if (stage.behavior != Behavior::ISOLATED || (!is_shared && !leading.empty()))

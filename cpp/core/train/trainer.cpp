@@ -11,7 +11,7 @@ namespace {
 
 using Symbol = Trainer::Symbol;
 
-// Symbols that no pair has: the boundary of a word, and the interior of a symbol.
+// Two sentinels that are in no pair: the boundary of a word, and the interior of a symbol.
 constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
 constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
@@ -19,8 +19,9 @@ constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
-// Returns the bytes in the order in which Hugging Face's trainer compares them: the order of
-// GPT-2's characters for bytes. Bytes that are their own characters come first.
+// Returns the bytes in the order in which Hugging Face's trainer compares them: by the
+// character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
+// come first.
 std::array<std::uint8_t, 256> huggingface_byte_order() {
   std::array<std::uint8_t, 256> order{};
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -52,7 +53,8 @@ private:
   std::size_t done_ = 0;
 };
 
-// std::push_heap keeps the greatest entry in front.
+// Orders the heap. The greatest entry, which std::push_heap keeps in front, is the next to
+// merge.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -111,7 +113,8 @@ void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   changed_places_.shrink_to_fit();
 }
 
-// Returns the change with this index, or adds one and sets `index`. Valid until the next call.
+// Returns changes_[index]. If `index` is NO_INDEX, first adds a change and sets `index`. The
+// reference is valid until the next call.
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
   if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
@@ -120,14 +123,15 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
   return changes_[index];
 }
 
+// Adds a place to the gained pair of a change. `count` is the count of the word at this place.
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
   changed_places_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
 }
 
-// Updates the counts of gained and lost pairs. Pushes the gained pairs onto the heap with their
-// places, in order.
+// Updates the counts of gained and lost pairs. Makes a bucket of the new places of each gained
+// pair, in ascending order, and pushes an entry for the bucket.
 void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_) {
     pairs_.prefetch(change.gained);
@@ -196,8 +200,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the waiting entries with the highest counts. Most entries never get there,
-// and a small heap is fast. Returns false if no entry waits.
+// Makes a heap of the waiting entries with the highest counts. Most entries never reach the
+// heap, which stays small and fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
@@ -214,6 +218,7 @@ bool Trainer::refill() {
   return true;
 }
 
+// Returns whether the pair is at the place now.
 bool Trainer::is_at(PairKey key, Place place) const {
   const Symbol left = left_of(key);
   return slots_[place].symbol == left &&
@@ -234,7 +239,7 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
 bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interrupt) {
   PeriodicCheck periodic_check(check_interrupt);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
-  const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
+  const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
     if (heap_.empty() && !refill())
       return false;
@@ -244,32 +249,33 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     const PairKey key = is_by_pair ? top.order : bucket.key;
     const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
                        top.bucket};
-    const bool changed = now.count != top.count || now.order != top.order;
-    if (!changed && now.count < least)
+    const bool is_outdated = now.count != top.count || now.order != top.order;
+    if (!is_outdated && now.count < min_count)
       return false;
-    if (changed && now.count >= min_heap_count_) {
+    if (is_outdated && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
       std::pop_heap(heap_.begin(), heap_.end(), Less());
       heap_.pop_back();
-      if (changed)
+      if (is_outdated)
         waiting_.push_back(now);
     }
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
-    if (!changed)
+    if (!is_outdated)
       merge(Bucket(bucket), periodic_check);
     periodic_check();
   }
   return true;
 }
 
-// Hugging Face's trainer stores the words of a pair, and merges the pair everywhere in such a
-// word. So if a pair has two buckets, each stands for the places of both within its own words.
+// Returns the places at which to merge the pair of a bucket. Hugging Face's trainer stores the
+// words of a pair, and merges the pair everywhere in these words. So if a pair has several
+// buckets, a bucket stands for all places of the pair in the bucket's words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
-  const auto places = [this](const Bucket &of) {
-    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
-    return std::vector<Place>(first, first + of.size);
+  const auto places = [this](const Bucket &any_bucket) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(any_bucket.start);
+    return std::vector<Place>(first, first + any_bucket.size);
   };
   std::vector<Place> result = places(bucket);
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
@@ -286,8 +292,8 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Hugging Face's trainer has one token per byte string. minbpe makes a new token with each
-// merge.
+// Returns the token that merging the pair makes. Hugging Face's trainer has one token per byte
+// string. minbpe makes a new token with each merge.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -324,6 +330,7 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   apply_changes(periodic_check);
 }
 
+// Merges the pair at one place, and records the changes of the pairs before and after.
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -349,7 +356,8 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     Change &change =
         change_at(right_change_[after], pair_key(result, after), pair_key(right, after));
     change.lost_count += count;
-    // If two results of this merge are neighbors, both sides report their pair. Count it once.
+    // The left and the right neighbor may both gain the pair (result, result). Record all
+    // places of this pair in one change, so that the pair gets one bucket.
     if (is_counted_with(after))
       gain(after != result
                ? change
@@ -367,7 +375,7 @@ Trainer::Merge Trainer::named(const Merge &merge) {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  PairCounts last; // per pair, its last index in merges_ plus one
+  PairCounts last; // for each pair, the index in merges_ of its last merge, plus one
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;

@@ -9,8 +9,8 @@
 
 namespace pretok {
 
-// (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
-// ASCII folds to an ASCII one.
+// In every regex engine, (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A. No
+// other code point outside ASCII folds to an ASCII letter.
 inline constexpr std::uint32_t LONG_S = 0x17F;
 inline constexpr std::uint32_t KELVIN_SIGN = 0x212A;
 inline std::uint32_t fold(std::uint32_t code_point) {
@@ -21,16 +21,16 @@ inline std::uint32_t fold(std::uint32_t code_point) {
   return code_point == KELVIN_SIGN ? 'k' : code_point;
 }
 
-// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
+// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix of the list that the text has
+// after the apostrophe.
 struct Contraction {
   // The constructor of Machine sets these two masks:
   Mask apostrophe = 0;
-  Mask letters = 0; // classes of the code points in suffixes
+  Mask letters = 0; // classes of the code points that `suffixes` match
   std::vector<std::vector<std::uint32_t>> suffixes;
   bool ignore_case = false;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // '(?:s|t|re|ve|m|ll|d): the first suffix that matches
     if (start >= text.size() || text.source.code_point(start) != '\'')
       return NO_MATCH;
     for (const auto &suffix : suffixes) {

@@ -30,12 +30,12 @@ struct Run {
       if (end == begin)
         return NO_MATCH;
     } else { // body{at_least,at_most}
-      const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
-      std::size_t left = most;
+      const std::size_t limit = at_most == 0 ? ~std::size_t{0} : at_most;
+      std::size_t left = limit;
       end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
         return text.undecided(body, at_most == 0 ? UNLIMITED : left);
-      if (most - left < at_least)
+      if (limit - left < at_least)
         return NO_MATCH;
     }
     if (tail == 0)
@@ -59,9 +59,11 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Ignores at_most: NeighborTable marks those pairs LENGTH_LIMITED. Leaves out a tail class
-  // that is also a lead, since a pair that begins with it may start another match. Leaves out
-  // a tail with a limit, since the match may end before it.
+  // Ignores at_most, since NeighborTable marks the pairs of a body with a limit as
+  // LENGTH_LIMITED. Leaves out a tail class c that is also in `lead`. A match may end with c as
+  // its tail. The next pair begins with c, so it may have the label of this rule too, with c as
+  // a lead. Then no change of label would show the boundary after c. Leaves out a tail with a
+  // limit, since the match may end within the tail.
   Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
@@ -72,10 +74,11 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // A class of both lead and tail may be either.
+  // False if class a is in both `lead` and `tail`: a match may end with a as its tail, and then
+  // b begins the next match.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
-    const bool counts = at_most > 1 && has(body, a) && has(body, b);
-    return has(always_follows(a), b) && !counts && !has(lead & tail, a);
+    const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
+    return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);
   }
   Mask interior() const { return body; }
 };
