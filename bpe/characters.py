@@ -20,8 +20,9 @@ C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 from bpe.character_runs import TiedRuns, tied_runs
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
@@ -34,9 +35,19 @@ SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
 
 MAX_CACHED = 1 << 16
-"""The maximal number of parts that a CharacterMerger keeps."""
+"""The maximal number of parts that a PartCache keeps."""
 MAX_CACHED_CHARACTERS = 32
 """Longer parts are not kept: they rarely repeat."""
+
+
+class PieceMerger(Protocol):
+    """Merges text with one vocabulary."""
+
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Return the ids of the tokens of `pre_token`, UTF-8."""
+
+    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the id of each token of `pre_token`, and how many bytes it stands for."""
 
 
 class CharacterVocabulary(Vocabulary):
@@ -151,6 +162,20 @@ class CharacterVocabulary(Vocabulary):
         return tied_runs(self.pieces, self.ranks)
 
     @once
+    def allows_cuts(self) -> bool:
+        """Whether each run of "▁" and the text up to the next one merge by themselves."""
+        return allows_cuts(self.pieces)
+
+    @property
+    def merges_any_split(self) -> bool:
+        """Whether C++ merges the pre-tokens of any preset, not only whole texts."""
+        return False
+
+    def merger(self) -> PieceMerger:
+        """Return a new merger."""
+        return CharacterMerger(self)
+
+    @once
     def why_not_native(self) -> str:
         """Why C++ cannot merge these pieces, or ""."""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
@@ -206,8 +231,8 @@ class CharacterMerger:
         # Symbols from `_first_character` on are characters that are no pieces.
         self._first_character = 1 + max(vocabulary.token_bytes)
         self._texts = {id: text for text, id in self._pieces.items()}
-        self._cuts = allows_cuts(self._pieces)
-        self._cache: dict[str, list[tuple[int, int]]] = {}
+        self._cuts = vocabulary.allows_cuts
+        self._cache = PartCache(self._merge)
 
     def merge(self, pre_token: bytes) -> list[int]:
         """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
@@ -218,33 +243,10 @@ class CharacterMerger:
 
         A byte that is not UTF-8 is an unknown character.
         """
-        tokens: list[tuple[int, int]] = []
-        for part in self._parts(decode_utf8(pre_token)):
-            tokens += self._tokens(part)
+        text = decode_utf8(pre_token)
         # Parts begin with a piece if they are cut. So unknown tokens are adjacent within a part.
-        return tokens
-
-    def _parts(self, text: str) -> Sequence[str]:
-        """Return the parts of `text` that merge by themselves."""
-        if not self._cuts:
-            return [text] if text else []
-        cuts = [0]
-        at = text.find(SPACE_MARK, 1)
-        while at > 0:
-            if text[at - 1] != SPACE_MARK:
-                cuts.append(at)
-            at = text.find(SPACE_MARK, at + 1)
-        return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
-
-    def _tokens(self, part: str) -> list[tuple[int, int]]:
-        tokens = self._cache.get(part)
-        if tokens is None:
-            tokens = self._merge(part)
-            if len(part) <= MAX_CACHED_CHARACTERS:
-                if len(self._cache) >= MAX_CACHED:
-                    self._cache.clear()
-                self._cache[part] = tokens
-        return tokens
+        parts = cut_at_marks(text) if self._cuts else [text] if text else []
+        return [token for part in parts for token in self._cache.get(part)]
 
     def _merge(self, part: str) -> list[tuple[int, int]]:
         pieces, first = self._pieces, self._first_character
@@ -274,6 +276,36 @@ class CharacterMerger:
         if symbol < self._first_character:
             return self._texts[symbol]
         return chr(symbol - self._first_character)
+
+
+class PartCache:
+    """Keeps the tokens of parts of a text."""
+
+    def __init__(self, merge: Callable[[str], list[tuple[int, int]]]) -> None:
+        self._merge = merge
+        self._tokens: dict[str, list[tuple[int, int]]] = {}
+
+    def get(self, part: str) -> list[tuple[int, int]]:
+        """Return the ids of `part`, and how many bytes each stands for."""
+        tokens = self._tokens.get(part)
+        if tokens is None:
+            tokens = self._merge(part)
+            if len(part) <= MAX_CACHED_CHARACTERS:
+                if len(self._tokens) >= MAX_CACHED:
+                    self._tokens.clear()
+                self._tokens[part] = tokens
+        return tokens
+
+
+def cut_at_marks(text: str) -> list[str]:
+    """Return the parts of `text` that merge by themselves if the vocabulary allows cuts."""
+    cuts = [0]
+    at = text.find(SPACE_MARK, 1)
+    while at > 0:
+        if text[at - 1] != SPACE_MARK:
+            cuts.append(at)
+        at = text.find(SPACE_MARK, at + 1)
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
 
 
 def allows_cuts(pieces: Mapping[str, int]) -> bool:

@@ -14,7 +14,6 @@ from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, VOCAB
 from bpe.formats.registry import detect
-from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
@@ -44,8 +43,9 @@ def load(
 ) -> Tokenizer:
     """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
 
-    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face, a rank
-    file of tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
+    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face whose
+    model is BPE, byte-level or like SentencePiece (README.md lists its parts), a rank file of
+    tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
     tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), a
     SentencePiece .model of type BPE, or a .pretok file, which `Tokenizer.save` writes and which
     loads fastest. A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
@@ -78,12 +78,12 @@ def load(
     added = None
     if special_tokens is not None:
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
-    if normalizer is not None and isinstance(format, SentencePieceFormat):
-        raise ValueError(
-            f"normalizer={shortened(normalizer)}: a SentencePiece model has its own; load it "
-            "without normalizer="
-        )
     spec = format.read(source, ReadOptions(preset is None, added))
+    if normalizer is not None and spec.normalizer not in (None, "NFC"):
+        raise ValueError(
+            f"normalizer={shortened(normalizer)}: the file has its own normalizer; load it without "
+            "normalizer="
+        )
     split = _choose_split(preset, spec, published, source.path, backend)
     known = named_vocabulary or published
     with named(source.path):

@@ -20,7 +20,7 @@ from bpe.encoding.arguments import (
 from bpe.encoding.backends import make_backend
 from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
-from bpe.encoding.piece_decoder import SentencePieceDecoding, all_tokens, make_decoder
+from bpe.encoding.piece_decoder import Decoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import encode_utf8
@@ -85,7 +85,7 @@ class Tokenizer:
         normalizer: Normalizer | None = None,
         add_prefix_space: bool = False,
         template: Template | None = None,
-        decoder: SentencePieceDecoding | None = None,
+        decoder: Decoding | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
@@ -93,7 +93,7 @@ class Tokenizer:
         check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
-        self._backend_name = backend_for(vocabulary, pre_tokenizer, added_tokens, backend)
+        self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer, self._backend_name)
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
@@ -115,8 +115,9 @@ class Tokenizer:
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
         # The decorator fast_call of the methods below finds these attributes by name.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
-        special = {token.id for token in self._added_tokens if token.special}
-        self._ids_to_text = make_decoder(decoder, encoder, vocabulary, self._added_bytes, special)
+        self._ids_to_text = make_decoder(
+            decoder, encoder, vocabulary, self._added_bytes, self._added_tokens, normalizer
+        )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     @once
@@ -372,7 +373,7 @@ class Tokenizer:
         return self._normalizer
 
     @property
-    def decoder(self) -> SentencePieceDecoding | None:
+    def decoder(self) -> Decoding | None:
         """How ids become text; None joins the bytes of their tokens."""
         return self._decoding
 

@@ -35,16 +35,16 @@ def check_normalizer(normalizer: object) -> None:
 def backend_for(
     vocabulary: Vocabulary,
     pre_tokenizer: object,
-    added: Sequence[AddedToken],
     requested: BackendName | None,
 ) -> BackendName:
     """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
     if isinstance(vocabulary, CharacterVocabulary):
         why = vocabulary.why_not_native
-        if getattr(pre_tokenizer, "preset", pre_tokenizer) != WHOLE:
-            why = "the pieces have a pre-tokenizer"
-        elif any(token.id >= vocabulary.size for token in added):
-            why = "an added token has an id beyond the pieces"
+        is_split = getattr(pre_tokenizer, "preset", pre_tokenizer) != WHOLE
+        if is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
+            why = why or "the pre-tokenizer is written in Python"
+        elif is_split and not vocabulary.merges_any_split:
+            why = why or "the pieces have a pre-tokenizer"
         if why and requested == "native":
             raise UnsupportedError(
                 f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "

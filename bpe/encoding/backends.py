@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import CharacterMerger, CharacterVocabulary
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.character_backend import CharacterBackend
 from bpe.encoding.python_backend import PythonBackend
@@ -140,8 +140,10 @@ def make_backend(
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` has checked that C++ can merge
-            return CharacterBackend(vocabulary, vocabulary.size, cache_limit)
-        characters = CharacterMerger(vocabulary)
+            first_symbol = max(vocabulary.size, 1 + max(added, default=0))
+            assert isinstance(pre_tokenizer, PreTokenizer)
+            return CharacterBackend(vocabulary, pre_tokenizer, first_symbol, cache_limit)
+        characters = vocabulary.merger()
         merge, sized = characters.merge, characters.sized
 
         def merges() -> NDArray[np.uint32]:

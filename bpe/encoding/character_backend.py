@@ -16,18 +16,21 @@ equal scores need the Python backend, except runs of one character that merge la
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary, allows_cuts
+from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import SpecialTokenError
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.charsets.sets import ANY, code_points
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 from pretok.preset import Preset
 from pretok.rules import Run
@@ -41,7 +44,7 @@ Calls = TypeVar("Calls")
 _MARKS = Run(code_points((ord(SPACE_MARK), ord(SPACE_MARK))))
 UNCUT = Preset("uncut", rules=(Run(ANY),))
 CUT_AT_MARKS = Preset("cut-at-marks", stages=(Stage((_MARKS,), behavior="merged_with_next"),))
-"""Cuts before each run of "▁". `allows_cuts` says whether no merge crosses these places."""
+"""Cuts before each run of "▁", for a CharacterVocabulary that `allows_cuts`."""
 
 
 class ByteVocabulary(NamedTuple):
@@ -55,6 +58,8 @@ class ByteVocabulary(NamedTuple):
 
 def byte_vocabulary(vocabulary: CharacterVocabulary, first_symbol: int) -> ByteVocabulary:
     """Return `vocabulary` as a vocabulary of bytes; its scores must be distinct."""
+    if isinstance(vocabulary, TextVocabulary):
+        return _of_merges(vocabulary, first_symbol)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = {
         data[:size]
@@ -75,18 +80,41 @@ def byte_vocabulary(vocabulary: CharacterVocabulary, first_symbol: int) -> ByteV
     in_order += [text.encode() for text in words]
     renamed = np.array([ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
-    merges = _encoder(by_rank, None, UNCUT, 0).merges()
+    merges = _encoder(by_rank, None, _native(UNCUT), 0).merges()
     return ByteVocabulary(by_rank._replace(ids=renamed), renamed[merges], symbols)
 
 
+def _of_merges(vocabulary: TextVocabulary, first_symbol: int) -> ByteVocabulary:
+    """Return `vocabulary` as a vocabulary of bytes, with the merges of characters first."""
+    texts = vocabulary.texts
+    merged = set(chain.from_iterable(vocabulary.merges))
+    known = {text.encode(): id for id, text in texts.items() if len(text) == 1 or id in merged}
+    starts = {
+        data[:size]
+        for text in vocabulary.pieces
+        if len(text) == 1
+        for data in [text.encode()]
+        for size in range(2, len(data) + 1)
+    }
+    in_order = [bytes([byte]) for byte in range(256)] + sorted(starts, key=len)
+    symbols = [symbol for symbol in in_order if symbol not in known]
+    ids = known | {symbol: first_symbol + index for index, symbol in enumerate(symbols)}
+    joins = [(ids[start[:-1]], ids[start[-1:]], ids[start]) for start in in_order[256:]]
+    tokens = Packed.of({id: data for data, id in ids.items()})
+    merges = np.array([*joins, *vocabulary.merges], np.uint32).reshape(-1, 3)
+    return ByteVocabulary(tokens, merges, symbols)
+
+
 def _encoder(
-    tokens: Packed, merges: NDArray[np.uint32] | None, preset: Preset, cache_limit: int
+    tokens: Packed,
+    merges: NDArray[np.uint32] | None,
+    pre_tokenizer: PreTokenizer,
+    cache_limit: int,
 ) -> _core.Encoder:
     from pretok import _core
 
-    machine = native_machine(PreTokenizer(preset, backend="native"))
     return _core.Encoder(
-        cast(_core.Machine, machine),
+        cast(_core.Machine, native_machine(pre_tokenizer)),
         *tokens,
         len(tokens.ids),
         merges,
@@ -95,6 +123,10 @@ def _encoder(
         False,
         cache_limit,
     )
+
+
+def _native(preset: Preset) -> PreTokenizer:
+    return PreTokenizer(preset, backend="native")
 
 
 def _within(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -107,15 +139,20 @@ class CharacterBackend:
     """The Backend of a CharacterVocabulary with distinct scores, around _core.Encoder."""
 
     def __init__(
-        self, vocabulary: CharacterVocabulary, first_symbol: int, cache_limit: int
+        self,
+        vocabulary: CharacterVocabulary,
+        pre_tokenizer: PreTokenizer,
+        first_symbol: int,
+        cache_limit: int,
     ) -> None:
         """Encode with `vocabulary`; no token has an id of `first_symbol` or more."""
         self._first_symbol = first_symbol
         tokens, merges, symbols = byte_vocabulary(vocabulary, first_symbol)
-        preset = CUT_AT_MARKS if allows_cuts(vocabulary.pieces) else UNCUT
-        self._native = _encoder(tokens, merges, preset, cache_limit)
+        if pre_tokenizer.preset == WHOLE:
+            pre_tokenizer = _native(CUT_AT_MARKS if vocabulary.allows_cuts else UNCUT)
+        self._native = _encoder(tokens, merges, pre_tokenizer, cache_limit)
         self._vocabulary = vocabulary
-        self._runs = vocabulary.tied_runs
+        self._runs = None if isinstance(vocabulary, TextVocabulary) else vocabulary.tied_runs
         self._has_fallback = vocabulary.fallback_ids is not None
         fallback = np.array(vocabulary.fallback_ids or [0] * 256, np.uint32)
         self._sizes = np.array([len(symbol) for symbol in symbols], np.int64)

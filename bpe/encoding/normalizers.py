@@ -7,6 +7,7 @@ from typing import Protocol
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalize import alignment
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.types import Normalizer, NormalizesText
 
 
@@ -22,6 +23,10 @@ class TextNormalizer(Protocol):
     def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Return `text` normalized, and the span in `text` of each code point of the result."""
 
+    @property
+    def metaspace(self) -> MetaspaceStep | None:
+        """The step after the search for normalized added tokens, or None."""
+
 
 def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
     """Return the normalizer of a Pipeline, or None if text stays as it is."""
@@ -32,6 +37,8 @@ def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNorm
 
 class NfcNormalizer:
     """NFC of Unicode 9; the backend normalizes."""
+
+    metaspace = None
 
     def __init__(self, backend: Backend) -> None:
         self.keeps = backend.is_normal
@@ -45,6 +52,7 @@ class StepNormalizer:
     def __init__(self, normalizer: NormalizesText) -> None:
         self._normalizer = normalizer
         self.align = normalizer.align
+        self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
 
     def keeps(self, text: StrOrBytes) -> bool:
         """Return whether `text` is empty."""

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from operator import index
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.decoders.chain import ChainDecoder, DecoderChain
+from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backends import Backend
 from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream
 from bpe.encoding.python_backend import unknown_id
 from bpe.errors import shortened
+from bpe.normalizers.chain import NormalizerChain
+from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.types import Normalizer
 from bpe.vocabulary import Vocabulary
+from pretok.byte_characters import BYTE_CHARACTERS
 
 REPLACE_EACH = "bpe.replace_each_byte"
 """The codec error handler that makes one U+FFFD of each invalid byte."""
@@ -47,14 +53,27 @@ class SentencePieceDecoding:
     unknown_surface: str = " \u2047 "
 
 
+Decoding: TypeAlias = SentencePieceDecoding | DecoderChain
+"""How ids become text, if not by joining the bytes of their tokens."""
+
+
 def make_decoder(
-    decoding: SentencePieceDecoding | None,
+    decoding: Decoding | None,
     backend: Backend,
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
-    special: Collection[int],
-) -> Decoder | PieceDecoder:
+    added_tokens: Sequence[AddedToken],
+    normalizer: Normalizer | None,
+) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the decoding half of a Tokenizer."""
+    special = {token.id for token in added_tokens if token.special}
+    if isinstance(decoding, DecoderChain):
+        contents = _contents(added_tokens, normalizer)
+        # As in tokenizers, a special token is not skipped if the normalizer changes its text.
+        specials = {token.content for token in added_tokens if token.special}
+        special = {id for id, content in contents.items() if content in specials}
+        texts = lru_cache(1)(partial(_texts, vocabulary, contents))
+        return ChainDecoder(decoding, texts, special)
     if decoding is None:
         return Decoder(backend, partial(all_tokens, vocabulary, added), special)
     if not isinstance(vocabulary, CharacterVocabulary):
@@ -63,6 +82,34 @@ def make_decoder(
             "CharacterVocabulary"
         )
     return PieceDecoder(decoding, vocabulary, added, special)
+
+
+def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
+    """Return the text of each added token; tokenizers normalizes those that are `normalized`."""
+    normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else str
+    return {
+        token.id: normalize(token.content) if token.normalized else token.content
+        for token in added_tokens
+    }
+
+
+def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
+    """Return the text of each token as tokenizers has it; bytes are GPT-2's characters."""
+    if isinstance(vocabulary, TextVocabulary):
+        texts = vocabulary.texts
+    elif isinstance(vocabulary, CharacterVocabulary):
+        texts = {
+            id: token.decode()
+            for id, token in vocabulary.token_bytes.items()
+            if id not in vocabulary.byte_ids.values()
+        }
+        texts |= {id: BYTE_NAMES[byte] for byte, id in vocabulary.byte_ids.items()}
+    else:
+        texts = {
+            id: token.decode("latin-1").translate(BYTE_CHARACTERS)
+            for id, token in vocabulary.token_bytes.items()
+        }
+    return {**texts, **added}
 
 
 def all_tokens(vocabulary: Vocabulary, added: Mapping[int, bytes]) -> dict[int, bytes]:

@@ -94,7 +94,7 @@ class PythonBackend:
         ends: list[int] = []
         for ids, pre_token, start, end in self._pieces(encode_utf8(text), added):
             all_ids += ids
-            if len(ids) == 1:
+            if pre_token is None or (len(ids) == 1 and self._sized is None):
                 starts.append(start)
                 ends.append(end)
                 continue
@@ -103,7 +103,7 @@ class PythonBackend:
             else:
                 sizes = [size for _, size in self._sized(pre_token)]
             # The prefix space is outside of every span.
-            at = end - sum(sizes)
+            at = end - len(pre_token)
             for size in sizes:
                 starts.append(max(at, start))
                 at += size
@@ -112,12 +112,15 @@ class PythonBackend:
 
     def _pieces(
         self, data: bytes, added: AddedTokenSearch
-    ) -> Iterator[tuple[list[int], bytes, int, int]]:
-        """Yield (ids, bytes, start, end) of each added token and each pre-token, in order."""
+    ) -> Iterator[tuple[list[int], bytes | None, int, int]]:
+        """Yield (ids, bytes, start, end) of each added token and each pre-token, in order.
+
+        The bytes of an added token are None.
+        """
         segments, refusal = added.segments(data)
         for start, end, id in segments:
             if id is not None:
-                yield [id], data[start:end], start, end
+                yield [id], None, start, end
                 continue
             text = data[start:end]
             # True (1 byte) until the pre-token that begins with the prefix space has passed.

@@ -92,6 +92,8 @@ class Format(ABC):
     """The name of the format, as an error shows it."""
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
+    holds_text: ClassVar[bool] = False
+    """True if files hold vocabularies of text, and any normalizer and decoder."""
     says_split: ClassVar[bool] = True
     """True if a file names the split; otherwise the name of the vocabulary may imply it."""
 

@@ -19,6 +19,7 @@ from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
+from bpe.text_vocabulary import TextVocabulary
 from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
@@ -73,10 +74,28 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
             )
         )
     with named(target):
-        if isinstance(spec.vocabulary, CharacterVocabulary):
-            raise UnsupportedError(
-                f"bpe does not write a SentencePiece model as {format.name}; keep the file that "
-                "it was loaded from"
-            )
+        _check_holds(format, spec)
         data = format.dump(spec)
     write_atomically(target, data)
+
+
+def _check_holds(format: Format, spec: TokenizerSpec) -> None:
+    """Raise UnsupportedError if `format` cannot hold the vocabulary or another part of `spec`."""
+    vocabulary = spec.vocabulary
+    if isinstance(vocabulary, TextVocabulary):
+        if not format.holds_text:
+            raise UnsupportedError(
+                f"the tokens are text, not bytes, and {format.name} cannot hold them; save the "
+                "tokenizer as .json"
+            )
+    elif isinstance(vocabulary, CharacterVocabulary):
+        raise UnsupportedError(
+            f"bpe does not write a SentencePiece model as {format.name}; keep the file that it was "
+            "loaded from"
+        )
+    elif not format.holds_text and (
+        spec.normalizer not in (None, "NFC") or spec.decoder is not None
+    ):
+        raise UnsupportedError(
+            f"{format.name} cannot hold the normalizer or the decoder; save the tokenizer as .json"
+        )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
 from bpe.types import Normalizer, Template
 from bpe.vocabulary import Merge, Vocabulary
@@ -30,7 +30,7 @@ class TokenizerSpec:
     template: Template = field(default_factory=Template)
     unicode: str | None = None
     """The Unicode version of the split; None stands for the version of the preset."""
-    decoder: SentencePieceDecoding | None = None
+    decoder: Decoding | None = None
     """How ids become text; None joins the bytes of the tokens."""
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
