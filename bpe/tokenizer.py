@@ -28,6 +28,7 @@ from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import (
     Errors,
     Ids,
@@ -94,7 +95,9 @@ class Tokenizer:
         self._vocabulary = vocabulary
         self._requested_backend = backend
         self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
-        self._pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer, self._backend_name)
+        self._pre_tokenizer = resolve_pre_tokenizer(
+            pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
+        )
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space

@@ -17,7 +17,7 @@ from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.registry import get
+from pretok.registry import find, get
 
 DEFAULT_CACHE_MB = 128
 MAX_CACHE_MB = sys.maxsize >> 20
@@ -38,10 +38,15 @@ def backend_for(
     requested: BackendName | None,
 ) -> BackendName:
     """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
+    if isinstance(pre_tokenizer, str):
+        pre_tokenizer = find(pre_tokenizer)
     if isinstance(vocabulary, CharacterVocabulary):
         why = vocabulary.why_not_native
-        is_split = getattr(pre_tokenizer, "preset", pre_tokenizer) != WHOLE
-        if is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
+        preset = getattr(pre_tokenizer, "preset", pre_tokenizer)
+        is_split = preset != WHOLE
+        if isinstance(preset, Preset) and preset.drops_text:
+            why = why or "the pre-tokenizer drops text"
+        elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
         elif is_split and not vocabulary.merges_any_split:
             why = why or "the pieces have a pre-tokenizer"
@@ -56,12 +61,15 @@ def backend_for(
 
 
 def resolve_pre_tokenizer(
-    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
+    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str,
+    backend: BackendName,
+    may_drop_text: bool = False,
 ) -> PreTokenizer | SupportsOffsets:
     """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`."""
     if isinstance(pre_tokenizer, (str, Preset)):
         pre_tokenizer = get(pre_tokenizer, backend=backend)
-    check_keeps_text(pre_tokenizer)
+    if not may_drop_text:
+        check_keeps_text(pre_tokenizer)
     if isinstance(pre_tokenizer, PreTokenizer):
         if pre_tokenizer.backend == backend:
             return pre_tokenizer

@@ -181,7 +181,10 @@ def make_backend(
         if isinstance(pre_tokenizer, PreTokenizer)
         else utf8_splitter(pre_tokenizer)
     )
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized)
+    spans = None
+    if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
+        spans = pre_tokenizer.spans
+    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized, spans)
 
 
 def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:

@@ -42,9 +42,11 @@ class PythonBackend:
         token_bytes: dict[int, bytes],
         add_prefix_space: bool,
         sized: Callable[[bytes], list[tuple[int, int]]] | None = None,
+        spans: Callable[[bytes], Iterable[tuple[int, int]]] | None = None,
     ) -> None:
         """Store the steps.
 
+        `spans` replaces `split` if pre-tokens do not cover the text. It returns their spans.
         `sized` returns the ids of `merge`, and how many bytes of the pre-token each id stands for.
         Without it an id stands for the bytes of its token.
         """
@@ -53,6 +55,7 @@ class PythonBackend:
         self.merges = merges
         self._token_bytes = token_bytes
         self._sized = sized
+        self._spans = spans
         self._add_prefix_space = add_prefix_space
 
     def encode(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> list[int]:
@@ -125,8 +128,21 @@ class PythonBackend:
             text = data[start:end]
             # True (1 byte) until the pre-token that begins with the prefix space has passed.
             before = self._add_prefix_space and text[0] != 0x20
+            if before:
+                text = b" " + text
+            if self._spans is not None:
+                origin = start - before
+                for first, last in self._spans(text):
+                    pre_token = text[first:last]
+                    yield (
+                        self.merge(pre_token),
+                        pre_token,
+                        max(start, origin + first),
+                        origin + last,
+                    )
+                continue
             at = start
-            for pre_token in self._split(b" " + text if before else text):
+            for pre_token in self._split(text):
                 next_ = at + len(pre_token) - before
                 before = False
                 yield self.merge(pre_token), pre_token, at, next_

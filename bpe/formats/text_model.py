@@ -18,7 +18,7 @@ from bpe.text_vocabulary import TextOptions, TextVocabulary
 from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface
 from pretok.patterns.lookup import WHOLE
-from pretok.pre_tokenizers import ByteLevel, Metaspace
+from pretok.pre_tokenizers import Metaspace
 from pretok.preset import Preset
 
 
@@ -92,11 +92,6 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
         raise UnsupportedError(
             f"{error}; pass preset= to choose the split: a preset or any object with offsets(text)"
         ) from None
-    if preset.drops_text:
-        raise pre_tokenizer.unsupported(
-            "it drops parts of the text, but bpe encodes all of it; pass preset= to choose the "
-            "split"
-        )
     return Split(step, preset, "", bool(parsed.prefix_space_path))
 
 
@@ -114,21 +109,22 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
             "a tokenizer.json cannot hold a custom pre-tokenizer; use a preset, or pickle the "
             "tokenizer"
         )
+    assert isinstance(spec.vocabulary, TextVocabulary), "the caller has checked it"
     parts: list[dict[str, Any]] = []
-    if spec.preset != WHOLE:
-        try:
+    try:
+        if spec.vocabulary.options.byte_level:
+            whole = huggingface.to_byte_level_json(spec.preset, spec.add_prefix_space)
+            parts = whole["pretokenizers"] if whole["type"] == "Sequence" else [whole]
+        elif spec.preset != WHOLE:
             parts = huggingface.to_json(spec.preset)["pretokenizers"]
-        except DefinitionError as error:
-            raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+    except DefinitionError as error:
+        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
     if step is not None:
         marks = Metaspace(step.replacement, step.prepend_scheme)
         if parts[:1] == [Metaspace(step.replacement, "never").to_dict()]:
             parts[0] = marks.to_dict()
         else:
             parts.insert(0, replace(marks, split=False).to_dict())
-    assert isinstance(spec.vocabulary, TextVocabulary), "the caller has checked it"
-    if spec.vocabulary.options.byte_level:
-        parts.append(ByteLevel(spec.add_prefix_space, use_regex=False).to_dict())
     if len(parts) == 1:
         return parts[0]
     return {"type": "Sequence", "pretokenizers": parts} if parts else None

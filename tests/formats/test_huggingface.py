@@ -229,8 +229,6 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("pre_tokenizer", sequence({"type": "Whitespace"}, {
             "type": "Metaspace", "replacement": "_", "prepend_scheme": "always"}),
              UnsupportedError, r"pretokenizers\[1\] is .* a Metaspace only as the first part"),
-        _bad("pre_tokenizer", {"type": "Whitespace"}, UnsupportedError,
-             "pre_tokenizer is .*, which is not supported: it drops parts"),
         _bad("pre_tokenizer", sequence({"type": "Whitespace"}, byte_level()), UnsupportedError,
              "pre_tokenizer is .*, which is not supported: it drops parts"),
         _bad("pre_tokenizer", sequence({"type": "Surprise"}, byte_level()), UnsupportedError,

@@ -102,6 +102,12 @@ SUFFIX: dict[str, Any] = {
     "model_merges": [["f", "o"], ["fo", "o</w>"], ["Ġ", "f"]],
 }  # fmt: skip
 CASES |= {
+    "words": {"pre_tokenizer": {"type": "WhitespaceSplit"}, **FALLBACK, "decoder": {
+        "type": "BPEDecoder", "suffix": "</w>"}},
+    "clip, words": {**SUFFIX, "pre_tokenizer": sequence(
+        split(r"'s|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+", behavior="Removed", invert=True),
+        byte_level(add_prefix_space=False)),
+        "normalizer": chained("NFC", regex(r"\s+", " "), "Lowercase"), "decoder": byte_level()},
     "clip": {**SUFFIX, "pre_tokenizer": sequence(split(r"\p{L}+|\p{N}|[^\p{L}\p{N}]+"),
                                                  byte_level(use_regex=False)),
              "normalizer": chained("NFC", regex(r"\s+", " "), "Lowercase"),
