@@ -39,7 +39,8 @@ class HuggingFaceFormat(Format):
 
     name = "tokenizer.json"
     suffix = ".json"
-    holds_text = True
+    kinds = (Vocabulary, TextVocabulary)
+    holds_steps = True
 
     def detects(self, source: Source) -> bool:
         return source.json is not None and type(source.json["model"].value) is dict

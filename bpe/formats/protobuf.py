@@ -1,8 +1,9 @@
-"""Read the fields of a protobuf message: just enough for SentencePiece models."""
+"""Read and write protobuf messages: just enough for SentencePiece models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from bpe.errors import VocabularyError
@@ -72,3 +73,29 @@ def _varint(message: bytes, at: int, name: str) -> tuple[int, int]:
         if byte < 0x80:
             return value & 0xFFFFFFFFFFFFFFFF, at
     raise VocabularyError(f"{name} has a number of more than 10 bytes; {_DAMAGED}")
+
+
+def message(listed: Iterable[tuple[int, int | float | bytes]]) -> bytes:
+    """Return the message of these fields; a float becomes 32 bits.
+
+    >>> message([(1, 150), (2, b"ab")]) == bytes([8, 150, 1, 18, 2]) + b"ab"
+    True
+    """
+    parts = []
+    for number, value in listed:
+        if isinstance(value, int):
+            parts += [_to_varint(number << 3 | VARINT), _to_varint(value)]
+        elif isinstance(value, float):
+            parts += [_to_varint(number << 3 | FIXED32), struct.pack("<f", value)]
+        else:
+            parts += [_to_varint(number << 3 | LENGTH), _to_varint(len(value)), value]
+    return b"".join(parts)
+
+
+def _to_varint(number: int) -> bytes:
+    data = bytearray()
+    while number >= 0x80:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    data.append(number)
+    return bytes(data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bpe.characters import CharacterVocabulary
 from bpe.errors import UnsupportedError
 from bpe.formats.files import named, write_atomically
 from bpe.formats.foreign import check_signature, unknown_data, unknown_json
@@ -20,6 +19,7 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.text_vocabulary import TextVocabulary
+from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
@@ -28,8 +28,8 @@ _GPT2 = Gpt2Format()  # the only format of two files
 # comes before Gpt2Format, which takes any lines with one space for a merges.txt.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
-    SentencePieceFormat(),
     PretokFormat(),
+    SentencePieceFormat(),
     HuggingFaceFormat(),
     TekkenFormat(),
     MinbpeFormat(),
@@ -63,39 +63,43 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     OSError.
     """
     target = Path(path)
-    by_suffix = {format.suffix: format for format in FORMATS if format.suffix}
-    format = by_suffix.get(target.suffix.lower())
-    if format is None:
+    suffix = target.suffix.lower()
+    formats = [format for format in FORMATS if format.suffix == suffix and suffix]
+    if not formats:
         raise ValueError(
-            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected "
-            + ", ".join(
-                suffix if suffix == f".{format.name}" else f"{suffix} ({format.name})"
-                for suffix, format in by_suffix.items()
-            )
+            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}"
         )
     with named(target):
-        _check_holds(format, spec)
-        data = format.dump(spec)
+        data = _holding(formats, spec).dump(spec)
     write_atomically(target, data)
 
 
-def _check_holds(format: Format, spec: TokenizerSpec) -> None:
-    """Raise UnsupportedError if `format` cannot hold the vocabulary or another part of `spec`."""
-    vocabulary = spec.vocabulary
-    if isinstance(vocabulary, TextVocabulary):
-        if not format.holds_text:
+def _suffixes() -> str:
+    """Return the suffixes of all formats, with the names of the formats if they differ."""
+    names: dict[str, list[str]] = {}
+    for format in FORMATS:
+        if format.suffix:
+            names.setdefault(format.suffix, []).append(format.name)
+    return ", ".join(
+        suffix if listed == [suffix[1:]] else f"{suffix} ({' or '.join(listed)})"
+        for suffix, listed in names.items()
+    )
+
+
+def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
+    """Return the one of `formats` that holds `spec`; raises UnsupportedError."""
+    kind = type(spec.vocabulary)
+    for format in formats:
+        if kind not in format.kinds:
+            continue
+        is_plain = spec.normalizer in (None, "NFC") and spec.decoder is None
+        if kind is Vocabulary and not (is_plain or format.holds_steps):
             raise UnsupportedError(
-                f"the tokens are text, not bytes, and {format.name} cannot hold them; save the "
-                "tokenizer as .json"
+                f"{format.name} cannot hold the normalizer or the decoder; save the tokenizer as "
+                ".json"
             )
-    elif isinstance(vocabulary, CharacterVocabulary):
-        raise UnsupportedError(
-            f"bpe does not write a SentencePiece model as {format.name}; keep the file that it was "
-            "loaded from"
-        )
-    elif not format.holds_text and (
-        spec.normalizer not in (None, "NFC") or spec.decoder is not None
-    ):
-        raise UnsupportedError(
-            f"{format.name} cannot hold the normalizer or the decoder; save the tokenizer as .json"
-        )
+        return format
+    advice = "save the tokenizer as .json" if kind is TextVocabulary else "save it as .model"
+    raise UnsupportedError(
+        f"the tokens are text, not bytes, and {formats[0].name} cannot hold them; {advice}"
+    )

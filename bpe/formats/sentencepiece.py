@@ -19,6 +19,7 @@ from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.protobuf import fields
+from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import ID_LIMIT
 from pretok.patterns.lookup import WHOLE
@@ -56,6 +57,8 @@ class SentencePieceFormat(Format):
     """A SentencePiece .model of type BPE."""
 
     name = "SentencePiece"
+    suffix = ".model"
+    kinds = (CharacterVocabulary,)
 
     def detects(self, source: Source) -> bool:
         return begins_with_piece(source.head)
@@ -68,6 +71,9 @@ class SentencePieceFormat(Format):
                     "preset="
                 )
             return parse(source.data)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
 
 
 def begins_with_piece(head: bytes) -> bool:

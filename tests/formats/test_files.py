@@ -24,7 +24,7 @@ def test_suffix_says_the_format(tmp_path: Path) -> None:
         made().save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     for name in ("a", "a.txt", ".json"):
-        with pytest.raises(ValueError, match=r"expected \.pretok, \.json \(tokenizer"):
+        with pytest.raises(ValueError, match=r"\.pretok, \.model \(Sent.* or minbpe\), \.json \(t"):
             made().save(tmp_path / name)
 
 

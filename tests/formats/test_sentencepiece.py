@@ -12,11 +12,20 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe import BpeError, SpecialTokenError, Tokenizer, UnsupportedError, VocabularyError
+from bpe import (
+    AddedToken,
+    BpeError,
+    SpecialTokenError,
+    Template,
+    Tokenizer,
+    UnsupportedError,
+    VocabularyError,
+)
 from bpe.characters import CharacterVocabulary
 from bpe.formats.sentencepiece import PieceType
 from paths import shared
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
 from sentencepiece_models import (
     BPE,
     BYTE_FALLBACK,
@@ -253,11 +262,36 @@ def test_equality_and_pickle(tmp_path: Path) -> None:
     assert tokenizer.merges == (("▁".encode(), b"a"),)
 
 
-@pytest.mark.parametrize("suffix", ["json", "pretok", "tiktoken", "model"])
-def test_save_is_refused(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", ["json", "pretok", "tiktoken"])
+def test_other_formats_hold_no_model(tmp_path: Path, suffix: str) -> None:
     tokenizer = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
-    with pytest.raises(UnsupportedError, match="does not write a SentencePiece model"):
+    with pytest.raises(UnsupportedError, match="cannot hold them; save it as"):
         tokenizer.save(tmp_path / f"b.{suffix}")
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_saved_models(tmp_path: Path, options: str) -> None:
+    ours = loaded(tmp_path, trained(SENTENCES, **{"vocab_size": 200, **OPTIONS[options]}))
+    ours.save(tmp_path / "again.model")
+    again = bpe.load(tmp_path / "again.model", backend="python")
+    assert again == ours
+    live = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "again.model"))
+    random = seeded(options)
+    for text in ("", " ", *SENTENCES[:4], *texts(random, 10)):
+        assert_equal([again], live, text, random)
+
+
+def test_models_that_are_not_saved(tmp_path: Path) -> None:
+    ours = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
+    parts = {"normalizer": ours.normalizer, "decoder": ours.decoder}
+    for changed, error, match in (
+        ({**parts, "decoder": None}, UnsupportedError, "its own normalizer and decoder"),
+        ({**parts, "template": Template((1,))}, VocabularyError, "no template"),
+        ({**parts, "added_tokens": [AddedToken("new", 9)]}, VocabularyError, "is no piece"),
+    ):
+        other = Tokenizer(ours.vocabulary, WHOLE, **changed)
+        with pytest.raises(error, match=match):
+            other.save(tmp_path / "b.model")
 
 
 A = normal("▁", "a")
