@@ -91,8 +91,8 @@ class TextVocabulary(CharacterVocabulary):
                 is_text = False
             if not is_text:
                 raise VocabularyError(
-                    f"token {id} is {shortened(text)}; expected text that is not empty and has no "
-                    "surrogates"
+                    f"token {id} is {shortened(text, show=ascii)}, which is empty or has a lone "
+                    "surrogate; expected text"
                 )
         for id in chain.from_iterable(self._listed):
             if id not in self._texts:

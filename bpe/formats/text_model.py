@@ -19,6 +19,7 @@ from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizers import Metaspace
+from pretok.pre_tokenizers.sequence import BLOCK_TYPES
 from pretok.preset import Preset
 
 
@@ -77,6 +78,9 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
             raise parts[places[-1]].unsupported("bpe reads a Metaspace only as the first part")
         block = metaspace(parts[0])
     step = None if block is None else MetaspaceStep(block.replacement, block.prepend_scheme)
+    for part in parts:
+        if part.kind() not in BLOCK_TYPES:
+            raise part.unsupported(f"expected one of {', '.join(BLOCK_TYPES)}")
     if not needs_preset:
         return Split(step, None, "its pre_tokenizer was not looked up", False)
     rest = {"type": "Sequence", "pretokenizers": [part.value for part in parts[len(places) :]]}

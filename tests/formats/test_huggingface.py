@@ -264,6 +264,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
              VocabularyError, r'post_processor.cls is \["a"\]; expected a list of a text'),
         _bad("post_processor", {"type": "BertProcessing", "cls": ["a", -1], "sep": ["a", 97]},
              VocabularyError, r"post_processor.cls\[1\] is -1"),
+        _bad("pre_tokenizer", {"type": "ByteLevl"}, UnsupportedError, "ByteLevl.* expected one of"),
         _bad("decoder", {"type": "CTC"}, UnsupportedError, 'decoder is {"type": "CTC"}, which is'),
         _bad("decoder", {"type": "WordPiece"}, VocabularyError, "decoder.prefix is missing"),
         _bad("decoder", {"type": "Strip", "content": "ab"}, VocabularyError, "one character"),

@@ -51,12 +51,16 @@ LAYERS = (
     ("pretok.formats.gguf", "pretok.formats.huggingface"),
     ("pretok",),
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
-    ("bpe.decoders", "bpe.encoding", "bpe.encoding.fast_calls", "bpe.encoding.utf8", "bpe.errors",
-     "bpe.hub", "bpe.once", "bpe.training", "bpe.types"),
+    ("bpe.decoders", "bpe.normalizers", "bpe.encoding", "bpe.encoding.fast_calls",
+     "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.training", "bpe.types"),
     ("bpe.training.limits", "bpe.vocabulary"),
     ("bpe.character_runs", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge",
      "bpe.encoding.normalize"),
-    ("bpe.encoding.added_tokens", "bpe.characters", "bpe.decoders.flows", "bpe.normalizers*"),
+    ("bpe.encoding.added_tokens", "bpe.characters", "bpe.decoders.flows",
+     "bpe.normalizers.aligned_text", "bpe.normalizers.characters"),
+    ("bpe.normalizers.unicode_forms",),
+    ("bpe.normalizers.steps",),
+    ("bpe.normalizers.chain",),
     ("bpe.encoding.sentencepiece_normalizer", "bpe.decoders.steps", "bpe.text_vocabulary"),
     ("bpe.encoding.python_backend", "bpe.encoding.offsets"),
     ("bpe.encoding.character_backend",),
@@ -244,8 +248,13 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.training.train", "bpe.hub.fetch"),
-    "unicodedata": ("bpe.encoding.normalize",),
-    "unicodedata2": ("bpe.encoding.normalize", "bpe.encoding.added_tokens"),
+    "unicodedata": ("bpe.encoding.normalize", "bpe.normalizers.unicode_forms"),
+    "unicodedata2": (
+        "bpe.encoding.normalize",
+        "bpe.encoding.added_tokens",
+        "bpe.normalizers.characters",
+        "bpe.normalizers.unicode_forms",
+    ),
 }
 
 
