@@ -25,7 +25,7 @@ def test_suffix_says_the_format(tmp_path: Path) -> None:
         made().save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     for name in ("a", "a.txt", ".json"):
-        with pytest.raises(ValueError, match=r"expected \.pretok, \.json \(tokenizer"):
+        with pytest.raises(ValueError, match=r"\.pretok, \.model \(Sent.* or minbpe\), \.json \(t"):
             made().save(tmp_path / name)
 
 
@@ -117,7 +117,7 @@ def test_device_is_not_read() -> None:
         (b"\x80\x04\x95\x05\0\0\0\0\0\0\0]\x94.", "this is a pickle"),
         (b"PK\x03\x04", "zip archive"),
         (b"\x1f\x8b\x08", "gzip"),
-        (b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", "this is a SentencePiece model"),
+        (b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02", "a SentencePiece model does not split text"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
         ("<!DOCTYPE html><html>", "a web page"),
         ('{"tokenizer_class": "GPT2Tokenizer"}', "got a tokenizer_config.json"),

@@ -30,11 +30,14 @@ _MERGES = metadata()["tokenizer.ggml.merges"]
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "llama"}, r'model is "llama", which is not supported: it is SentencePiece BPE'),
-        ({"model": "bert"}, "it is WordPiece; bpe reads only byte-level"),
+        (
+            {"model": "gemma4"},
+            r'model is "gemma4", which is not supported: it is SentencePiece BPE',
+        ),
+        ({"model": "bert"}, 'it is WordPiece; bpe reads only "gpt2" and "llama"'),
         ({"model": "t5"}, "it is SentencePiece unigram"),
         ({"model": "rwkv"}, "it is RWKV's"),
-        ({"model": "new"}, r'model is "new", which is not supported: bpe reads only byte-level'),
+        ({"model": "new"}, r'model is "new", which is not supported: bpe reads only "gpt2"'),
         ({"pre": "gemma4"}, r'pre is "gemma4", which is not supported: its tokens are text'),
         ({"token_type": [6] + [1] * 264}, r"token_type\[0\] is 6, which is not supported"),
         ({"pre": Typed("array", [1], "array")}, "pre is an array of arrays"),
