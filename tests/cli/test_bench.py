@@ -195,7 +195,7 @@ def test_wrong_answers_end_the_run(
     status, output, errors = call("bench", "encode", str(text), "-v", str(small), "-p", "cl100k",
                                   "--peer", "regex", "--json", str(record))  # fmt: skip
     assert status == 2
-    assert errors.startswith("pretok: error: english, tiny, document 0: id ")
+    assert errors.startswith("pretok: error: english, tiny, document 0: from id ")
     assert "liar has [7]" in errors
     assert not record.exists()
     assert "MB/s" not in output
