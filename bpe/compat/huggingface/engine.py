@@ -1,0 +1,231 @@
+"""Define Engine, which encodes and decodes what one tokenizers.Tokenizer would, with bpe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bpe import Tokenizer, UnsupportedError, VocabularyError
+from bpe.compat.huggingface import post_processor
+from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.encoding import Encoding
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.post_processor import PostProcessor
+from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.windows import (
+    MAX_LENGTH,
+    Fixed,
+    Padding,
+    Slice,
+    Truncation,
+    Window,
+    truncate,
+)
+from bpe.encoding.added_tokens import AddedToken
+from bpe.errors import UnknownTokenError
+from bpe.formats import huggingface
+from bpe.formats.byte_level import to_bytes
+from bpe.formats.json_value import Value
+from bpe.types import Treatment
+
+_NO_TOKEN = "a text with a byte that no token has"
+
+
+class Engine:
+    """One tokenizer without its state: truncation, padding and the use of special tokens are
+    arguments. Immutable, and safe to share between threads.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, processor: PostProcessor, names: dict[int, str], decodes: str
+    ) -> None:
+        """Take the tokens of the model by id as `names`; see `decodes`."""
+        self._tokenizer = tokenizer
+        self._processor = processor
+        self._aligner = Aligner(tokenizer, names)
+        self._encode = tokenizer.encode
+        self._encode_batch = tokenizer.encode_batch
+        self._decode = tokenizer.decode
+        self._known = frozenset(names) | {token.id for token in tokenizer.added_tokens}
+        self.no_decode_reason = decodes
+        """Why bpe must not decode; empty if it may."""
+        self._before, self._after, self._is_simple = _sides(processor)
+        self._added = len(self._before) + len(self._after)
+
+    def row(self, text: str, treatment: Treatment) -> Row:
+        """Return the row of a text."""
+        if not text.isascii():
+            check_text(text)
+        try:
+            ids = self._encode(text, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+        return Row(ids, partial(self._aligner.text, text, treatment))
+
+    def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
+        """Return the row of each text."""
+        for text in texts:
+            check_text(text)
+        align = self._aligner.text
+        return [
+            Row(ids, partial(align, text, treatment))
+            for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
+        ]
+
+    def _ids(self, texts: list[str], treatment: Treatment) -> list[list[int]]:
+        try:
+            return self._encode_batch(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+
+    def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
+        """Return the row of a pre-tokenized sequence."""
+        texts = list(words)
+        for text in texts:
+            check_text(text)
+        ids = [id for row in self._ids(texts, treatment) for id in row]
+        return Row(ids, partial(self._aligner.words, texts, treatment))
+
+    def encoding(
+        self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
+    ) -> Encoding:
+        """Return the encoding of one row or a pair, truncated and with its template."""
+        build = partial(self._window, rows, add_special_tokens, truncation)
+        if len(rows) > 1 or not self._is_simple:
+            window = build()
+            return Encoding(window.ids(), lambda: window)
+        ids = rows[0].ids
+        if truncation is not None:
+            ids = _truncated(ids, truncation, self._added if add_special_tokens else 0)
+        if add_special_tokens and self._added:
+            ids = [*self._before, *ids, *self._after]
+        return Encoding(ids, build)
+
+    def _window(
+        self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
+    ) -> Window:
+        windows = [
+            Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())
+            for index, row in enumerate(rows)
+        ]
+        if truncation is not None:
+            added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
+            windows = truncate(windows, truncation, added)
+        return self._processor.process(windows, add_special_tokens)
+
+    def decode(self, ids: Any, skip_special_tokens: bool) -> str:
+        """Return the text of `ids`; leaves out ids that no token has."""
+        is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
+        if not is_array and type(ids) not in (list, tuple):
+            raise CallFallbackError("ids that are neither a list nor an array")
+        if not is_array and type(ids) is tuple:
+            ids = list(ids)
+        try:
+            return self._decode(ids, "replace", skip_special_tokens)
+        except (UnknownTokenError, TypeError, ValueError, OverflowError):
+            pass
+        listed = ids.tolist() if is_array else ids
+        for id in listed:
+            if type(id) is not int or not 0 <= id < 1 << 32:
+                raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
+        known = self._known
+        return self._decode([id for id in listed if id in known], "replace", skip_special_tokens)
+
+
+def pad(encodings: list[Encoding], padding: Padding) -> None:
+    """Pad `encodings` in place, as one batch."""
+    if encodings:
+        length = padding.target(max(map(len, encodings)))
+        for encoding in encodings:
+            encoding.pad_to(length, padding)
+
+
+def check_text(text: Any) -> None:
+    """Raise CallFallbackError unless `text` is a str that has a UTF-8."""
+    if not isinstance(text, str):
+        raise CallFallbackError("an input that is not a str")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise CallFallbackError("a text with lone surrogates") from None
+
+
+def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
+    """Return the first window of one sequence."""
+    max_length = (truncation.max_length - added) & MAX_LENGTH
+    if max_length >= len(ids):
+        return ids
+    if max_length == 0:
+        return []
+    if truncation.stride >= max_length:
+        raise CallFallbackError("a stride that is not less than the maximal length")
+    if truncation.strategy == "only_second":
+        raise CallFallbackError("a sequence that is too short to truncate")
+    return ids[:max_length] if truncation.direction == "right" else ids[-max_length:]
+
+
+def _sides(processor: PostProcessor) -> tuple[list[int], list[int], bool]:
+    """Return the ids before and after one sequence, and whether the template has it once."""
+    sides: list[list[int]] = [[]]
+    for part in processor.single:
+        if isinstance(part, Fixed):
+            sides[-1] += part.ids
+        else:
+            sides.append([])
+    return (sides[0], sides[1], True) if len(sides) == 2 else ([], [], False)
+
+
+def build(serialized: str) -> Engine:
+    """Return the engine of a tokenizer.json.
+
+    Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
+    """
+    file = json.loads(serialized)
+    processor = post_processor.read(Value(file["post_processor"], "post_processor"))
+    file |= {"truncation": None, "padding": None, "post_processor": None}
+    vocab = file["model"].get("vocab")
+    decoder = file["decoder"]
+    spec = huggingface.read(Value(file, ""))
+    if spec.preset is None:
+        raise UnsupportedError(spec.why_no_preset)
+    tokenizer = Tokenizer(
+        spec.vocabulary,
+        spec.preset,
+        added_tokens=spec.added_tokens,
+        normalizer=spec.normalizer,
+        add_prefix_space=spec.add_prefix_space,
+    )
+    names = {id: text for text, id in vocab.items()}
+    reason = "" if _is_byte_level(decoder) else "the decoder is not ByteLevel alone"
+    return Engine(tokenizer, processor, names, reason or _odd_token(tokenizer, names))
+
+
+def _is_byte_level(decoder: Any) -> bool:
+    return isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
+
+
+def _odd_token(tokenizer: Tokenizer, names: dict[int, str]) -> str:
+    """Return the reason why a token decodes to other bytes in tokenizers, or ""."""
+    known = tokenizer.vocabulary.token_bytes
+    added = {token.id: token for token in tokenizer.added_tokens}
+    for id, name in names.items():
+        if name and id not in known and id not in added:
+            return f"bpe leaves out token {id}"
+    for id, token in added.items():
+        text = names.get(id, token.content)
+        data = to_bytes(text)
+        if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):
+            return f"added token {id} decodes to bytes that its characters stand for"
+    return ""
+
+
+def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:
+    return tokenizer.token_bytes(token.id)
+
+
+__all__ = ["Engine", "UnsupportedError", "VocabularyError", "build", "check_text", "pad"]

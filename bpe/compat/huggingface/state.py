@@ -1,0 +1,157 @@
+"""Define State, the engine of one tokenizers.Tokenizer and the record of its fallbacks."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from threading import RLock
+from typing import Any, NamedTuple
+from weakref import ref
+
+import tokenizers
+
+from bpe import UnsupportedError, VocabularyError
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.engine import Engine, build
+from bpe.compat.huggingface.errors import FallbackError
+
+TESTED_VERSIONS = ("0.22.2", "0.23.3")
+"""The versions of tokenizers that the stand-in is compared with."""
+
+_OURS = ("encode", "encode_batch", "decode", "decode_batch")
+_MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+                  "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
+
+logger = logging.getLogger("bpe.compat.huggingface")
+
+
+class Backend(NamedTuple):
+    """The library that serves a tokenizer.
+
+    `name` is "bpe" or "tokenizers"; `reason` says why it is not bpe. `counts` has the number of
+    calls that each library served.
+    """
+
+    name: str
+    reason: str
+    counts: dict[str, int]
+
+
+class State:
+    """The engine of a real tokenizer, built on first use, and again after a change.
+
+    It does not keep the real tokenizer alive.
+    """
+
+    def __init__(self, real: Any) -> None:
+        self.served = 0
+        self.fallbacks: Counter[str] = Counter()
+        self.reason = ""
+        self._engine: Engine | None = None
+        self._is_current = False
+        self._handed_out: dict[str, Any] = {}
+        self._lock = RLock()
+        self._name = f"{type(real).__name__} at {id(real):#x}"
+
+    def engine(self, real: Any) -> Engine | None:
+        """Return the engine of `real` as it is now, or None if bpe does not serve it."""
+        if self._handed_out and self._is_current and self._components_changed(real):
+            self._is_current = False
+        if not self._is_current:
+            self._build(real)
+        return self._engine
+
+    def forget(self) -> None:
+        """Build the engine again before the next call, because the tokenizer changes."""
+        self._is_current = False
+
+    def hand_out(self, name: str, real: Any) -> Any:
+        """Return a component of `real`; compare it before each call from now on."""
+        component = getattr(real, name)
+        if name not in self._handed_out:
+            self._handed_out[name] = fingerprint(name, component)
+        return component
+
+    def fall_back(self, reason: str) -> None:
+        """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
+        self.fallbacks[reason] += 1
+        settings.total[reason] += 1
+        if settings.strict:
+            raise FallbackError(f"bpe does not serve this call: {reason}")
+
+    def backend(self, real: Any) -> Backend:
+        """Return what serves `real` now."""
+        name = "tokenizers" if self.engine(real) is None else "bpe"
+        counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
+        return Backend(name, self.reason, counts)
+
+    def _components_changed(self, real: Any) -> bool:
+        return any(
+            fingerprint(name, getattr(real, name)) != known
+            for name, known in self._handed_out.items()
+        )
+
+    def _build(self, real: Any) -> None:
+        with self._lock:
+            if self._is_current:
+                return
+            # Compare components before and after, in case another thread changes them.
+            handed_out = {
+                name: fingerprint(name, getattr(real, name)) for name in self._handed_out
+            }
+            before = self._engine, self.reason
+            self._engine, self.reason = _engine_of(real)
+            self._handed_out.update(handed_out)
+            self._is_current = True
+            if (self._engine is None, self.reason) != (before[0] is None, before[1]):
+                logger.info(
+                    "%s: served by %s", self._name,
+                    "bpe" if self._engine else f"tokenizers, because {self.reason}",
+                )  # fmt: skip
+
+
+def _engine_of(real: Any) -> tuple[Engine | None, str]:
+    """Return the engine of `real`, or None and the reason."""
+    if tokenizers.__version__ not in TESTED_VERSIONS:
+        return None, f"tokenizers {tokenizers.__version__} has not been compared with bpe"
+    replaced = [name for name in _OURS if name in vars(real)]
+    if replaced:
+        return None, f"{replaced[0]} is replaced on this tokenizer"
+    try:
+        serialized = real.to_str()
+    except Exception as error:  # tokenizers raises Exception itself
+        return None, f"it cannot be serialized: {error}"
+    try:
+        return build(serialized), ""
+    except (UnsupportedError, VocabularyError) as error:
+        return None, str(error)
+
+
+def fingerprint(name: str, component: Any) -> Any:
+    """Return a value that changes whenever the component does."""
+    if component is None:
+        return None
+    if name == "model":
+        return type(component), *(getattr(component, option, None) for option in _MODEL_OPTIONS)
+    try:
+        return component.__getstate__()
+    except Exception:  # a component in Python has no state
+        return object()
+
+
+_states: dict[int, tuple[ref[Any], State]] = {}
+
+
+def state_of(real: Any) -> State:
+    """Return the state of a real tokenizer; the same one while it lives."""
+    entry = _states.get(id(real))
+    if entry is not None and entry[0]() is real:
+        return entry[1]
+    key = id(real)
+    state = State(real)
+
+    def remove(dead: ref[Any]) -> None:
+        if (entry := _states.get(key)) is not None and entry[0] is dead:
+            del _states[key]
+
+    return _states.setdefault(key, (ref(real, remove), state))[1]
