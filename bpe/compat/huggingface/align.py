@@ -72,9 +72,10 @@ class Aligner:
             return whole.alignment
         segments, _ = self._policies.added_for(treatment, "exact").segments(data)
         normalized = self._policies.added_for(treatment, "normalized")
-        at = 0
-        for start, end, id in segments:
+        chars = byte_offsets(text)
+        for start, end, id in segments:  # rstrip may make one overlap the next
             part = data[start:end].decode()
+            at = int(np.searchsorted(chars, start))
             if id is not None:
                 whole.add_token(part, (at, at + len(part)))
             else:
@@ -82,7 +83,6 @@ class Aligner:
                 shifted = [(at + first, at + last) for first, last in spans]
                 utf8 = normal.encode()
                 self._add(whole, normal, utf8, normalized.segments(utf8)[0], shifted)
-            at += len(part)
         return whole.alignment
 
     def _add(

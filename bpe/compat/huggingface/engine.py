@@ -26,6 +26,7 @@ from bpe.compat.huggingface.windows import (
     truncate,
 )
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.normalize import is_normal
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.byte_level import to_bytes
@@ -217,6 +218,8 @@ def _odd_token(tokenizer: Tokenizer, names: dict[int, str]) -> str:
         if name and id not in known and id not in added:
             return f"bpe leaves out token {id}"
     for id, token in added.items():
+        if token.normalized and tokenizer.normalizer and not is_normal(token.content):
+            return f"added token {id} decodes from its NFC"
         text = names.get(id, token.content)
         data = to_bytes(text)
         if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):

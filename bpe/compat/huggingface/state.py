@@ -49,6 +49,7 @@ class State:
         self.reason = ""
         self._engine: Engine | None = None
         self._is_current = False
+        self._blocked = ""
         self._handed_out: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
@@ -63,6 +64,14 @@ class State:
 
     def forget(self) -> None:
         """Build the engine again before the next call, because the tokenizer changes."""
+        self._is_current = False
+
+    def block(self, reason: str) -> None:
+        """Leave this tokenizer to the real engine for good.
+
+        tokenizers remembers some changes that it does not serialize.
+        """
+        self._blocked = self._blocked or reason
         self._is_current = False
 
     def hand_out(self, name: str, real: Any) -> Any:
@@ -100,7 +109,7 @@ class State:
                 name: fingerprint(name, getattr(real, name)) for name in self._handed_out
             }
             before = self._engine, self.reason
-            self._engine, self.reason = _engine_of(real)
+            self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
             self._handed_out.update(handed_out)
             self._is_current = True
             if (self._engine is None, self.reason) != (before[0] is None, before[1]):
@@ -125,6 +134,11 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
         return build(serialized), ""
     except (UnsupportedError, VocabularyError) as error:
         return None, str(error)
+
+
+def special_tokens(real: Any) -> set[str]:
+    """Return the contents of the special added tokens."""
+    return {token.content for token in real.get_added_tokens_decoder().values() if token.special}
 
 
 def fingerprint(name: str, component: Any) -> Any:

@@ -12,7 +12,7 @@ from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.state import State, state_of
+from bpe.compat.huggingface.state import State, special_tokens, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation
 
 _COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -147,7 +147,7 @@ class Tokenizer:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._real, name)
-        return _changing(value, self._state) if name in _CHANGES else value
+        return _changing(value, self._real, self._state) if name in _CHANGES else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
@@ -191,15 +191,18 @@ def _fill(view: Tokenizer, real: Any) -> None:
     object.__setattr__(view, "_state", state_of(real))
 
 
-def _changing(method: Any, state: State) -> Any:
+def _changing(method: Any, real: Any, state: State) -> Any:
     """Return `method`, which changes the tokenizer."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        before = special_tokens(real)
         state.forget()
         try:
             return method(*args, **kwargs)
         finally:
             state.forget()
+            for content in before - special_tokens(real):
+                state.block(f"added token {content!r} is no longer special")
 
     return call
 
