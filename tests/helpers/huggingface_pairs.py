@@ -10,12 +10,28 @@ from random import Random
 from typing import Any
 
 import bpe
+from bpe.formats.huggingface import dump
 
-WORDS = ("the", " the", "quick", " brown", "the quick", "  ", "\n", "é", "e\u0301", "日本", " 🦙", "ab", "1234")
+WORDS = (
+    "the",
+    " the",
+    "quick",
+    " brown",
+    "the quick",
+    "  ",
+    "\n",
+    "é",
+    "e\u0301",
+    "日本",
+    " 🦙",
+    "ab",
+    "1234",
+)
 PIECES = (
     *WORDS, "a", "b", "x", " ", "\t", "\r\n", "\u00a0", "\u3000", "'s", "!", "\u0301", "\u0323",
-    "\u1112\u1161\u11ab", "\u0958", "\u0344", "\u212b", "🦙", "👩‍🦰", "\x00", "\u0345", "<s>", "</s>", "<L>",
-    "<R>", "<W>", "<N>", "[MASK]", "<s", "Ġ", "\u2028", "ſ", "e\u0301\u0323", "\u0f73",
+    "\u1112\u1161\u11ab", "\u0958", "\u0344", "\u212b", "🦙", "👩‍🦰", "\x00", "\u0345", "<s>",
+    "</s>", "<L>", "<R>", "<W>", "<N>", "[MASK]", "<s", "Ġ", "\u2028", "ſ", "e\u0301\u0323",
+    "\u0f73",
 )  # fmt: skip
 ADDED = (
     {"content": "<s>", "special": True},
@@ -38,9 +54,9 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 @cache
 def base() -> str:
     """Return the tokenizer.json of a small byte-level vocabulary."""
-    tokenizer = bpe.train([" ".join(WORDS) * 4, "the quick brown fox 日本 é 🦙"] * 3, vocab_size=320, preset="gpt2")
-    from bpe.formats.huggingface import dump
-
+    tokenizer = bpe.train(
+        [" ".join(WORDS) * 4, "the quick brown fox 日本 é 🦙"] * 3, vocab_size=320, preset="gpt2"
+    )
     return dump(tokenizer.to_spec()).decode()
 
 
@@ -58,7 +74,9 @@ def random_tokenizer(random: Random) -> str:
         file["added_tokens"].append({"id": id, **dict.fromkeys(FLAGS, False), **token})
     file["normalizer"] = random.choice([None, {"type": "NFC"}])
     adds_space = random.random() < 0.3
-    file["pre_tokenizer"] = byte_level(add_prefix_space=adds_space, trim_offsets=random.random() < 0.5)
+    file["pre_tokenizer"] = byte_level(
+        add_prefix_space=adds_space, trim_offsets=random.random() < 0.5
+    )
     file["model"]["ignore_merges"] = random.random() < 0.3
     file["post_processor"] = random_processor(random)
     return json.dumps(file)
@@ -97,7 +115,12 @@ def random_template(random: Random) -> dict[str, Any]:
 
     def specials() -> list[dict[str, Any]]:
         return [
-            {"SpecialToken": {"id": random.choice(["<s>", "</s>", "two"]), "type_id": random.randrange(2)}}
+            {
+                "SpecialToken": {
+                    "id": random.choice(["<s>", "</s>", "two"]),
+                    "type_id": random.randrange(2),
+                }
+            }
             for _ in range(random.randrange(3))
         ]
 
@@ -140,7 +163,9 @@ def _truncation(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
         (random.randrange(10),),
         {
             "stride": random.choice([0, 0, 1, 3]),
-            "strategy": random.choice(["longest_first", "longest_first", "only_first", "only_second"]),
+            "strategy": random.choice(
+                ["longest_first", "longest_first", "only_first", "only_second"]
+            ),
             "direction": random.choice(["left", "right"]),
         },
     )
@@ -233,15 +258,25 @@ def _component(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     )
 
 
-_CALLS = (*[_encode] * 12, *[_encode_batch] * 6, *[_decode] * 6, *[_truncation] * 3, *[_padding] * 2,
-          _added, _special, _component)  # fmt: skip
+_CALLS = (
+    *[_encode] * 12,
+    *[_encode_batch] * 6,
+    *[_decode] * 6,
+    *[_truncation] * 3,
+    *[_padding] * 2,
+    _added,
+    _special,
+    _component,
+)
 
 
 def outcome(call: Call, tok: Any) -> Any:
     """Return what a call does: its result in plain values, or its exception."""
     try:
         return plain(call(tok))
-    except BaseException as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic in Rust is not an Exception
         return type(error).__name__, str(error)
 
 
@@ -255,8 +290,8 @@ def plain(value: Any) -> Any:
     return {
         **{
             name: getattr(value, name)
-            for name in ("ids", "type_ids", "tokens", "offsets", "attention_mask", "special_tokens_mask",
-                         "word_ids", "words", "sequence_ids", "n_sequences")
+            for name in ("ids", "type_ids", "tokens", "offsets", "attention_mask",
+                         "special_tokens_mask", "word_ids", "sequence_ids", "n_sequences")
         },
         "repr": repr(value),
         "state": json.loads(value.__getstate__()),

@@ -131,6 +131,5 @@ def _spans(
     if origins is None:
         return list(zip(firsts, lasts, strict=True))
     return [
-        (origins[first][0], origins[last - 1][1])
-        for first, last in zip(firsts, lasts, strict=True)
+        (origins[first][0], origins[last - 1][1]) for first, last in zip(firsts, lasts, strict=True)
     ]

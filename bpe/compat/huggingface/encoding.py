@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import groupby
@@ -22,14 +23,18 @@ class Encoding:
     functions in Rust.
     """
 
-    def __init__(self, ids: list[int], build: Callable[[], Window]) -> None:
+    def __init__(
+        self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
+    ) -> None:
+        """Take the window as a function; `sequences` is their number, if it is known."""
         self._ids = ids
         self._build = build
+        self._sequences = sequences
         # The number of padding ids on both sides; None if only the window knows.
         self._padding_sizes: Span | None = (0, 0)
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         """The class that this object stands in for."""
         return tokenizers.Encoding
 
@@ -123,12 +128,21 @@ class Encoding:
                 words += part.row.alignment.words[part.start : part.stop]
         return words
 
-    words = word_ids
+    @property
+    def words(self) -> list[int | None]:
+        """The old name of `word_ids`."""
+        warnings.warn(
+            "Deprecated in 0.9.4: Encoding.words is deprecated, please use Encoding.word_ids "
+            "instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.word_ids
 
     @property
     def n_sequences(self) -> int:
         """The number of sequences, 1 or 2."""
-        return len(self._window.ranges) or 1
+        return self._sequences or len(self._window.ranges) or 1
 
     @property
     def sequence_ids(self) -> list[int | None]:
@@ -221,7 +235,7 @@ class Encoding:
         window = _window_of(state)
         self._ids = window.ids()
         self._build = lambda: window
-        self._padding_sizes = None
+        self._padding_sizes = self._sequences = None
         for name in ("_window", "_real"):
             self.__dict__.pop(name, None)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bpe import Tokenizer, UnsupportedError, VocabularyError
+from bpe import Tokenizer, UnsupportedError
 from bpe.compat.huggingface import post_processor
 from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.encoding import Encoding
@@ -104,7 +104,13 @@ class Engine:
             ids = _truncated(ids, truncation, self._added if add_special_tokens else 0)
         if add_special_tokens and self._added:
             ids = [*self._before, *ids, *self._after]
-        return Encoding(ids, build)
+        return Encoding(ids, build, 1)
+
+    def with_template(self, ids: list[int]) -> list[int] | None:
+        """Return the ids of one sequence with its template; None if it is not simple."""
+        if not self._is_simple:
+            return None
+        return [*self._before, *ids, *self._after] if self._added else ids
 
     def _window(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
@@ -229,6 +235,3 @@ def _odd_token(tokenizer: Tokenizer, names: dict[int, str]) -> str:
 
 def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:
     return tokenizer.token_bytes(token.id)
-
-
-__all__ = ["Engine", "UnsupportedError", "VocabularyError", "build", "check_text", "pad"]

@@ -20,7 +20,7 @@ class _Char(NamedTuple):
     """A code point, and the number of source code points that it takes over."""
 
     char: str
-    count: int
+    sources: int
 
 
 def origins(text: str) -> tuple[str, list[Span]]:
@@ -95,7 +95,7 @@ def _recomposed(chars: list[_Char]) -> list[_Char]:
         if not marks or _class(marks[-1]) < own_class:
             composed = unicodedata2.normalize("NFC", starter.char + char.char)
             if len(composed) == 1:
-                starter = _Char(composed, starter.count + char.count)
+                starter = _Char(composed, starter.sources + char.sources)
                 continue
         if own_class:
             marks.append(char)

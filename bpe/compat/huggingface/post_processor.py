@@ -13,7 +13,7 @@ from bpe.formats.json_value import Value
 class Place(NamedTuple):
     """The place of a sequence in a template: 0 or 1, and the type of its ids."""
 
-    index: int
+    sequence: int
     type_id: int
 
 
@@ -53,7 +53,7 @@ class PostProcessor:
             for overflowing in window.overflowing if self.numbers_sequences else ():
                 overflowing.set_sequence(index)
         if self.trims:
-            windows = [self._trimmed(window) for window in windows]
+            windows = [window.trimmed(self.adds_space) for window in windows]
         template = self.template(len(windows) == 2)
         if not add_special_tokens:
             template = tuple(part for part in template if isinstance(part, Place))
@@ -62,26 +62,21 @@ class PostProcessor:
         return merge(
             Window((part,))
             if isinstance(part, Fixed)
-            else windows[part.index].with_slices(type_id=part.type_id)
+            else windows[part.sequence].with_type(part.type_id)
             for part in template
         )
-
-    def _trimmed(self, window: Window) -> Window:
-        trimmed = window.with_slices(trims=True, adds_space=self.adds_space)
-        trimmed.overflowing = [self._trimmed(other) for other in window.overflowing]
-        return trimmed
 
     def _wrapped(self, windows: list[Window], template: Template) -> Window:
         """Apply the template to the overflow of each sequence, too."""
         wrapped = []
         for index, window in enumerate(windows):
             before, place, after = _around(template, index)
-            main = window.with_slices(type_id=place.type_id)
+            main = window.with_type(place.type_id)
             main.overflowing = []
             both = merge([*before, main, *after])
-            changes = {} if self.overflow_type is None else {"type_id": self.overflow_type}
+            type_id = self.overflow_type
             both.overflowing = [
-                merge([*before, other.with_slices(**changes), *after])
+                merge([*before, other if type_id is None else other.with_type(type_id), *after])
                 for other in window.overflowing
             ]
             wrapped.append(both)

@@ -18,7 +18,7 @@ from bpe.compat.huggingface.errors import FallbackError
 TESTED_VERSIONS = ("0.22.2", "0.23.3")
 """The versions of tokenizers that the stand-in is compared with."""
 
-_OURS = ("encode", "encode_batch", "decode", "decode_batch")
+OURS = ("encode", "encode_batch", "decode", "decode_batch")
 _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 
@@ -47,6 +47,8 @@ class State:
         self.served = 0
         self.fallbacks: Counter[str] = Counter()
         self.reason = ""
+        self.view: ref[Any] | None = None
+        """The stand-in, while anything holds it."""
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
@@ -105,9 +107,7 @@ class State:
             if self._is_current:
                 return
             # Compare components before and after, in case another thread changes them.
-            handed_out = {
-                name: fingerprint(name, getattr(real, name)) for name in self._handed_out
-            }
+            handed_out = {name: fingerprint(name, getattr(real, name)) for name in self._handed_out}
             before = self._engine, self.reason
             self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
             self._handed_out.update(handed_out)
@@ -123,7 +123,7 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
     """Return the engine of `real`, or None and the reason."""
     if tokenizers.__version__ not in TESTED_VERSIONS:
         return None, f"tokenizers {tokenizers.__version__} has not been compared with bpe"
-    replaced = [name for name in _OURS if name in vars(real)]
+    replaced = [name for name in OURS if name in vars(real)]
     if replaced:
         return None, f"{replaced[0]} is replaced on this tokenizer"
     try:
@@ -153,19 +153,13 @@ def fingerprint(name: str, component: Any) -> Any:
         return object()
 
 
-_states: dict[int, tuple[ref[Any], State]] = {}
+_KEY = "__bpe_state__"
 
 
 def state_of(real: Any) -> State:
-    """Return the state of a real tokenizer; the same one while it lives."""
-    entry = _states.get(id(real))
-    if entry is not None and entry[0]() is real:
-        return entry[1]
-    key = id(real)
-    state = State(real)
+    """Return the state of a real tokenizer; the same one while it lives.
 
-    def remove(dead: ref[Any]) -> None:
-        if (entry := _states.get(key)) is not None and entry[0] is dead:
-            del _states[key]
-
-    return _states.setdefault(key, (ref(real, remove), state))[1]
+    The real tokenizer holds it in its `__dict__`, which is not copied or pickled.
+    """
+    state: State | None = real.__dict__.get(_KEY)
+    return real.__dict__.setdefault(_KEY, State(real)) if state is None else state

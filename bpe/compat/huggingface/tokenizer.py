@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import tokenizers
 
@@ -12,8 +13,9 @@ from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.state import State, special_tokens, state_of
+from bpe.compat.huggingface.state import OURS, State, special_tokens, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation
+from bpe.types import Treatment
 
 _COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 _CHANGES = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
@@ -38,8 +40,12 @@ class Tokenizer:
         """Return the stand-in for a real tokenizer; `real` may be one already."""
         if type(real) is cls:
             return real
-        self = cls.__new__(cls)
-        _fill(self, real)
+        state = state_of(real)
+        self: Tokenizer | None = None if state.view is None else state.view()
+        if self is None:
+            self = cls.__new__(cls)
+            _fill(self, real)
+            state.view = ref(self)
         return self
 
     @classmethod
@@ -63,7 +69,12 @@ class Tokenizer:
         return cls.of(tokenizers.Tokenizer.from_pretrained(*args, **kwargs))
 
     @property
-    def __class__(self) -> Any:  # type: ignore[override]
+    def real(self) -> Any:
+        """The real tokenizer."""
+        return self._real
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         """The class that this object stands in for."""
         return tokenizers.Tokenizer
 
@@ -110,7 +121,7 @@ class Tokenizer:
 
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
-        return self._decoded(
+        return self._decoded(  # type: ignore[no-any-return]
             lambda engine: engine.decode(ids, skip_special_tokens),
             lambda real: real.decode(ids, skip_special_tokens),
         )
@@ -123,7 +134,9 @@ class Tokenizer:
                 raise CallFallbackError("a batch that is not a list")
             return [engine.decode(ids, skip_special_tokens) for ids in sequences]
 
-        return self._decoded(decode, lambda real: real.decode_batch(sequences, skip_special_tokens))
+        return self._decoded(  # type: ignore[no-any-return]
+            decode, lambda real: real.decode_batch(sequences, skip_special_tokens)
+        )
 
     def _decoded(self, own: Callable[[Engine], Any], real: Callable[[Any], Any]) -> Any:
         state = self._state
@@ -151,7 +164,8 @@ class Tokenizer:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
-        self._state.forget()
+        if name in _COMPONENTS or name in OURS:
+            self._state.forget()
 
     def __delattr__(self, name: str) -> None:
         delattr(self._real, name)
@@ -211,7 +225,7 @@ def _encode(
     engine: Engine, real: Any, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool
 ) -> list[Encoding]:
     """Return the encoding of each input, with the settings of `real`."""
-    treatment = "text" if real.encode_special_tokens else "allow"
+    treatment: Treatment = "text" if real.encode_special_tokens else "allow"
     truncation = real.truncation
     limit = None if truncation is None else Truncation(**truncation)
     if is_pretokenized:
@@ -227,7 +241,7 @@ def _encode(
     return encodings
 
 
-def _text_rows(engine: Engine, inputs: list[Any], treatment: Any) -> list[tuple[Row, ...]]:
+def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
     texts: list[str] = []
     sizes = []
     for input in inputs:
@@ -243,7 +257,7 @@ def _text_rows(engine: Engine, inputs: list[Any], treatment: Any) -> list[tuple[
     return [tuple(next(rows) for _ in range(size)) for size in sizes]
 
 
-def _words_rows(engine: Engine, input: Any, treatment: Any) -> tuple[Row, ...]:
+def _words_rows(engine: Engine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
     """Return the rows of a pre-tokenized input: a sequence of words, or a pair of them."""
     if type(input) not in (list, tuple):
         raise CallFallbackError("a pre-tokenized input that is not a list")

@@ -59,6 +59,10 @@ class Fixed(NamedTuple):
         """The number of ids."""
         return len(self.ids)
 
+    def cut(self, start: int, stop: int) -> Fixed:
+        """Return the tokens `start` to `stop`."""
+        return self._replace(ids=self.ids[start:stop], tokens=self.tokens[start:stop])
+
 
 class Slice(NamedTuple):
     """The ids `start` to `stop` of a row."""
@@ -76,6 +80,10 @@ class Slice(NamedTuple):
     def size(self) -> int:
         """The number of ids."""
         return self.stop - self.start
+
+    def cut(self, start: int, stop: int) -> Slice:
+        """Return the tokens `start` to `stop`."""
+        return self._replace(start=self.start + start, stop=self.start + stop)
 
 
 Part: TypeAlias = Fixed | Slice
@@ -111,12 +119,22 @@ class Window:
         yield self
         yield from self.overflowing
 
-    def with_slices(self, **changes: int) -> Window:
-        """Return the window alone, with changes to each slice."""
+    def with_type(self, type_id: int) -> Window:
+        """Return the window with another type for its sequence; its overflow keeps the type."""
         parts = tuple(
-            part if isinstance(part, Fixed) else part._replace(**changes) for part in self.parts
+            part if isinstance(part, Fixed) else part._replace(type_id=type_id)
+            for part in self.parts
         )
         return Window(parts, self.ranges, self.overflowing)
+
+    def trimmed(self, adds_space: bool) -> Window:
+        """Return the window and its overflow with trimmed offsets; see `rows.trim`."""
+        parts = tuple(
+            part if isinstance(part, Fixed) else part._replace(trims=True, adds_space=adds_space)
+            for part in self.parts
+        )
+        overflowing = [window.trimmed(adds_space) for window in self.overflowing]
+        return Window(parts, self.ranges, overflowing)
 
     def set_sequence(self, sequence: int) -> None:
         """Make the whole window the range of a sequence."""
@@ -133,12 +151,8 @@ class Window:
         for part in self.parts:
             size = part.size
             first, last = max(start - at, 0), min(stop - at, size)
-            if first < last and isinstance(part, Fixed):
-                parts.append(
-                    part._replace(ids=part.ids[first:last], tokens=part.tokens[first:last])
-                )
-            elif first < last:
-                parts.append(part._replace(start=part.start + first, stop=part.start + last))
+            if first < last:
+                parts.append(part.cut(first, last))
             at += size
         return tuple(parts)
 
