@@ -18,7 +18,7 @@ from bpe.compat.huggingface.state import State, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation
 from bpe.types import Treatment
 
-TESTED_VERSIONS = ("5.23.0",)
+TESTED_VERSIONS = ("4.57.6", "5.23.0")
 """The versions of transformers whose methods these follow."""
 
 _OPTIONS = frozenset(
@@ -27,6 +27,7 @@ _OPTIONS = frozenset(
      "return_offsets_mapping", "return_special_tokens_mask", "return_length",
      "split_special_tokens", "verbose")
 )  # fmt: skip
+_CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
 _SHAPING = _OPTIONS - {"add_special_tokens", "verbose"}
 _INNER = (
     "_encode_plus",
@@ -35,35 +36,47 @@ _INNER = (
     "set_truncation_and_padding",
     "_get_padding_truncation_strategies",
     "_eventual_warn_about_too_long_sequence",
+    "_switch_to_input_mode",
+    # transformers 4
+    "_call_one",
+    "encode_plus",
+    "batch_encode_plus",
+    "_batch_encode_plus",
 )
 """The methods that the short versions stand for; a class that replaces one keeps its own way."""
 
 
 def methods(owner: Any) -> dict[str, Callable[..., Any]]:
     """Return the short methods for a class of transformers, by name."""
-    if importlib.import_module("transformers").__version__ not in TESTED_VERSIONS:
+    version = importlib.import_module("transformers").__version__
+    if version not in TESTED_VERSIONS:
         return {}
-    originals = {name: getattr(owner, name) for name in ("__call__", "encode", "decode")}
-    return _Thin(owner, originals).methods()
+    names = ("__call__", "encode", "decode", "batch_decode")
+    originals = {name: getattr(owner, name) for name in names}
+    return _Thin(owner, originals, decodes_batches=not version.startswith("4.")).methods()
 
 
 class _Thin:
-    def __init__(self, owner: Any, originals: dict[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, owner: Any, originals: dict[str, Callable[..., Any]], decodes_batches: bool
+    ) -> None:
+        """Take the methods to replace; `decodes_batches` says whether decode takes batches."""
         base = importlib.import_module("transformers.tokenization_utils_base")
         self._batch_encoding = base.BatchEncoding
         self._no_padding = base.PaddingStrategy.DO_NOT_PAD
         self._max_length = base.PaddingStrategy.MAX_LENGTH
         self._no_truncation = base.TruncationStrategy.DO_NOT_TRUNCATE
-        self._owner = owner
         self._originals = originals
-        self._inner = {name: getattr(owner, name) for name in _INNER}
+        self._decodes_batches = decodes_batches
+        self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self._plain: dict[type, bool] = {}
         self._warned: set[type] = set()
 
     def methods(self) -> dict[str, Callable[..., Any]]:
         """Return functions to set as methods of the class."""
         call_original, encode_original = self._originals["__call__"], self._originals["encode"]
-        decode_original = self._originals["decode"]
+        decode_original, batch_original = self._originals["decode"], self._originals["batch_decode"]
+        decodes_batches = self._decodes_batches
         thin_call, thin_encode, thin_decode = self._call, self._encode, self._decode
 
         def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -75,22 +88,38 @@ class _Thin:
             return encode_original(self, text, *args, **kwargs) if result is None else result
 
         def decode(
-            self: Any, token_ids: Any, skip_special_tokens: bool = False, **kwargs: Any
+            self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
         ) -> Any:
-            result = thin_decode(self, token_ids, skip_special_tokens, kwargs)
+            result = None
+            if not args:
+                is_batch = None if decodes_batches else False
+                result = thin_decode(self, token_ids, skip_special_tokens, kwargs, is_batch)
             if result is None:
-                return decode_original(self, token_ids, skip_special_tokens, **kwargs)
+                return decode_original(self, token_ids, skip_special_tokens, *args, **kwargs)
             return result
 
-        return {"__call__": __call__, "encode": encode, "decode": decode}
+        def batch_decode(
+            self: Any, sequences: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
+        ) -> Any:
+            result = None
+            if not args and type(self).decode is decode:
+                result = thin_decode(self, sequences, skip_special_tokens, kwargs, True)
+            if result is None:
+                return batch_original(self, sequences, skip_special_tokens, *args, **kwargs)
+            return result
+
+        short: dict[str, Callable[..., Any]]
+        short = {"__call__": __call__, "encode": encode, "decode": decode}
+        short["batch_decode"] = batch_decode
+        return short
 
     def _engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
         """Return the engine of a tokenizer, its state and the real one; None if not served."""
         type_ = type(tok)
         is_plain = self._plain.get(type_)
         if is_plain is None:
-            is_plain = self._plain[type_] = not hasattr(type_, "_switch_to_input_mode") and all(
-                getattr(type_, name) is method for name, method in self._inner.items()
+            is_plain = self._plain[type_] = all(
+                getattr(type_, name, None) is method for name, method in self._inner.items()
             )
         if not is_plain:
             return None
@@ -219,8 +248,14 @@ class _Thin:
             tok._eventual_warn_about_too_long_sequence(ids, max_length, verbose)
 
     def _decode(
-        self, tok: Any, ids: Any, skip_special_tokens: bool, options: dict[str, Any]
+        self,
+        tok: Any,
+        ids: Any,
+        skip_special_tokens: bool,
+        options: dict[str, Any],
+        is_batch: bool | None,
     ) -> Any:
+        """Return the text, or the texts of a batch; if `is_batch` is None, `ids` says which."""
         served = self._engine(tok)
         if served is None:
             return None
@@ -234,7 +269,10 @@ class _Thin:
         if type(ids) is not list:
             return None
         try:
-            if ids and type(ids[0]) is list:
+            holds_lists = bool(ids) and type(ids[0]) is list
+            if is_batch is not None and holds_lists != is_batch:
+                return None
+            if holds_lists:
                 result: Any = [engine.decode(row, skip_special_tokens) for row in ids]
             else:
                 result = engine.decode(ids, skip_special_tokens)
@@ -250,7 +288,7 @@ class _Thin:
             clean_up = tok.clean_up_tokenization_spaces
         if not clean_up:
             return True
-        if tok.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output:
+        if getattr(tok, _CLEANS_BPE, True):  # transformers 4 has no such setting
             return False
         # The original method warns once for each class.
         if type(tok) in self._warned:

@@ -1,0 +1,119 @@
+"""Patched tokenizers of transformers answer as plain ones, call by call."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import huggingface_pairs as pairs
+import transformers_calls as calls
+from support import max_examples, seeded
+
+tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+hf = importlib.import_module("bpe.compat.huggingface")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Any:
+    """Return a small tokenizer, made without the patch."""
+    return calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(max_examples(20)))
+def test_random_calls_have_the_same_outcome(seed: int, tmp_path: Path) -> None:
+    random = seeded(f"transformers {seed}")
+    serialized, settings = pairs.random_tokenizer(random), calls.random_settings(random)
+    plain = calls.make(serialized, settings, tmp_path)
+    with hf.patched():
+        ours = calls.make(serialized, settings, tmp_path)
+    for _ in range(15):
+        call = calls.random_call(random)
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(ours, call) == expected, call
+        assert pickle.dumps(ours) == pickle.dumps(plain), call
+        assert ours._tokenizer.to_str() == plain._tokenizer.to_str(), call
+
+
+def test_live_tokenizers_are_patched_and_restored(plain: Any) -> None:
+    before, ids = pickle.dumps(plain), plain("the fox")["input_ids"]
+    real = plain._tokenizer
+    with hf.patched():
+        assert isinstance(plain._tokenizer, tokenizers.Tokenizer)
+        assert type(plain._tokenizer) is hf.Tokenizer
+        assert plain._tokenizer is plain._tokenizer
+        assert plain("the fox")["input_ids"] == ids
+        assert hf.backend(plain).counts["bpe"] == 1
+        assert pickle.dumps(plain) == before
+        inside = pickle.loads(before)
+        assert type(copy.deepcopy(plain)._tokenizer) is hf.Tokenizer
+        hf.patch()
+        hf.unpatch()
+        assert type(plain._tokenizer) is hf.Tokenizer
+    assert plain._tokenizer is real
+    assert type(inside._tokenizer) is tokenizers.Tokenizer
+    assert inside("the fox")["input_ids"] == ids
+
+
+def test_saving_is_the_same(plain: Any, tmp_path: Path) -> None:
+    plain.save_pretrained(tmp_path / "plain")
+    with hf.patched():
+        plain.save_pretrained(tmp_path / "ours")
+    for path in (tmp_path / "plain").iterdir():
+        assert (tmp_path / "ours" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_wrap_serves_one_tokenizer(plain: Any) -> None:
+    ids = plain("the fox")["input_ids"]
+    assert hf.wrap(plain) is plain
+    assert plain("the fox")["input_ids"] == ids
+    assert hf.backend(plain).counts["bpe"] >= 1
+    with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
+        hf.wrap("the fox")
+
+
+def test_a_subclass_keeps_its_own_way(plain: Any) -> None:
+    class Own(type(plain)):  # type: ignore[misc]
+        def _decode(self, *args: Any, **kwargs: Any) -> str:
+            return "own"
+
+        def _encode_plus(self, *args: Any, **kwargs: Any) -> Any:
+            result = super()._encode_plus(*args, **kwargs)
+            result["own"] = 1
+            return result
+
+    plain.__class__ = Own
+    with hf.patched():
+        assert plain.decode([5]) == "own"
+        assert plain("the")["own"] == 1
+
+
+def test_threads_do_not_share_their_truncation(plain: Any) -> None:
+    text = "the quick brown " * 20
+
+    def lengths(max_length: int) -> set[int]:
+        return {
+            len(plain(text, truncation=True, max_length=max_length)["input_ids"])
+            for _ in range(200)
+        }
+
+    with hf.patched(), ThreadPoolExecutor(4) as pool:
+        for max_length, seen in zip(range(3, 11), pool.map(lengths, range(3, 11)), strict=True):
+            assert seen == {max_length}
