@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from itertools import repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.normal_form import origins
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backends import make_added
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
-from bpe.types import Treatment
+from bpe.types import Offsets, Treatment
 
 
 class _Builder:
-    """An alignment that grows segment by segment; each numbers its words from 0."""
+    """An alignment that grows segment by segment."""
 
     def __init__(self) -> None:
-        self.alignment = Alignment([], [], [])
-        self._words = 0
+        self._tokens: list[str] = []
+        self._spans: list[Span] = []
+        # Each returns the words of the tokens of one segment, and their number.
+        self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
 
     def add_token(self, token: str, span: Span) -> None:
         """Add an added token, which is a word of its own."""
-        self.add([token], [span], [0], 1)
+        self.add([token], [span], lambda: ([0], 1))
 
-    def add(self, tokens: list[str], spans: list[Span], words: list[int], count: int) -> None:
-        """Add the tokens of `count` words."""
-        self.alignment.tokens.extend(tokens)
-        self.alignment.spans.extend(spans)
-        self.alignment.words.extend([self._words + word for word in words])
-        self._words += count
+    def add(
+        self,
+        tokens: Iterable[str],
+        spans: Iterable[Span],
+        words: Callable[[], tuple[Iterable[int], int]],
+    ) -> None:
+        """Add the tokens of a segment."""
+        self._tokens.extend(tokens)
+        self._spans.extend(spans)
+        self._words.append(words)
+
+    def alignment(self) -> Alignment:
+        """Return the alignment of all segments."""
+        return Alignment(self._tokens, self._spans, self._number_words)
+
+    def _number_words(self) -> list[int]:
+        numbered: list[int] = []
+        first = 0
+        for words_of in self._words:
+            words, count = words_of()
+            numbered.extend([first + word for word in words])
+            first += count
+        return numbered
 
 
 class Aligner:
@@ -40,7 +59,6 @@ class Aligner:
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
         """Take the tokens of the model by id as `names`."""
-        self._pipeline = tokenizer._pipeline
         self._policies = tokenizer._pipeline._policies
         self._backend = tokenizer._pipeline.backend
         self._split = tokenizer.pre_tokenizer
@@ -54,13 +72,15 @@ class Aligner:
 
     def words(self, words: list[str], treatment: Treatment) -> Alignment:
         """Return the alignment of a sequence of words, with spans within each word."""
-        whole = Alignment([], [], [])
+        tokens: list[str] = []
+        spans: list[Span] = []
+        numbers: list[int] = []
         for index, word in enumerate(words):
-            tokens, spans, _ = self.text(word, treatment)
-            whole.tokens.extend(tokens)
-            whole.spans.extend(spans)
-            whole.words.extend([index] * len(tokens))
-        return whole
+            alignment = self.text(word, treatment)
+            tokens += alignment.tokens
+            spans += alignment.spans
+            numbers.extend(repeat(index, len(alignment.tokens)))
+        return Alignment(tokens, spans, lambda: numbers)
 
     def text(self, text: str, treatment: Treatment) -> Alignment:
         """Return the alignment of a text."""
@@ -69,7 +89,7 @@ class Aligner:
         if self._normalizer is None or self._backend.is_normal(data):
             segments, _ = self._policies.added_for(treatment).segments(data)
             self._add(whole, text, data, segments, None)
-            return whole.alignment
+            return whole.alignment()
         segments, _ = self._policies.added_for(treatment, "exact").segments(data)
         normalized = self._policies.added_for(treatment, "normalized")
         chars = byte_offsets(text)
@@ -78,12 +98,12 @@ class Aligner:
             at = int(np.searchsorted(chars, start))
             if id is not None:
                 whole.add_token(part, (at, at + len(part)))
-            else:
-                normal, spans = origins(part)
-                shifted = [(at + first, at + last) for first, last in spans]
-                utf8 = normal.encode()
-                self._add(whole, normal, utf8, normalized.segments(utf8)[0], shifted)
-        return whole.alignment
+                continue
+            normal, spans = origins(part)
+            shifted = [(at + first, at + last) for first, last in spans]
+            utf8 = normal.encode()
+            self._add(whole, normal, utf8, normalized.segments(utf8)[0], shifted)
+        return whole.alignment()
 
     def _add(
         self,
@@ -91,45 +111,46 @@ class Aligner:
         text: str,
         data: bytes,
         segments: list[tuple[int, int, int | None]],
-        spans: list[Span] | None,
+        origins: list[Span] | None,
     ) -> None:
-        """Add the tokens of a normalized text; `spans` are the origins of its code points."""
-        chars = ByteToCharOffsets(text, "strict")
+        """Add the tokens of a normalized text; `origins` are the spans of its code points."""
+        chars = None if text.isascii() else ByteToCharOffsets(text, "strict")
         for start, end, id in segments:
+            part = data[start:end]
             if id is not None:
                 starts, ends = np.array([start]), np.array([end])
-                [span] = _spans(chars, starts, ends, spans)
-                whole.add_token(data[start:end].decode(), span)
+                [span] = _spans(chars, starts, ends, origins)
+                whole.add_token(part.decode(), span)
                 continue
-            part = data[start:end]
             ids, starts, ends = self._backend.spans(part, self._no_added, 1)
-            before = self._adds_space and part[0] != 0x20
-            split = (b" " + part if before else part).decode()
-            bounds = np.asarray(self._split.offsets(split))
-            if not split.isascii():
-                bounds = byte_offsets(split)[bounds]
-            # A token ends in the word that has its last byte.
-            words = np.searchsorted(bounds, ends + (before - 1), side="right") - 1
-            # tokenizers gives a token of the added space alone the first code point.
-            ends = np.maximum(ends, 1) if before else ends
-            names = self._names
-            whole.add(
-                [names[id] for id in ids.tolist()],
-                _spans(chars, starts + start, ends + start, spans),
-                words.tolist(),
-                len(bounds) - 1,
-            )
+            has_space = self._adds_space and part[0] != 0x20
+            words = partial(self._words, part, has_space, ends)
+            if has_space:
+                # tokenizers gives a token of the added space alone the first code point.
+                ends = np.maximum(ends, 1)
+            if start:
+                starts, ends = starts + start, ends + start
+            spans = _spans(chars, starts, ends, origins)
+            whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
+
+    def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
+        """Return the word of each token, which ends at `ends`, and the number of words."""
+        split = (b" " + part if has_space else part).decode()
+        bounds = np.asarray(self._split.offsets(split))
+        if not split.isascii():
+            bounds = byte_offsets(split)[bounds]
+        # A token is in the word that has its last byte.
+        words = np.searchsorted(bounds, ends + (has_space - 1), side="right") - 1
+        return words.tolist(), len(bounds) - 1
 
 
 def _spans(
-    chars: ByteToCharOffsets,
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    origins: list[Span] | None,
-) -> list[Span]:
-    firsts, lasts = chars.starts(starts).tolist(), chars.ends(ends).tolist()
+    chars: ByteToCharOffsets | None, starts: Offsets, ends: Offsets, origins: list[Span] | None
+) -> Iterable[Span]:
+    """Return the span of each token; `chars` is None if each byte is a code point."""
+    if chars is not None:
+        starts, ends = chars.starts(starts), chars.ends(ends)
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
     if origins is None:
-        return list(zip(firsts, lasts, strict=True))
-    return [
-        (origins[first][0], origins[last - 1][1]) for first, last in zip(firsts, lasts, strict=True)
-    ]
+        return spans
+    return [(origins[first][0], origins[last - 1][1]) for first, last in spans]

@@ -110,10 +110,11 @@ class Encoding:
             if isinstance(part, Fixed):
                 offsets += [(0, 0)] * part.size
                 continue
-            tokens, spans, _ = part.row.alignment
-            spans = spans[part.start : part.stop]
+            alignment = part.row.alignment
+            spans = alignment.spans[part.start : part.stop]
             if part.trims:
-                spans = trim(tokens[part.start : part.stop], spans, part.adds_space)
+                tokens = alignment.tokens[part.start : part.stop]
+                spans = trim(tokens, spans, part.adds_space)
             offsets += spans
         return offsets
 
@@ -289,7 +290,7 @@ def _padded(build: Callable[[], Window], length: int, padding: Padding) -> Windo
 def _window_of(state: dict[str, Any]) -> Window:
     """Return the window with the values of a real encoding."""
     ids, tokens = state["ids"], state["tokens"]
-    alignment = Alignment(tokens, list(map(tuple, state["offsets"])), state["words"])
+    alignment = Alignment(tokens, list(map(tuple, state["offsets"])), lambda: state["words"])
     row = Row(ids, lambda: alignment)
     kinds = list(
         zip(state["type_ids"], state["special_tokens_mask"], state["attention_mask"], strict=True)

@@ -115,6 +115,8 @@ class Engine:
     def _window(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
     ) -> Window:
+        if truncation is None and len(rows) == 1 and self._is_simple:
+            return self._processor.around(rows[0], add_special_tokens)
         windows = [
             Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())
             for index, row in enumerate(rows)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from bpe.compat.huggingface.windows import Fixed, Window, merge
+from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.windows import Fixed, Part, Slice, Window, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 
@@ -43,6 +45,31 @@ class PostProcessor:
     def added(self, is_pair: bool) -> int:
         """Return how many ids the template adds."""
         return sum(len(part.ids) for part in self.template(is_pair) if isinstance(part, Fixed))
+
+    def around(self, row: Row, add_special_tokens: bool) -> Window:
+        """Return what `process` returns for a whole row, if the template has it once."""
+        before, place, after = self._single_parts
+        if not add_special_tokens:
+            before = after = ()
+        size = len(row.ids)
+        parts: tuple[Part, ...] = ()
+        if size:
+            parts = (Slice(row, 0, size, place.type_id, self.trims, self.adds_space),)
+        start = sum(len(part.ids) for part in before)
+        ranges = {0: (start, start + size)} if self.numbers_sequences else {}
+        return Window((*before, *parts, *after), ranges)
+
+    @cached_property
+    def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+        fixed: tuple[list[Fixed], list[Fixed]] = [], []
+        places = []
+        for part in self.single:
+            if isinstance(part, Place):
+                places.append(part)
+            else:
+                fixed[len(places)].append(part)
+        [place] = places
+        return tuple(fixed[0]), place, tuple(fixed[1])
 
     def process(self, windows: list[Window], add_special_tokens: bool) -> Window:
         """Return one window of one or two truncated sequences."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
@@ -13,20 +14,34 @@ Span: TypeAlias = tuple[int, int]
 _SPACES = frozenset("Ġ") | frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
-class Alignment(NamedTuple):
+class Alignment:
     """The token, the span in the text and the number of the word of each id."""
 
-    tokens: list[str]
-    spans: list[Span]
-    words: list[int]
+    def __init__(self, tokens: list[str], spans: list[Span], words: Callable[[], Any]) -> None:
+        """Take the words as a function, because few callers need them."""
+        self.tokens = tokens
+        self.spans = spans
+        self._words = words
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The number of the word of each id."""
+        words: list[int] = self._words()
+        return words
 
 
 class Row:
     """The ids of one sequence; its alignment is computed on first access."""
 
-    def __init__(self, ids: list[int], align: Callable[[], Alignment]) -> None:
-        self.ids = ids
+    def __init__(self, ids: list[int] | Ids, align: Callable[[], Alignment]) -> None:
+        self._given_ids = ids
         self._align = align
+
+    @cached_property
+    def ids(self) -> list[int]:
+        """The ids as a list."""
+        ids = self._given_ids
+        return ids if isinstance(ids, list) else ids.tolist()
 
     @cached_property
     def alignment(self) -> Alignment:
