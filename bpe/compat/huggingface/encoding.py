@@ -23,6 +23,8 @@ class Encoding:
     functions in Rust.
     """
 
+    _eager: Callable[[], Encoding]
+
     def __init__(
         self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
     ) -> None:
@@ -33,10 +35,24 @@ class Encoding:
         # The number of padding ids on both sides; None if only the window knows.
         self._padding_sizes: Span | None = (0, 0)
 
+    @classmethod
+    def lazy(cls, eager: Callable[[], Encoding]) -> Encoding:
+        """Return the encoding of one sequence that `eager` returns, calling it on first access."""
+        self = cls.__new__(cls)
+        self._eager = eager
+        self._build = lambda: eager()._window
+        self._sequences = 1
+        self._padding_sizes = None
+        return self
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """The class that this object stands in for."""
         return tokenizers.Encoding
+
+    @cached_property
+    def _ids(self) -> list[int]:
+        return self._eager()._ids
 
     @cached_property
     def _window(self) -> Window:

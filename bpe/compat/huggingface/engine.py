@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.byte_level import to_bytes
 from bpe.formats.json_value import Value
-from bpe.types import Treatment
+from bpe.types import Ids, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
 
@@ -105,6 +106,43 @@ class Engine:
         if add_special_tokens and self._added:
             ids = [*self._before, *ids, *self._after]
         return Encoding(ids, build, 1)
+
+    def array_rows(
+        self, texts: list[str], treatment: Treatment, truncation: Truncation | None
+    ) -> tuple[list[Row], list[Ids]] | None:
+        """Return the row of each text, and its ids with the template, truncated, as arrays.
+
+        Returns None if the template is not simple, or if truncation needs more than a slice.
+        """
+        limit = None
+        if not self._is_simple:
+            return None
+        if truncation is not None:
+            limit = truncation.max_length
+            if limit < 1 or truncation.strategy == "only_second":
+                return None
+        for text in texts:
+            check_text(text)
+        try:
+            ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+        bounds = offsets.tolist()
+        arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
+        align = self._aligner.text
+        rows = [
+            Row(array, partial(align, text, treatment))
+            for text, array in zip(texts, arrays, strict=True)
+        ]
+        if limit is not None:
+            keeps_start = truncation is not None and truncation.direction == "right"
+            arrays = [array[:limit] if keeps_start else array[-limit:] for array in arrays]
+        return rows, arrays
+
+    @property
+    def template_ids(self) -> tuple[list[int], list[int]]:
+        """The ids before and after one sequence."""
+        return self._before, self._after
 
     def with_template(self, ids: list[int]) -> list[int] | None:
         """Return the ids of one sequence with its template; None if it is not simple."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from bpe.compat.huggingface import padded
+from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.state import State, state_of
@@ -27,6 +29,7 @@ _OPTIONS = frozenset(
      "return_offsets_mapping", "return_special_tokens_mask", "return_length",
      "split_special_tokens", "verbose")
 )  # fmt: skip
+_RICH = ("return_offsets_mapping", "return_special_tokens_mask", "return_length")
 _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
 _SHAPING = _OPTIONS - {"add_special_tokens", "verbose"}
 _INNER = (
@@ -185,6 +188,11 @@ class _Thin:
         if real.encode_special_tokens != split:
             real.encode_special_tokens = split
         treatment: Treatment = "text" if split else "allow"
+        if tensors is not None and is_batch:
+            result = self._padded(tok, engine, text, treatment, truncation, padding, options)
+            if result is not None:
+                state.served += 1
+                return result
         try:
             rows = engine.rows(text, treatment) if is_batch else [engine.row(text, treatment)]
             add_special_tokens = bool(get("add_special_tokens", True))
@@ -205,11 +213,43 @@ class _Thin:
             # transformers keeps the list of a value that is not a list itself, the length.
             data = {key: value if key == "length" else value[0] for key, value in data.items()}
         state.served += 1
+        return self._result(data, encodings, encodings[0].n_sequences)
+
+    def _result(self, data: dict[str, Any], encodings: list[Encoding], sequences: int) -> Any:
         result = self._batch_encoding.__new__(self._batch_encoding)
-        result.__dict__.update(
-            data=data, _encodings=encodings, _n_sequences=encodings[0].n_sequences
-        )
+        result.__dict__.update(data=data, _encodings=encodings, _n_sequences=sequences)
         return result
+
+    def _padded(
+        self,
+        tok: Any,
+        engine: Engine,
+        texts: list[str],
+        treatment: Treatment,
+        truncation: Truncation | None,
+        padding: Padding | None,
+        options: dict[str, Any],
+    ) -> Any:
+        """Return the ids and the mask of a batch as arrays; None if more is wanted."""
+        get = options.get
+        names, mask_option = tok.model_input_names, get("return_attention_mask")
+        types = get("return_token_type_ids")
+        if ("token_type_ids" in names if types is None else types) or any(map(get, _RICH)):
+            return None
+        add_special_tokens = bool(get("add_special_tokens", True))
+        try:
+            encoded = padded.encode(
+                engine, texts, treatment, add_special_tokens, truncation, padding
+            )
+        except CallFallbackError:
+            return None
+        if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
+            return None  # the general way warns of long texts
+        encodings, ids, mask = encoded
+        data: dict[str, Any] = {"input_ids": ids}
+        if "attention_mask" in names if mask_option is None else mask_option:
+            data["attention_mask"] = mask
+        return self._result(data, encodings, 1)
 
     def _shape(
         self, tok: Any, options: dict[str, Any]
