@@ -88,6 +88,27 @@ def test_strict_raises_instead_of_falling_back() -> None:
     assert ours.encode("a").ids
 
 
+def test_checked_calls_find_a_difference(caplog: pytest.LogCaptureFixture) -> None:
+    real, ours = both(small())
+    with hf.patched(check=1.0):
+        assert ours.encode("the").ids == ours.encode_batch(["the"])[0].ids
+        assert ours.decode([5]) == real.decode([5])
+        assert hf.backend(ours).counts == {"bpe": 3, "tokenizers": 0}
+        # A change that no call of ours made.
+        ours.real.add_tokens(["xyz"])
+        real.add_tokens(["xyz"])
+        assert ours.encode("xyz").ids == real.encode("xyz").ids
+        assert "a result differed" in hf.backend(ours).reason
+    assert "to reproduce: encode('xyz'" in caplog.text
+
+
+def test_copies_share_their_engine() -> None:
+    _, ours = both(small())
+    copied = copy.deepcopy(ours)
+    assert ours.encode("the").ids == copied.encode("the").ids
+    assert ours._state.engine(ours.real) is copied._state.engine(copied.real)
+
+
 def test_an_encoding_passes_for_the_real_one() -> None:
     real, ours = both(small())
     ours_encoding, real_encoding = ours.encode("the fox"), real.encode("the fox")

@@ -20,15 +20,16 @@ _MISSING = object()
 _replaced: list[tuple[type, str, Any]] = []
 
 
-def patch(strict: bool = False) -> None:
+def patch(strict: bool = False, check: float = 0.0) -> None:
     """Let bpe serve the tokenizers of transformers, in the whole process.
 
     Tokenizers that exist already are served, too. Calls nest: as many calls of `unpatch` undo them.
-    With `strict` a call that bpe does not serve raises FallbackError.
+    With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of calls
+    that the real engine repeats. After a difference, which is logged, it serves that tokenizer.
     """
     global _depth
     with _lock:
-        settings.strict = strict
+        settings.strict, settings.check = strict, check
         if _depth == 0:
             _replace_stream(RealDecodeStream, DecodeStream)
             for owner, name, value in _replacements():
@@ -46,7 +47,7 @@ def unpatch() -> None:
         _depth -= 1
         if _depth:
             return
-        settings.strict = False
+        settings.strict, settings.check = False, 0.0
         while _replaced:
             owner, name, value = _replaced.pop()
             if value is _MISSING:
@@ -57,9 +58,9 @@ def unpatch() -> None:
 
 
 @contextmanager
-def patched(strict: bool = False) -> Iterator[None]:
+def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
     """Patch for the duration of a `with` block, in the whole process."""
-    patch(strict)
+    patch(strict, check)
     try:
         yield
     finally:

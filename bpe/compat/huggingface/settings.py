@@ -5,4 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 strict = False
+check = 0.0
+"""The share of calls whose result is compared with the real engine."""
 total: Counter[str] = Counter()

@@ -9,6 +9,7 @@ from weakref import ref
 
 import tokenizers
 
+from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
@@ -95,6 +96,12 @@ class Tokenizer:
                 input = sequence if pair is None else (sequence, pair)
                 encodings = _encode(engine, real, [input], is_pretokenized, add_special_tokens)
                 self._state.served += 1
+                if settings.check:
+                    return self._state.check(
+                        encodings[0],
+                        lambda: real.encode(sequence, pair, is_pretokenized, add_special_tokens),
+                        f"encode{(sequence, pair, is_pretokenized, add_special_tokens)!r}",
+                    )
                 return encodings[0]
             except CallFallbackError as error:
                 self._state.fall_back(str(error))
@@ -114,6 +121,12 @@ class Tokenizer:
                     raise CallFallbackError("a batch that is not a list")
                 encodings = _encode(engine, real, input, is_pretokenized, add_special_tokens)
                 self._state.served += 1
+                if settings.check:
+                    return self._state.check(  # type: ignore[no-any-return]
+                        encodings,
+                        lambda: real.encode_batch(input, is_pretokenized, add_special_tokens),
+                        f"encode_batch{(input, is_pretokenized, add_special_tokens)!r}",
+                    )
                 return encodings
             except CallFallbackError as error:
                 self._state.fall_back(str(error))
@@ -122,6 +135,7 @@ class Tokenizer:
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
         return self._decoded(  # type: ignore[no-any-return]
+            f"decode{(ids, skip_special_tokens)!r}" if settings.check else "",
             lambda engine: engine.decode(ids, skip_special_tokens),
             lambda real: real.decode(ids, skip_special_tokens),
         )
@@ -135,10 +149,12 @@ class Tokenizer:
             return [engine.decode(ids, skip_special_tokens) for ids in sequences]
 
         return self._decoded(  # type: ignore[no-any-return]
-            decode, lambda real: real.decode_batch(sequences, skip_special_tokens)
+            f"decode_batch{(sequences, skip_special_tokens)!r}" if settings.check else "",
+            decode,
+            lambda real: real.decode_batch(sequences, skip_special_tokens),
         )
 
-    def _decoded(self, own: Callable[[Engine], Any], real: Callable[[Any], Any]) -> Any:
+    def _decoded(self, call: str, own: Callable[[Engine], Any], real: Callable[[Any], Any]) -> Any:
         state = self._state
         engine = state.engine(self._real)
         reason = state.reason if engine is None else engine.no_decode_reason
@@ -146,6 +162,8 @@ class Tokenizer:
             try:
                 result = own(engine)
                 state.served += 1
+                if settings.check:
+                    return state.check(result, lambda: real(self._real), call)
                 return result
             except CallFallbackError as error:
                 reason = str(error)
