@@ -21,7 +21,9 @@ exactly as it would. bpe encodes and decodes in front of it:
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
 Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
-as `tok._tokenizer.pre_tokenizer`.
+as `tok._tokenizer.pre_tokenizer`. A function in Rust that takes a tokenizer, such as
+`BpeTrainer.train_from_iterator`, needs `Tokenizer.real`; one that takes an encoding needs
+`Encoding.to_real()`.
 """
 
 from __future__ import annotations

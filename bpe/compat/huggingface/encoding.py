@@ -10,8 +10,7 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
-import tokenizers
-
+from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.rows import Alignment, Row, Span, trim
 from bpe.compat.huggingface.windows import Fixed, Padding, Slice, Window
 
@@ -48,7 +47,7 @@ class Encoding:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """The class that this object stands in for."""
-        return tokenizers.Encoding
+        return RealEncoding
 
     @cached_property
     def _ids(self) -> list[int]:
@@ -177,7 +176,7 @@ class Encoding:
 
     def to_real(self) -> Any:
         """Return an equal tokenizers.Encoding."""
-        real = tokenizers.Encoding()
+        real = RealEncoding()
         real.__setstate__(json.dumps(self._state(), ensure_ascii=False).encode())
         return real
 
@@ -259,7 +258,7 @@ class Encoding:
     @staticmethod
     def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
         """Return a tokenizers.Encoding of `encodings`, one after the other."""
-        return tokenizers.Encoding.merge(real_arguments(encodings), growing_offsets)
+        return RealEncoding.merge(real_arguments(encodings), growing_offsets)
 
     def __len__(self) -> int:
         return len(self._ids)

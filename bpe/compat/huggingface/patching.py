@@ -11,7 +11,8 @@ from threading import RLock
 from typing import Any
 
 from bpe.compat.huggingface import settings, thin
-from bpe.compat.huggingface.stream import DecodeStream, RealDecodeStream
+from bpe.compat.huggingface.real import RealDecodeStream
+from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
 _lock = RLock()

@@ -12,12 +12,11 @@ from threading import RLock
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, ref
 
-import tokenizers
-
 from bpe import UnsupportedError, VocabularyError
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.engine import Engine, build
 from bpe.compat.huggingface.errors import FallbackError
+from bpe.compat.huggingface.real import VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.3")
 """The versions of tokenizers that the stand-in is compared with."""
@@ -140,8 +139,8 @@ class State:
 
 def _engine_of(real: Any) -> tuple[Engine | None, str]:
     """Return the engine of `real`, or None and the reason."""
-    if tokenizers.__version__ not in TESTED_VERSIONS:
-        return None, f"tokenizers {tokenizers.__version__} has not been compared with bpe"
+    if VERSION not in TESTED_VERSIONS:
+        return None, f"tokenizers {VERSION} has not been compared with bpe"
     replaced = [name for name in OURS if name in vars(real)]
     if replaced:
         return None, f"{replaced[0]} is replaced on this tokenizer"

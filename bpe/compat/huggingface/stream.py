@@ -5,11 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from tokenizers import decoders
-
+from bpe.compat.huggingface.real import RealDecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
-
-RealDecodeStream: Any = decoders.DecodeStream
 
 
 class DecodeStream:

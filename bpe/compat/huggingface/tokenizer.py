@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-import tokenizers
-
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.real import RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, special_tokens, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation
@@ -34,7 +33,7 @@ class Tokenizer:
 
     def __init__(self, model: Any) -> None:
         """Wrap a new tokenizer with this model; `of` wraps an existing one."""
-        _fill(self, tokenizers.Tokenizer(model))
+        _fill(self, RealTokenizer(model))
 
     @classmethod
     def of(cls, real: Any) -> Tokenizer:
@@ -52,22 +51,22 @@ class Tokenizer:
     @classmethod
     def from_file(cls, path: str) -> Tokenizer:
         """Read a tokenizer.json."""
-        return cls.of(tokenizers.Tokenizer.from_file(path))
+        return cls.of(RealTokenizer.from_file(path))
 
     @classmethod
     def from_str(cls, json: str) -> Tokenizer:
         """Parse a tokenizer.json."""
-        return cls.of(tokenizers.Tokenizer.from_str(json))
+        return cls.of(RealTokenizer.from_str(json))
 
     @classmethod
     def from_buffer(cls, buffer: bytes) -> Tokenizer:
         """Parse the bytes of a tokenizer.json."""
-        return cls.of(tokenizers.Tokenizer.from_buffer(buffer))
+        return cls.of(RealTokenizer.from_buffer(buffer))
 
     @classmethod
     def from_pretrained(cls, *args: Any, **kwargs: Any) -> Tokenizer:
-        """Load a tokenizer as tokenizers.Tokenizer.from_pretrained does."""
-        return cls.of(tokenizers.Tokenizer.from_pretrained(*args, **kwargs))
+        """Load a tokenizer as RealTokenizer.from_pretrained does."""
+        return cls.of(RealTokenizer.from_pretrained(*args, **kwargs))
 
     @property
     def real(self) -> Any:
@@ -77,7 +76,7 @@ class Tokenizer:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """The class that this object stands in for."""
-        return tokenizers.Tokenizer
+        return RealTokenizer
 
     def encode(
         self,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import tokenizers
-
+from bpe.compat.huggingface.real import RealTokenizer
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
 
@@ -15,10 +14,10 @@ def wrap(tok: Any) -> Any:
     A tokenizers.Tokenizer becomes a Tokenizer. A tokenizer of transformers is changed in place:
     its backend becomes a Tokenizer. Anything else raises TypeError.
     """
-    if isinstance(tok, tokenizers.Tokenizer):
+    if isinstance(tok, RealTokenizer):
         return Tokenizer.of(tok)
     real = getattr(tok, "_tokenizer", None)
-    if not isinstance(real, tokenizers.Tokenizer):
+    if not isinstance(real, RealTokenizer):
         raise TypeError(
             f"expected a tokenizers.Tokenizer or a fast tokenizer of transformers, got "
             f"{type(tok).__name__}"
