@@ -1,4 +1,4 @@
-"""Encode text as the ids of byte-level BPE vocabularies, decode them, and train new ones."""
+"""Encode text as token ids of byte-level BPE vocabularies, decode ids, and train vocabularies."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Lazy: `pretok split` imports bpe.cli, and so this package, but needs no tokenizer.
-# No submodule of bpe has the name of a function here, because importing it would hide the function.
+# The module of each public name, imported on first use: `pretok split` imports bpe.cli and thereby
+# this package, but needs no tokenizer. A submodule of bpe must not have the name of a function in
+# this dict, because importing the submodule would hide the function.
 _LAZY = {
     "AddedToken": "bpe.encoding.added_tokens",
     "BpeError": "bpe.errors",

@@ -1,4 +1,4 @@
-"""Run the whole command line as `python -m bpe`."""
+"""Run the command line: `python -m bpe` is the same as `pretok`."""
 
 from __future__ import annotations
 

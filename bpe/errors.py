@@ -15,7 +15,10 @@ class VocabularyError(BpeError, ValueError):
 
 
 class MissingPresetError(VocabularyError):
-    """Neither the vocabulary file `path` nor the caller names a preset; `reason` says why."""
+    """Neither the vocabulary file `path` nor the caller names a preset.
+
+    `reason` says why the file names none.
+    """
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
@@ -31,9 +34,13 @@ class MissingPresetError(VocabularyError):
 
 
 class PublishedMismatchError(VocabularyError):
-    """The file `path` has the name of a published vocabulary, but not its sha256 (`digests`)."""
+    """The file `path` has the name of the published vocabulary `name`, but another sha256.
+
+    `digests` are the sha256 of the published files with this name.
+    """
 
     def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
+        # The message without advice; the command line gives its own.
         self.problem = (
             f"{path}: expected the published vocabulary {name} (sha256 {' or '.join(digests)}), "
             f"got another or damaged file of this name; get it with `pretok fetch {name}`"
@@ -66,8 +73,9 @@ class UnknownTokenError(BpeError, ValueError):
 class SpecialTokenError(BpeError, ValueError):
     """A text holds a special token that the call does not allow.
 
-    `token` is the content of the token. `position` is its offset, in code points of a str and in
-    bytes of bytes. `text_index` is the index of the text in a batch.
+    `token` is the content of the token. `position` is the offset of the token: in code points if
+    the text is a str, in bytes if it is bytes. `text_index` is the index of the text in a batch, or
+    None for a single text.
     """
 
     def __init__(self, token: str, position: int, text_index: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""bpe.load: a Tokenizer from vocabulary files, or from the name of a local vocabulary."""
+"""Define `load`, which returns the Tokenizer of a vocabulary, given by its files or its name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, VOCAB
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tekken import FILE_NAME as TEKKEN
+from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
 from bpe.tokenizer import Tokenizer
@@ -39,25 +41,27 @@ def load(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return the tokenizer of a vocabulary file, or of the name of a local vocabulary.
+    """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
 
-    The content tells the format: a tokenizer.json of Hugging Face, a rank file of tiktoken, a
-    vocab.json with its merges.txt (give one path, or both in a tuple), a minbpe .model, a GGUF file
-    (only its metadata is read), or a .pretok file, which `Tokenizer.save` writes and which loads
-    fastest. A folder may hold a tokenizer.json, or a vocab.json with its merges.txt. A string that
-    is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for names in
-    $PRETOK_VOCAB_DIR, where `pretok fetch` puts files, and in the caches of tiktoken and
-    huggingface_hub, never on the network.
+    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face, a rank
+    file of tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
+    tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), or a .pretok
+    file, which `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json,
+    a vocab.json with its merges.txt, or a tekken.json. If the folder also holds a
+    tokenizer_config.json, `load` adds the tokens of this file to a tokenizer.json or vocab.json. A
+    string that is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for
+    names in $PRETOK_VOCAB_DIR, in the folder where `pretok fetch` puts files, and in the caches of
+    tiktoken and huggingface_hub, never on the network.
 
-    `preset` is the split. By default the file says it, or the name of a published file does.
-    `special_tokens` are the special tokens that the file does not list. By default they come from
-    a tokenizer_config.json in the folder of a vocab.json, or from the name of a published file.
-    `normalizer` is for files that cannot name one, such as GGUF. `cache_mb` bounds the caches, as
-    in `Tokenizer`.
+    `preset` is the split. By default it is the split that the file names, or the split of the
+    published vocabulary that the file holds. `special_tokens` maps the special tokens that the file
+    does not list to their ids. By default they come from a tokenizer_config.json in the folder of a
+    vocab.json, or from the published vocabulary. `normalizer` is for files that cannot name one,
+    such as GGUF. `backend` and `cache_mb` have the meaning of `Tokenizer`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
-    `preset` says the split, UnsupportedError for features that bpe does not have,
-    UnknownVocabularyError if there is no such path or name, OSError, and the errors of `Tokenizer`.
+    `preset` names the split, UnsupportedError for features that bpe does not have,
+    UnknownVocabularyError for an unknown path or name, OSError, and the errors of `Tokenizer`.
     """
     _check_special_tokens(special_tokens)
     source, named_vocabulary = _locate(path_or_name)
@@ -74,6 +78,7 @@ def load(
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
     spec = format.read(source, ReadOptions(preset is None, added))
     split = _choose_split(preset, spec, published, source.path, backend)
+    known = named_vocabulary or published
     with named(source.path):
         return Tokenizer(
             spec.vocabulary,
@@ -82,7 +87,7 @@ def load(
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
-            name=known.name if (known := named_vocabulary or published) else None,
+            name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,
         )
@@ -97,9 +102,10 @@ def _locate(
         return Source(Path(vocab), Path(merges)), None
     name = os.fspath(path_or_name)
     if name and _is_path(name):
-        return Source(*_in_folder(Path(name))), None
+        return _in_folder(Path(name)), None
     paths = locate_vocabulary(name)
-    return Source(*_in_folder(paths[0]) if len(paths) == 1 else paths), PUBLISHED.get(name)
+    source = _in_folder(paths[0]) if len(paths) == 1 else Source(*paths)
+    return source, PUBLISHED.get(name)
 
 
 def _is_path(name: str) -> bool:
@@ -110,7 +116,7 @@ def _is_path(name: str) -> bool:
     try:
         with naming(name):
             os.stat(name)
-    except ValueError:  # NUL, which no path has
+    except ValueError:  # a path cannot hold NUL
         return False
     except FileNotFoundError:
         return os.path.islink(name)
@@ -121,26 +127,28 @@ def _is_path(name: str) -> bool:
     return True
 
 
-def _in_folder(path: Path) -> tuple[Path, ...]:
-    """Return `path`; for a folder, the file or files of the vocabulary in it."""
+def _in_folder(path: Path) -> Source:
+    """Return the source of the file `path`, or of the vocabulary in the folder `path`."""
     if not path.is_dir():
-        return (path,)
-    for files in (("tokenizer.json",), (VOCAB, MERGES)):
+        return Source(path)
+    for files in (("tokenizer.json",), (VOCAB, MERGES), (TEKKEN,)):
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
-            return paths
+            config = path / CONFIG
+            return Source(*paths, config=config if config.is_file() else None)
     raise VocabularyError(
-        f"{short_path(path)}: the folder has neither a tokenizer.json, nor a {VOCAB} with a "
-        f"{MERGES}; give the path of a file"
+        f"{short_path(path)}: the folder has none of tokenizer.json, {VOCAB} with {MERGES}, and "
+        f"{TEKKEN}; give the path of a file"
     )
 
 
 def _verify(
     expected: PublishedVocabulary | None, source: Source, is_needed: bool
 ) -> PublishedVocabulary | None:
-    """Return `expected` if `source` has one of its published files, else None.
+    """Return `expected` if `source` has the content of its published files, else None.
 
-    Raises VocabularyError for other content if the split of `expected` `is_needed`.
+    If the content differs, and the split of `expected` is needed (`is_needed`), raises
+    PublishedMismatchError.
     """
     if expected is None:
         return None
@@ -163,6 +171,7 @@ def _choose_split(
     path: Path,
     backend: BackendName | None,
 ) -> Split:
+    """Return `preset` if the caller passed one, else the split of the file or vocabulary."""
     if preset is not None:
         return preset
     if spec.preset is not None and spec.unicode is not None:
@@ -192,17 +201,17 @@ def _check_special_tokens(special_tokens: Mapping[str, int] | None) -> None:
         if by_id.setdefault(id, content) != content:
             raise ValueError(
                 f"special tokens {shortened(by_id[id])} and {shortened(content)} both have id "
-                f"{id}; give each its own"
+                f"{id}; give each token its own id"
             )
 
 
 def _join(listed: tuple[AddedToken, ...], extra: tuple[AddedToken, ...]) -> tuple[AddedToken, ...]:
-    """Return the added tokens of a file and then the `extra` ones, each once."""
+    """Return `listed`, the added tokens of a file, and the tokens of `extra` that it lacks."""
     ids = {token.content: token.id for token in listed}
     for token in extra:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
                 f"special_tokens gives {shortened(token.content)} the id {token.id}, but the file "
-                f"says {ids[token.content]}; leave it out, or correct it"
+                f"says {ids[token.content]}; omit the token, or correct its id"
             )
     return (*listed, *(token for token in extra if token.content not in ids))

@@ -1,7 +1,8 @@
-"""Merge the bytes of a pre-token into tokens: the reference of cpp/core/bpe/merge.hpp.
+"""Merge the bytes of a pre-token into tokens, in pure Python.
 
-Repeatedly merge the adjacent pair with the lowest rank, the leftmost of equal ranks, until no pair
-can merge (Sennrich et al. 2016, with bytes as symbols).
+Repeatedly merge the adjacent pair with the lowest rank, until no adjacent pair can merge (Sennrich
+et al. 2016, with bytes as symbols). If several pairs have the lowest rank, merge the leftmost.
+cpp/core/bpe/merge.hpp is the C++ version, with the same results.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from bpe.errors import UnknownTokenError
 from bpe.vocabulary import UNASSIGNED, Merge, Vocabulary
 
 RankedMerge = tuple[int, int]
-"""(rank, id of the result) of an adjacent pair that can merge."""
+"""The rank of a pair of ids that can merge, and the id of the merged token."""
 FindMerge = Callable[[int, int], RankedMerge | None]
-"""Returns the merge of two ids, or None."""
+"""Takes a left and a right id; returns their merge, or None if they do not merge."""
 
 MAX_SCANNED = 64
 """The maximal number of symbols for which a scan for the lowest rank is faster than a heap."""
@@ -28,10 +29,13 @@ class Merger:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._byte_ids = vocabulary.byte_ids
         self._find = merge_finder(vocabulary)
+        # Pre-tokens that become one token without merging.
         self._whole = vocabulary.ids if vocabulary.ignore_merges else {}
 
     def merge(self, pre_token: bytes) -> list[int]:
         """Return the ids of the tokens of `pre_token`. Takes O(n log n) time.
+
+        Raises UnknownTokenError for a byte that has no token.
 
         >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"bc"}
         >>> Merger(Vocabulary(tokens)).merge(b"abcbc")
@@ -64,7 +68,7 @@ def missing_byte_error(byte: int) -> UnknownTokenError:
 def merge_finder(vocabulary: Vocabulary) -> FindMerge:
     """Return the function that looks up the merge of two ids of `vocabulary`."""
     if vocabulary.merges is not None:
-        # If a pair is listed twice, the later one counts, as in tokenizers.
+        # If a pair is listed twice, its later rank counts, as in Hugging Face tokenizers.
         ranks = {
             (left, right): (rank, result)
             for rank, (left, right, result) in enumerate(vocabulary.merges)
@@ -80,11 +84,15 @@ def merge_finder(vocabulary: Vocabulary) -> FindMerge:
 
 
 def merge(symbols: list[int], find: FindMerge) -> list[int]:
-    """Return `symbols`, the ids of bytes, after all merges of `find`; may change the list."""
+    """Return the ids that remain of `symbols`, the ids of single bytes, after all merges.
+
+    `find` looks up merges. The list `symbols` may change.
+    """
     return (_merge_short if len(symbols) <= MAX_SCANNED else _merge_long)(symbols, find)
 
 
 def _merge_short(symbols: list[int], find: FindMerge) -> list[int]:
+    # pairs[i] is the merge of symbols[i] and symbols[i + 1], or None.
     pairs = [find(left, right) for left, right in pairwise(symbols)]
     while True:
         best = min(
@@ -103,13 +111,15 @@ def _merge_short(symbols: list[int], find: FindMerge) -> list[int]:
 
 
 def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
-    # A merge replaces its left symbol and empties its right one. `before` and `after` link the
-    # symbols that are not empty.
+    # A merge stores its result at the index of its left symbol, and `empty` at the index of its
+    # right symbol. If symbols[i] is not empty, before[i] and after[i] are the indexes of its
+    # neighbors that are not empty.
     size = len(symbols)
     empty = -1
     before = list(range(-1, size - 1))
     after = list(range(1, size + 1))
-    # (rank, index, left, right, result); stale if the symbols have changed since then.
+    # Entries (rank, index of the left symbol, left id, right id, id of the result). An entry is
+    # stale if a merge has replaced one of its two symbols.
     heap = [
         (candidate[0], at, left, right, candidate[1])
         for at, (left, right) in enumerate(pairwise(symbols))
@@ -117,7 +127,7 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
     ]
     heapify(heap)
 
-    def consider(at: int, next_: int) -> None:
+    def push_merge(at: int, next_: int) -> None:
         candidate = find(symbols[at], symbols[next_])
         if candidate is not None:
             heappush(heap, (candidate[0], at, symbols[at], symbols[next_], candidate[1]))
@@ -131,20 +141,21 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
         after[at] = after[next_]
         if after[at] < size:
             before[after[at]] = at
-            consider(at, after[at])
+            push_merge(at, after[at])
         if before[at] >= 0:
-            consider(before[at], at)
+            push_merge(before[at], at)
     return [symbol for symbol in symbols if symbol != empty]
 
 
 def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
     """Yield the merges that the ranks of a vocabulary imply, in order of rank.
 
-    When a merge makes a token, no neighbor has merged with any of its bytes. So its bytes have
-    merged as they do on their own. Merging the bytes of a token without the token itself therefore
-    ends in the two parts of its merge. If it ends in more parts, no merge makes the token, and only
-    a pre-token of these bytes becomes it. (The exercise of minbpe; Python takes seconds for 100,000
-    tokens.) A vocabulary with merges yields those.
+    If the vocabulary has `merges`, yield these. Otherwise find the two parts of each token. Before
+    a merge makes a token, no byte of the token merges with a byte outside the token. So the bytes
+    of the token merge as if they were a whole pre-token. If this pre-token is merged without the
+    token itself, the two parts of the token remain. If more than two parts remain, no merge makes
+    the token, and only a pre-token of exactly these bytes becomes the token. This takes seconds for
+    100,000 tokens.
     """
     if vocabulary.merges is not None:
         yield from vocabulary.merges
@@ -154,10 +165,10 @@ def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
         if len(token) == 1:
             continue
 
-        def find_other(left: int, right: int, left_out: int = id) -> RankedMerge | None:
+        def find_without(left: int, right: int, excluded: int = id) -> RankedMerge | None:
             candidate = find(left, right)
-            return candidate if candidate is not None and candidate[1] != left_out else None
+            return candidate if candidate is not None and candidate[1] != excluded else None
 
-        parts = merge([vocabulary.byte_ids[byte] for byte in token], find_other)
+        parts = merge([vocabulary.byte_ids[byte] for byte in token], find_without)
         if len(parts) == 2:
             yield (parts[0], parts[1], id)

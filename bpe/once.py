@@ -1,4 +1,4 @@
-"""once: lazy, cached properties of immutable objects."""
+"""Define `once`, a property of immutable objects that is computed on first access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ Value = TypeVar("Value")
 class once(Generic[Value]):
     """A property that is computed once for each instance, and cannot be set.
 
-    functools.cached_property can be set, and in Python 3.10 and 3.11 locks all instances together.
+    The value of a functools.cached_property can be set. In Python 3.10 and 3.11 cached_property
+    also has a single lock for all instances.
 
     >>> class Circle:
     ...     @once
@@ -34,7 +35,7 @@ class once(Generic[Value]):
         try:
             value: Value = instance.__dict__[self._name]
         except KeyError:
-            # Two threads may both compute it: the values are equal.
+            # Two threads may both compute the value: the results are equal.
             value = instance.__dict__[self._name] = self._make(instance)
         return value
 

@@ -1,10 +1,11 @@
-"""Tokenizer: text to ids and back."""
+"""Define Tokenizer, which encodes text as ids and decodes ids."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -51,25 +52,26 @@ class Tokenizer:
     memoryview. Bytes that are not valid UTF-8 are kept. Encoding takes O(n log n) time at worst,
     and linear time if the length of pre-tokens is limited.
 
-    `special` decides what a special token in the text becomes: with "raise" a SpecialTokenError,
-    with "text" ordinary text, with "allow" its id. With a set of special tokens, tokens in the set
-    become their ids, and all others ordinary text. Added tokens that are not special always become
-    their ids.
+    `special` says what to do with a special token in the text. "raise" raises SpecialTokenError,
+    "text" encodes the token as ordinary text, "allow" as its id. If `special` is a set of special
+    tokens, the tokens in the set are encoded as their ids, all other special tokens as ordinary
+    text. Added tokens that are not special are always encoded as their ids.
 
-    `errors` is the codec error handler of the call's direction, as in `str.encode` and
-    `bytes.decode`. In encoding it applies to lone surrogates in a str: "replace" makes U+FFFD
-    (surrogate pairs are joined), "strict" raises UnicodeEncodeError, "surrogateescape" restores the
-    byte that Python's handler of this name escaped. In decoding it applies to invalid UTF-8, and is
-    any handler that Python knows.
+    `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
+    applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),
+    "strict" raises UnicodeEncodeError, "surrogateescape" restores the byte that Python's handler of
+    this name escaped. A call that decodes applies it to invalid UTF-8, and accepts any handler that
+    Python knows.
 
     `add_special_tokens` adds the ids that the vocabulary's file puts before and after a text.
-    `threads` bounds the threads of the native backend, for one long text or many texts. By default
-    it is one, or for more than a megabyte the number of processors. The result does not depend on
-    it. Long work stops on an interrupt.
+    `threads` bounds the threads of the native backend, for one long text or many texts. The default
+    is one thread, or the number of processors for more than a megabyte of text. The result does not
+    depend on `threads`. A long call stops on an interrupt.
 
-    The native backend keeps caches between calls. `cache_mb` bounds the caches of all threads
-    together, in MB of 2^20 bytes; 0 keeps no cache between calls. A running call may use another
-    0.25 MB. `trim` frees the caches.
+    `backend` is "native" (C++) or "python"; None chooses $PRETOK_BACKEND, else "native" if it was
+    built. The native backend keeps caches between calls. `cache_mb` bounds the caches of all
+    threads together, in MB of 2^20 bytes; 0 keeps no cache between calls. A running call may use
+    another 0.25 MB. `trim` frees the caches. The properties explain the other arguments.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class Tokenizer:
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
         self._added_bytes = new_token_bytes(self._added_tokens, vocabulary)
-        work = make_backend(
+        encoder = make_backend(
             vocabulary,
             self._added_bytes,
             self._pre_tokenizer,
@@ -107,15 +109,16 @@ class Tokenizer:
             self._backend_name,
             self._cache_limit,
         )
-        self._pipeline = Pipeline(work, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        # The decorator fast_call of the methods below finds these attributes by name.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         special = {token.id for token in self._added_tokens if token.special}
-        decoder = Decoder(work, partial(_all_tokens, vocabulary, self._added_bytes), special)
-        self._decode, self._decode_bytes = decoder.calls()
+        token_bytes = partial(_token_bytes_by_id, vocabulary, self._added_bytes)
+        self._decode, self._decode_bytes = Decoder(encoder, token_bytes, special).calls()
 
     @once
-    def _decoder(self) -> dict[int, bytes]:
-        return _all_tokens(self._vocabulary, self._added_bytes)
+    def _token_bytes_by_id(self) -> dict[int, bytes]:
+        return _token_bytes_by_id(self._vocabulary, self._added_bytes)
 
     @fast_call("_encode")
     def encode(
@@ -129,8 +132,8 @@ class Tokenizer:
     ) -> list[int]:
         """Return the ids of `text`.
 
-        Raises SpecialTokenError (see `special`), UnicodeEncodeError (see `errors`), TypeError if
-        `text` is not a text, and ValueError for an unknown value of another argument.
+        Raises SpecialTokenError (see `special`), UnicodeEncodeError (see `errors`), TypeError for
+        a `text` of another type, and ValueError for an unknown value of another argument.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
@@ -169,7 +172,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> int:
-        """Return how many ids `text` has, without storing them. Otherwise like `encode`."""
+        """Return the number of ids of `text`, without storing them. Otherwise like `encode`."""
         size = self._count(text, special, errors, threads)
         return size + sum(map(len, self._template)) if add_special_tokens else size
 
@@ -230,12 +233,12 @@ class Tokenizer:
         """
         ids, starts, ends = self._pipeline.spans(text, special, errors, threads)
         return [
-            Token(id, self._decoder[id], start, end)
+            Token(id, self._token_bytes_by_id[id], start, end)
             for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
         ]
 
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
-        """Return the ids of bytes as one pre-token, without the pre-tokenizer.
+        """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
 
         Raises UnknownTokenError for a byte that has no token.
 
@@ -254,8 +257,8 @@ class Tokenizer:
     ) -> str:
         """Return the text of `ids`, a list, an array or any iterable of ints.
 
-        `errors` is Python's error handler for invalid UTF-8. `skip_special` leaves special tokens
-        out. Raises UnknownTokenError for an id that no token has.
+        `errors` is Python's error handler for invalid UTF-8. `skip_special` omits special tokens.
+        Raises UnknownTokenError for an id that no token has.
 
         >>> import bpe
         >>> bpe.train(["ab"], vocab_size=257).decode([256, 33])
@@ -290,9 +293,9 @@ class Tokenizer:
         return self.decode_bytes((id,))
 
     def token_id(self, token: Text) -> int:
-        """Return the id of a token: an added token by its text, any other by its bytes or text.
+        """Return the id of `token`: the text of an added token, or the bytes or text of another.
 
-        Raises UnknownTokenError if there is no such token.
+        Raises UnknownTokenError if no token matches.
 
         >>> import bpe
         >>> bpe.train(["ab"], vocab_size=257).token_id(b"ab")
@@ -330,7 +333,7 @@ class Tokenizer:
     def merges(self) -> tuple[tuple[bytes, bytes], ...]:
         """The pairs of tokens that merge, in order of rank; recovered from ranks if necessary.
 
-        The recovery takes seconds for a large vocabulary without the native backend.
+        In the Python backend the recovery takes seconds for a large vocabulary.
         """
         tokens = self._vocabulary.token_bytes
         return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
@@ -365,7 +368,7 @@ class Tokenizer:
 
     @property
     def add_prefix_space(self) -> bool:
-        """Whether a text without a leading space is encoded as if it had one."""
+        """True if a text without a leading space is encoded as if it had one."""
         return self._add_prefix_space
 
     @property
@@ -385,22 +388,22 @@ class Tokenizer:
 
     @property
     def cache_mb(self) -> float:
-        """How many MB the caches of all threads may hold together; not part of a saved file."""
+        """The limit of the caches of all threads together, in MB; files do not store it."""
         limit = self._cache_limit
         return limit / (1 << 20) if limit % (1 << 20) else limit >> 20
 
     @property
     def cache_bytes(self) -> int:
-        """How many bytes the caches hold now."""
+        """The number of bytes that the caches hold now."""
         return self._pipeline.backend.cache_bytes
 
     def trim(self) -> None:
-        """Free the memory that only makes later calls faster, except what running calls use.
+        """Free the caches and other memory that only makes later calls faster.
 
-        Returns it to the system if malloc can. Results do not change; later calls fill the caches
-        again.
+        Memory that running calls use stays. The freed memory goes back to the system if malloc can
+        return it. Results do not change; later calls fill the caches again.
         """
-        forget(self, "_decoder", "merges", "merge_ids")
+        forget(self, "_token_bytes_by_id", "merges", "merge_ids")
         self._vocabulary.trim()
         self._pipeline.trim()
 
@@ -444,6 +447,7 @@ class Tokenizer:
         return f"<Tokenizer {name}{self.vocab_size} ids, split {split}, {self._backend_name}>"
 
     def _key(self) -> tuple[object, ...]:
+        """Return the parts that are equal in equal tokenizers."""
         return (
             self._vocabulary,
             self._pre_tokenizer,
@@ -462,43 +466,26 @@ class Tokenizer:
         return hash((self._vocabulary, self._normalizer, self._template))
 
     def __reduce__(self) -> tuple[object, ...]:
-        arguments = (
-            self._vocabulary,
-            self._pre_tokenizer,
-            self._added_tokens,
-            self._normalizer,
-            self._add_prefix_space,
-            self._template,
-            self._name,
-            self._requested_backend,
-            self._cache_limit / (1 << 20),
-        )
-        return _rebuild, arguments
+        arguments = {
+            "added_tokens": self._added_tokens,
+            "normalizer": self._normalizer,
+            "add_prefix_space": self._add_prefix_space,
+            "template": self._template,
+            "name": self._name,
+            "backend": self._requested_backend,
+            "cache_mb": self._cache_limit / (1 << 20),
+        }
+        return _unpickle, (self._vocabulary, self._pre_tokenizer, arguments)
 
 
-def _all_tokens(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
+def _token_bytes_by_id(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
+    """Return the bytes of each token by its id, added tokens included."""
     return {**vocabulary.token_bytes, **added}
 
 
-def _rebuild(
+def _unpickle(
     vocabulary: Vocabulary,
     pre_tokenizer: PreTokenizer | SupportsOffsets,
-    added_tokens: tuple[AddedToken, ...],
-    normalizer: Normalizer | None,
-    add_prefix_space: bool,
-    template: Template,
-    name: str | None,
-    backend: BackendName | None,
-    cache_mb: float | None = None,
+    arguments: dict[str, Any],
 ) -> Tokenizer:
-    return Tokenizer(
-        vocabulary,
-        pre_tokenizer,
-        added_tokens=added_tokens,
-        normalizer=normalizer,
-        add_prefix_space=add_prefix_space,
-        template=template,
-        name=name,
-        backend=backend,
-        cache_mb=cache_mb,
-    )
+    return Tokenizer(vocabulary, pre_tokenizer, **arguments)

@@ -14,7 +14,10 @@ Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
 
 Treatment: TypeAlias = Literal["raise", "text", "allow"]
-"""The policy for all special tokens in a text."""
+"""The policy for all special tokens in a text.
+
+"raise" raises SpecialTokenError, "text" encodes them as ordinary text, "allow" as their ids.
+"""
 Special: TypeAlias = Treatment | Collection[str]
 """A policy for all special tokens, or the set of special tokens to allow."""
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
@@ -25,8 +28,8 @@ Normalizer: TypeAlias = Literal["NFC"]
 class Token(NamedTuple):
     """A token of a text: its id, its bytes, and its half-open span (start, end) in the text.
 
-    The span counts code points of a str, bytes of bytes. If a token has only some bytes of a code
-    point, its span covers the whole code point.
+    A span in a str counts code points; a span in bytes counts bytes. If a token has only some
+    bytes of a code point, its span covers the whole code point.
     """
 
     id: int
@@ -43,10 +46,10 @@ class Template(NamedTuple):
 
 
 class SupportsOffsets(Protocol):
-    """An object that splits a str, in place of a PreTokenizer."""
+    """The method of a custom pre-tokenizer: any object that splits a str."""
 
     def offsets(self, text: str, /) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of n pre-tokens, in code points.
 
-        The first is 0, the last is the length of `text`.
+        The first boundary is 0, the last one is the length of `text`.
         """

@@ -1,4 +1,4 @@
-"""Vocabulary: tokens by id, and the merges between them."""
+"""Define Vocabulary, which holds tokens by id and the merges of tokens."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from bpe.once import forget, once
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
 Rows: TypeAlias = NDArray[np.uint32]
-"""Merges, one a row."""
+"""Merges, one per row."""
 
 ID_LIMIT = 1 << 24
 """Ids are below this limit, because tables have an entry for each id up to the largest."""
 
 NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
-"""Bytes that never occur in UTF-8; trainers that see only text may omit them."""
+"""Bytes that never occur in UTF-8; a vocabulary trained on text may have no tokens for them."""
 UNASSIGNED = frozenset({0xF1, 0xF2})
-"""First bytes of the code points of planes 4 to 11, which Unicode has not assigned."""
+"""The bytes with which code points of planes 4 to 11 begin; all these are unassigned."""
 
 
 class Packed(NamedTuple):
-    """The concatenated bytes of tokens, and the length and id of each: uint32."""
+    """Tokens as arrays: their concatenated bytes, and the length and the id of each token."""
 
     data: bytes
     lengths: NDArray[np.uint32]
@@ -35,11 +35,11 @@ class Packed(NamedTuple):
 
     @classmethod
     def of(cls, tokens: Mapping[int, bytes]) -> Packed:
-        """Return `tokens`, ids to bytes, packed in their order."""
+        """Pack `tokens`, which maps ids to bytes, in the order of the mapping."""
         lengths = np.fromiter(map(len, tokens.values()), np.uint32, len(tokens))
         return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
 
-    def and_also(self, tokens: Mapping[int, bytes]) -> Packed:
+    def with_tokens(self, tokens: Mapping[int, bytes]) -> Packed:
         """Return a copy with `tokens` appended."""
         if not tokens:
             return self
@@ -68,13 +68,14 @@ class Vocabulary:
     """The tokens of a byte-level BPE by id, and the ranks of their merges. Immutable.
 
     A merge is (left id, right id, id of the result), and its index in `merges` is its rank, as in
-    tokenizer.json, merges.txt and minbpe. Without `merges`, the id of a token is the rank of every
-    merge that makes it, as in tiktoken. The lowest rank merges first; the leftmost of equal ranks.
-    With `ignore_merges` or without `merges`, a pre-token that is a token is not split into bytes.
+    tokenizer.json, merges.txt and minbpe. If `merges` is None, the id of a token is the rank of
+    every merge that makes it, as in tiktoken. The pair with the lowest rank merges first; of pairs
+    with equal ranks, the leftmost. If `ignore_merges` is true or `merges` is None, a pre-token that
+    equals a token becomes this token without merging.
 
     Raises VocabularyError if a byte has no token, an id or a token is invalid, or a merge does not
-    concatenate its two tokens. With `merges`, bytes that occur in no character need no token.
-    Without `merges`, two tokens must not have the same bytes.
+    concatenate its two tokens. If `merges` is given, the bytes of NOT_IN_UTF8 and UNASSIGNED need
+    no tokens. If `merges` is None, two tokens must not have the same bytes.
 
     >>> tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab"}
     >>> Vocabulary(tokens, merges=[(97, 98, 256)])
@@ -87,6 +88,7 @@ class Vocabulary:
         merges: Iterable[Merge] | None = None,
         ignore_merges: bool = False,
     ) -> None:
+        # At least one of `_token_bytes` and `_packed` is set; both hold all tokens.
         self._token_bytes: dict[int, bytes] | None = dict(token_bytes)
         self._packed: Packed | None = None
         self._merges = None if merges is None else _triples(merges)
@@ -100,7 +102,7 @@ class Vocabulary:
     def from_checked_merges(
         cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
     ) -> Vocabulary:
-        """Return a vocabulary; check its tokens, but trust that `merges` fit them."""
+        """Return a vocabulary. The caller has checked that `merges` fit `token_bytes`."""
         vocabulary = cls.__new__(cls)
         vocabulary._token_bytes, vocabulary._packed = token_bytes, None
         vocabulary._merges, vocabulary._merge_rows, vocabulary._from_ranks = merges, None, False
@@ -110,7 +112,7 @@ class Vocabulary:
 
     @classmethod
     def of_ranks(cls, packed: Packed) -> Vocabulary:
-        """Return a vocabulary of ranks that passed all checks of `__init__` before."""
+        """Return a vocabulary without merges; `packed` has passed all checks of `__init__`."""
         return cls._of_packed(packed, None, True, True)
 
     @classmethod
@@ -119,9 +121,9 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return a vocabulary whose `merges` are known to fit its tokens.
 
-        With `from_ranks` all tokens differ, and `merges` are a hint of the merges that follow from
-        the ids, which make the native backend faster. Raises VocabularyError if a byte has no
-        token.
+        If `from_ranks` is true, ids are ranks, and no two tokens may have the same bytes. Then
+        `merges` is only a hint: likely merges, which make the native backend faster. Raises
+        VocabularyError if a byte has no token.
         """
         vocabulary = cls._of_packed(packed, merges, from_ranks, ignore_merges)
         vocabulary._check_bytes()
@@ -143,7 +145,7 @@ class Vocabulary:
         token_bytes = self._token_bytes
         if token_bytes is None:
             assert self._packed is not None
-            # Two threads may both compute it: the values are equal.
+            # Two threads may both compute the value: the results are equal.
             token_bytes = self._token_bytes = self._packed.unpacked()
         return token_bytes
 
@@ -160,7 +162,7 @@ class Vocabulary:
 
     @property
     def merges(self) -> tuple[Merge, ...] | None:
-        """The merges in order of rank; None if they follow from the ids."""
+        """The merges in order of rank; None if ids are ranks."""
         merges = self._merges
         if merges is None and not self._from_ranks:
             assert self._merge_rows is not None
@@ -171,7 +173,7 @@ class Vocabulary:
     def merge_rows(self) -> Rows | None:
         """The merges as an array of shape (n, 3).
 
-        If the merges follow from the ids, these are likely merges, or None if unknown.
+        If ids are ranks, these are the likely merges (see `of_packed`), or None.
         """
         if self._merge_rows is None and self._merges is not None:
             return np.array(self._merges, np.uint32).reshape(-1, 3)
@@ -179,12 +181,12 @@ class Vocabulary:
 
     @property
     def from_ranks(self) -> bool:
-        """Whether the merges follow from the ids."""
+        """True if ids are ranks: the id of a token is the rank of the merges that make it."""
         return self._from_ranks
 
     @property
     def ignore_merges(self) -> bool:
-        """Whether a pre-token that equals a token becomes this token without merging."""
+        """True if a pre-token that equals a token becomes this token without merging."""
         return self._ignore_merges
 
     @once
@@ -223,6 +225,7 @@ class Vocabulary:
 
     @property
     def _count(self) -> int:
+        """The number of tokens."""
         return len(self.token_bytes if self._packed is None else self._packed.ids)
 
     def _check_tokens(self) -> None:
@@ -262,7 +265,7 @@ class Vocabulary:
             except KeyError:
                 fits = False
             if not fits:
-                raise _misfit(rank, (left, right, result))
+                raise _misfit_error(rank, (left, right, result))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
@@ -285,6 +288,7 @@ class Vocabulary:
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
+    """Return `merges` as tuples; raise VocabularyError if one does not have three ints."""
     rows = tuple(merges.tolist() if isinstance(merges, np.ndarray) else merges)
     if set(map(type, rows)) == {tuple} and set(map(len, rows)) == {3}:
         flat = chain.from_iterable(rows)
@@ -294,12 +298,13 @@ def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:
     for rank, row in enumerate(rows):
         triple = tuple(row) if isinstance(row, (tuple, list)) else ()
         if len(triple) != 3 or not all(type(id) is int for id in triple):
-            raise _misfit(rank, row)
+            raise _misfit_error(rank, row)
         triples.append(triple)
     return tuple(triples)
 
 
-def _misfit(rank: int, merge: object) -> VocabularyError:
+def _misfit_error(rank: int, merge: object) -> VocabularyError:
+    """Return the error for a merge that does not concatenate its two tokens."""
     return VocabularyError(
         f"merge {rank} is {shortened(merge)}; expected the ids of two tokens and of their "
         "concatenation"

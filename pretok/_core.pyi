@@ -1,4 +1,4 @@
-"""The native backend; the Protocols of pretok.machine.backend document its methods."""
+"""The C++ extension; the Protocols of pretok.machine.backend document the methods of Machine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
 
 class AddedTokens:
-    """The twin of bpe.encoding.added_tokens.AddedTokens, for Encoder."""
+    """bpe.encoding.added_tokens.AddedTokens in C++, as the methods of Encoder take it."""
 
     def __init__(
         self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
@@ -75,9 +75,9 @@ class Encoder:
     def all_take_fast_path(
         texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
     ) -> bool:
-        """Return whether `encode_batch` takes all texts as they are.
+        """Return True only if `encode_batch` can take all texts unchecked.
 
-        The flags exclude bytes, text beyond ASCII, and text not in NFC.
+        `only_str` excludes bytes, `only_ascii` text beyond ASCII, `only_normal` text not in NFC.
         """
 
     @staticmethod
@@ -92,12 +92,12 @@ class Encoder:
     def fast_calls(
         self,
         added: Callable[[str], object],
-        others: _Calls,
+        originals: _Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> _Calls: ...
-    def decode_calls(self, special: Sequence[int], others: _Calls) -> _Calls: ...
+    def decode_calls(self, special: Sequence[int], originals: _Calls) -> _Calls: ...
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:
@@ -114,7 +114,10 @@ class FastCallMethod:
 def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the joined tokens of a rank file, their lengths and ranks; None: see bpe.formats."""
+    """Return the joined tokens of a rank file, their lengths and their ranks.
+
+    Returns None for a file that only the Python reader in bpe.formats.tiktoken can read or reject.
+    """
 
 def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
@@ -131,13 +134,13 @@ def build_vocabulary(
     ignore_merges: bool,
     loose: Set[int],
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return tokens as in `read_ranks`, and merges; None: bpe.formats.bpe_model raises."""
+    """Return tokens as in `read_ranks`, and merges; None if bpe.formats.bpe_model must raise."""
 
 def read_spec(data: bytes) -> dict[str, Any]:
     """Return everything that C++ reads from a tokenizer file, for tests."""
 
 class WordCounts:
-    """The twin of bpe.training.counting.WordCounts; `add` counts the pre-tokens of texts."""
+    """bpe.training.counting.WordCounts in C++; `add` counts the pre-tokens of `texts`."""
 
     def __init__(self) -> None: ...
     def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
@@ -147,7 +150,7 @@ class WordCounts:
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class Trainer:
-    """The twin of bpe.training.trainer.Trainer."""
+    """bpe.training.trainer.Trainer in C++, with the same results."""
 
     def __init__(
         self,
@@ -160,10 +163,13 @@ class Trainer:
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...
     def merges(self) -> NDArray[np.uint32]: ...
-    def origins(self) -> NDArray[np.uint32]: ...
+    def first_merges(self) -> NDArray[np.uint32]: ...
 
 def set_task_size(size: int) -> int:
-    """Set the bytes of a task, for tests; 0 restores the default. Returns the old size."""
+    """Set the bytes of text in one task of a thread, for tests; 0 restores the default.
+
+    Returns the old number.
+    """
 
 def gather(
     iterator: Iterator[object],
@@ -172,6 +178,7 @@ def gather(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
-    """The twin of bpe.training.corpus.gather."""
+    """bpe.training.corpus.gather in C++, with the same results."""
 
-def safe_cut(machine: Machine, text: bytes) -> int: ...
+def safe_cut(machine: Machine, text: bytes) -> int:
+    """Return the last known offset where a cut of `text` does not change its pre-tokens, or 0."""

@@ -15,7 +15,7 @@ Part = tuple[int, int, bool]
 
 
 def check_behavior(behavior: str, owner: str) -> Behavior:
-    """Validate `behavior`; raise DefinitionError, naming `owner`, if it is unknown."""
+    """Return `behavior`; raise DefinitionError, with the name `owner`, if it is unknown."""
     for known in BEHAVIORS:
         if behavior == known:
             return known
@@ -25,13 +25,14 @@ def check_behavior(behavior: str, owner: str) -> Behavior:
 def apply_behavior(
     spans: Iterable[Part], behavior: Behavior, invert: bool = False
 ) -> Iterator[Part]:
-    """Yield the parts that result from applying `behavior` to `spans`, as soon as decided.
+    """Yield the parts that `behavior` makes of `spans`, each as soon as it is decided.
 
     `spans` are the matches and the gaps between them, ascending. `invert` swaps matches and gaps.
     "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins a
     match to the gap before it, "merged_with_next" to the gap after it; adjacent matches stay apart.
-    "contiguous" joins neighbors of one kind. An empty match counts as a neighbor, but no empty part
-    is yielded. Raises DefinitionError for an unknown behavior.
+    "contiguous" joins adjacent matches, and adjacent gaps. An empty match takes part in these joins
+    like any other match, but no empty part is yielded. Raises DefinitionError for an unknown
+    behavior.
 
     >>> list(apply_behavior([(0, 2, False), (2, 3, True), (3, 4, True)], "merged_with_previous"))
     [(0, 3, True), (3, 4, True)]
@@ -46,6 +47,7 @@ def _removed(spans: Iterable[Part]) -> Iterator[Part]:
     return (span for span in spans if not span[2])
 
 
+# In the following functions, `held` is the last part, which the next span may still join.
 def _merged_with_previous(spans: Iterable[Part]) -> Iterator[Part]:
     held: Part | None = None
     for start, end, matched in spans:

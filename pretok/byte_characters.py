@@ -10,4 +10,4 @@ _substitutes = count(0x100)
 BYTE_CHARACTERS: tuple[str, ...] = tuple(
     chr(byte if byte in _PRINTABLE else next(_substitutes)) for byte in range(256)
 )
-"""The character of each byte: its Latin-1 character if printable, else the next from U+0100 on."""
+"""The character of each byte: its Latin-1 character if printable, else one from U+0100 on."""

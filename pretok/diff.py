@@ -10,10 +10,11 @@ from pretok.pre_tokenizer import PreTokenizer, Step
 
 
 class Region(NamedTuple):
-    """A part of a text, from code point `start` to `end`, without a common boundary inside.
+    """The text between two adjacent common boundaries of two splits that differ in between.
 
-    `first_count` and `second_count` are its numbers of pre-tokens in both splits. `first` and
-    `second` are these pre-tokens, up to the `keep` argument of the Diff.
+    The text is the half-open span from `start` to `end`, in code points. `first` and `second` hold
+    its pre-tokens in the first and in the second split, but at most `keep` of each (see Diff).
+    `first_count` and `second_count` are the numbers of all its pre-tokens in each split.
     """
 
     start: int
@@ -28,9 +29,11 @@ class Diff:
     """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
     `chunks` are parts of the text, all str or all bytes, cut anywhere; iteration reads them. A
-    region keeps the first `keep` pre-tokens of each split, so the longest pre-token bounds memory.
-    The counts cover the text read so far. Equal pre-tokens of different rules are no difference.
-    Takes linear time. Raises ValueError for a preset that drops parts of a text.
+    region keeps only the first `keep` pre-tokens of each split, so memory does not grow with the
+    length of a region. `first_count` and `second_count` are the numbers of pre-tokens in the text
+    read so far, and `region_count` is the number of regions. Pre-tokens that differ only in their
+    rule are equal. Takes linear time. Raises ValueError
+    for a preset that drops parts of a text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])
@@ -76,22 +79,22 @@ class Diff:
             self.second_count += 1
             if left[0] == right[0]:
                 continue
-            ours, theirs = _Part(left, keep), _Part(right, keep)
-            while ours.end != theirs.end:
-                if ours.end < theirs.end:
-                    ours.add(next(lefts))
+            left_part, right_part = _Part(left, keep), _Part(right, keep)
+            while left_part.end != right_part.end:
+                if left_part.end < right_part.end:
+                    left_part.add(next(lefts))
                     self.first_count += 1
                 else:
-                    theirs.add(next(rights))
+                    right_part.add(next(rights))
                     self.second_count += 1
             self.region_count += 1
             yield Region(
                 left[0] - len(left[1]),
-                ours.end,
-                ours.steps(first),
-                theirs.steps(second),
-                ours.count,
-                theirs.count,
+                left_part.end,
+                left_part.steps(first),
+                right_part.steps(second),
+                left_part.count,
+                right_part.count,
             )
 
 
@@ -117,7 +120,7 @@ class _Part:
 
 
 def _ends(tokenizer: PreTokenizer, chunks: Iterable[str | bytes]) -> Iterator[tuple[int, str, int]]:
-    """Yield each pre-token as (end, text, index of its rule)."""
+    """Yield (end, text, rule index) of each pre-token; `end` is in code points of all chunks."""
     stream = tokenizer.stream()
     end = 0
     for chunk in chain(chunks, [None]):

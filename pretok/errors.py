@@ -17,6 +17,9 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
 def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str] = repr) -> str:
     """Return show(value) for a message; show only both ends of a long value. Never raises.
 
+    `most` is the maximum number of characters or bytes of a text that is shown in full. The result
+    of `show` is shown in full up to four times as many characters.
+
     >>> shortened("a" * 1000, 8)
     "'aaaa'...'aaaa' (1,000 characters)"
     """
@@ -67,10 +70,11 @@ class UnknownPresetError(PretokError, ValueError):
 class DuplicatePresetError(PretokError, ValueError):
     """Two installed packages provide different presets of this name."""
 
-    def __init__(self, name: str, one: str, other: str) -> None:
+    def __init__(self, name: str, first_package: str, second_package: str) -> None:
         super().__init__(
-            f"preset name {name!r} is provided by package {one} and by package {other}; uninstall "
-            "one of them, or import the intended Preset and pass it directly"
+            f"preset name {name!r} is provided by package {first_package} and by package "
+            f"{second_package}; uninstall one of them, or import the intended Preset and pass it "
+            "directly"
         )
         self.name = name
 
@@ -95,20 +99,33 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 
 
 class UnknownPatternError(PretokError, ValueError):
-    """No preset is equivalent to this pattern in this engine.
+    """No preset is equivalent to `pattern` in `engine`, and `pattern` does not compile to rules.
 
-    `nearest` names the preset with the most similar pattern. `difference` compares the two
-    patterns line by line, one alternative a line.
+    `nearest` names the preset with the most similar pattern. `difference` compares this similar
+    pattern with `pattern`, one alternative per line. `construct` is the part of `pattern` that no
+    rules match exactly, `position` is its index in `pattern`, and `reason` says why no rules match
+    it. If the parser rejects `pattern`, `construct` and `reason` are "", and `position` is -1.
     """
 
     def __init__(
-        self, message: str, pattern: str, engine: str, nearest: str, difference: str
+        self,
+        message: str,
+        pattern: str,
+        engine: str,
+        nearest: str,
+        difference: str,
+        construct: str = "",
+        position: int = -1,
+        reason: str = "",
     ) -> None:
         super().__init__(message)
         self.pattern = pattern
         self.engine = engine
         self.nearest = nearest
         self.difference = difference
+        self.construct = construct
+        self.position = position
+        self.reason = reason
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -117,7 +134,7 @@ class UnknownPatternError(PretokError, ValueError):
 class UnsupportedPreTokenizerError(PretokError, ValueError):
     """A pre_tokenizer of a tokenizer.json is malformed or not supported.
 
-    `path` is the location in the JSON.
+    `path` is the JSON path of the part with the problem, or the path of a file without valid JSON.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -158,10 +175,10 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _rebuild(
-    kind: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
+    error_type: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
 ) -> PretokError:
     """Unpickle an error whose constructor does not take its message."""
-    error = kind.__new__(kind)
+    error = error_type.__new__(error_type)
     error.args = arguments
     error.__dict__.update(state)
     return error

@@ -13,10 +13,11 @@ from typing import BinaryIO
 from pretok.errors import UnreadableFileError, short_path
 
 MIN_READ = 1 << 16
+"""Bytes that one read requests at least, unless the limit is smaller."""
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
-_KINDS = (
+_FILE_TYPES = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
     (stat.S_ISCHR, "a device"),
@@ -27,7 +28,7 @@ _KINDS = (
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Make every OSError name `path`, shortened if very long."""
+    """Make each OSError raised in the context name `path`, which is shortened if very long."""
     try:
         yield
     except OSError as error:
@@ -40,8 +41,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading, unbuffered.
 
-    Never wait for the writer of a pipe. Never open a device, because opening may change it. Raises
-    UnreadableFileError for anything but a regular file; OSError.
+    Does not wait for the writer of a pipe. Does not open a device, because opening a device may
+    change its state. Raises UnreadableFileError if `path` is not a regular file, and OSError.
     """
     with naming(path):
         if "\0" in os.fspath(path):
@@ -55,8 +56,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read(path: Path, limit: int) -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes.
 
-    Reads at most one byte more, even if the file grows. Raises UnreadableFileError
-    for a larger file, and for anything but a regular one; OSError.
+    Reads at most `limit` + 1 bytes, even if the file grows meanwhile. Raises UnreadableFileError if
+    the file is larger than `limit` or not a regular file, and OSError.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -79,13 +80,13 @@ def read(path: Path, limit: int) -> bytes:
     )
 
 
-def kind_of(mode: int) -> str:
-    """Return a description of a file of this mode, which is not a regular file."""
-    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "not a regular file")
+def file_type(mode: int) -> str:
+    """Return in words the type of a file that is not regular; `mode` is its st_mode."""
+    return next((name for is_type, name in _FILE_TYPES if is_type(mode)), "not a regular file")
 
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFileError(
-            f"this is {kind_of(status.st_mode)}; expected a regular file, so copy it to one"
+            f"this is {file_type(status.st_mode)}; expected a regular file, so copy it to one"
         )

@@ -1,4 +1,4 @@
-"""Parse untrusted JSON within limits; Python objects take many times the memory of their text."""
+"""Parse untrusted JSON within limits; its objects take many times the memory of its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def parse(data: bytes) -> Any:
     """Return the value that JSON text in UTF-8 holds.
 
     Raises ValueError for text that is not JSON or not UTF-8, and for data that `check` rejects.
-    NaN and Infinity, which json.loads accepts, are not JSON.
+    Rejects NaN and Infinity, which json.loads accepts although they are not JSON.
     """
     check(data)
     try:
@@ -29,14 +29,15 @@ def parse(data: bytes) -> Any:
 
 
 def check(data: bytes) -> None:
-    """Raise ValueError if the JSON is larger than a tokenizer, or has more lists and objects.
+    """Raise ValueError if `data` is too large, or has too many lists and objects, for a tokenizer.
 
     Lists and objects take many times the memory of their text, so MAX_BYTES alone does not bound
     the memory. cpp/formats/tokenizer_json.cpp has the same limits.
     """
     if len(data) > MAX_BYTES:
         raise ValueError(f"the JSON has {len(data):,} bytes; a tokenizer has {MAX_BYTES:,} at most")
-    # Counts brackets in strings too. A merge as a list of two strings takes at least ten bytes.
+    # The count includes brackets in strings. A merge that is a list of two strings takes at least
+    # ten bytes, more than _BYTES_PER_CONTAINER.
     count = data.count(b"[") + data.count(b"{")
     if count > _MIN_CONTAINER_LIMIT + len(data) // _BYTES_PER_CONTAINER:
         raise ValueError(

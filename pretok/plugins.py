@@ -32,7 +32,7 @@ class Installed(NamedTuple):
 
 
 def load_installed(taken: Mapping[str, Preset]) -> Installed:
-    """Load the presets of installed packages; presets in `taken` have priority."""
+    """Load the presets of installed packages; a name in `taken` keeps its preset."""
     from importlib.metadata import entry_points
 
     installed = Installed({}, {})

@@ -30,8 +30,8 @@ from pretok.unicode import check_version
 class Step(NamedTuple):
     """One pre-token: its half-open span, its text, and the rule that matched it.
 
-    The span counts code points of a str, bytes of bytes. `rule` is None if no rule of the preset
-    matched.
+    `start` and `end` count code points if the text is a str, else bytes. `rule` is None if no rule
+    of the preset matched.
     """
 
     start: int
@@ -48,8 +48,8 @@ class PreTokenizer:
 
     A text is a str, or bytes that hold UTF-8: bytes, bytearray or memoryview. A lone surrogate in a
     str is kept and has general category C. A byte that is not valid UTF-8 counts as one code point
-    of general category C; in a str result it is the lone surrogate U+DC00 + byte, as Python's
-    "surrogateescape" makes it.
+    of general category C. In a str result, this byte is the lone surrogate U+DC00 + byte, as with
+    Python's error handler "surrogateescape".
 
     The pre-tokens cover the whole text, unless a stage of the preset drops parts of it
     (`preset.drops_text`).
@@ -108,11 +108,11 @@ class PreTokenizer:
     def offsets(self, text: Text, unit: Unit | None = None) -> NDArray[np.int64]:
         """Return the boundaries of the n pre-tokens of `text`: int64, shape (n + 1,).
 
-        The first is 0, the last the length of `text`. `unit` is "char" (code points), "byte" (UTF-8
-        bytes) or "utf16" (UTF-16 code units). By default it is the unit that indexes `text`: "char"
-        for a str, "byte" for bytes. A lone surrogate in a str has 3 bytes and 1 code unit. A byte
-        that is not valid UTF-8 has 1 of each. Raises ValueError for another unit, or if the preset
-        drops text; `spans` allows both.
+        The first boundary is 0, and the last one is the length of `text`. `unit` is "char" (code
+        points), "byte" (UTF-8 bytes) or "utf16" (UTF-16 code units). The default is the unit that
+        indexes `text`: "char" for a str, "byte" for bytes. A lone surrogate in a str counts as 3
+        bytes and as 1 code unit. A byte that is not valid UTF-8 counts as 1 in each unit. Raises
+        ValueError for an unknown unit, or if the preset drops text; use `spans` for such a preset.
 
         >>> import pretok
         >>> pretok.get("gpt2").offsets("né 1").tolist()
@@ -135,8 +135,8 @@ class PreTokenizer:
     def spans(self, text: Text) -> Iterator[tuple[int, int]]:
         """Yield the half-open span (start, end) of each pre-token, in order.
 
-        Spans count code points of a str, bytes of bytes. They cover `text` without gaps or overlap,
-        unless the preset drops parts of it.
+        Spans count code points if `text` is a str, else bytes. The spans cover `text` without gaps
+        or overlap, unless the preset drops parts of `text`.
 
         >>> import pretok
         >>> list(pretok.get("gpt2").spans("I'm 25"))
@@ -161,9 +161,10 @@ class PreTokenizer:
     def split_batch(self, texts: Iterable[Text], threads: int | None = None) -> list[list[str]]:
         """Return the pre-tokens of each of `texts`, as `split` does.
 
-        The native backend finds the boundaries with up to `threads` threads, by default as many as
-        the work is worth. The result does not depend on `threads`. Raises TypeError if `texts` is
-        one text, ValueError if `threads` is less than 1.
+        The native backend finds the boundaries with up to `threads` threads. The default is one
+        thread for each 2**20 code points, but not more than the number of processors. The result
+        does not depend on `threads`. Raises TypeError if `texts` is one text, ValueError if
+        `threads` is less than 1.
 
         >>> import pretok
         >>> pretok.get("gpt2").split_batch(["a b", ""])
@@ -196,7 +197,7 @@ class PreTokenizer:
         ]
 
     def _steps(self, data: str | bytes) -> tuple[list[int], list[int], list[int]]:
-        """Return the starts and ends of the pre-tokens, which index `data`, and their rules."""
+        """Return the starts and ends of the pre-tokens, which index `data`, and rule indices."""
         text = as_str(data)
         starts, ends, rules = self._backend.steps(text)
         if isinstance(data, bytes):
@@ -206,7 +207,7 @@ class PreTokenizer:
         return starts.tolist(), ends.tolist(), rules.tolist()
 
     def rule(self, index: int) -> Rule | None:
-        """Return the preset's rule of this index, None for -1 (no rule matched)."""
+        """Return the rule `preset.rules[index]`; None if `index` is -1 (no rule matched)."""
         return None if index == GAP else self._rules[index]
 
     def stream(self) -> Stream:
@@ -230,20 +231,22 @@ class PreTokenizer:
         return hash((self._preset.name, self._unicode))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The native backend may be missing at unpickling, so pickle the requested backend.
+        # Pickle the backend that the caller requested, which is None by default: the native backend
+        # may be missing where this object is unpickled.
         return PreTokenizer, (self._preset, self._unicode, self._requested_backend)
 
 
 def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
-    """Return the C++ machine of `pre_tokenizer`, independent of its own backend."""
+    """Return a C++ machine for the preset of `pre_tokenizer`, which may use another backend."""
     return make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 
 
 def _threads(texts: Sequence[str]) -> int:
-    # A thread costs some 20 us to start, the time of 10 kB of text; 1 MB each is well worth it.
+    # Starting a thread takes some 20 us, as long as splitting 10 kB of text. Splitting 1 MB takes
+    # so much longer that a thread is worth its start.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 
 def _unit_of(data: str | bytes) -> Unit:
-    """Return the unit that indexes `data`."""
+    """Return the unit of an index into `data`: "char" for a str, "byte" for bytes."""
     return "char" if isinstance(data, str) else "byte"

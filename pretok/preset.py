@@ -1,4 +1,4 @@
-"""Preset: a named split and its provenance."""
+"""Define Preset, a named split and its provenance."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ EXACTNESSES: tuple[Exactness, ...] = get_args(Exactness)
 
 @dataclass(frozen=True, init=False)
 class Preset:
-    r"""A named split: (pattern, engine dialect, Unicode version) and the equivalent stages.
+    r"""A named split: a pattern, its regex dialect and Unicode version, and the equivalent stages.
 
     Pass `rules` and their `pattern` for a preset of one stage, or `stages`, each a Stage or a block
-    of `pretok.pre_tokenizers`. Each stage splits every piece of the previous stage as a whole text.
-    `engine` is the regex dialect of the patterns: "hf" for Oniguruma in tokenizers, "tiktoken" for
-    fancy-regex. `unicode` is the Unicode version of that engine, `source` names the publication of
-    the pattern. `exactness` is "unknown" if the original could not be established, "approximate" if
-    no stages can express it; `source` then explains. Raises DefinitionError or
-    UnknownUnicodeVersionError.
+    of `pretok.pre_tokenizers`. Each stage splits every piece from the previous stage as if the
+    piece were a whole text. `engine` is the regex dialect of the patterns: "hf" for Oniguruma in
+    tokenizers, "tiktoken" for fancy-regex. `unicode` is the Unicode version of this engine, and
+    `source` names the publication of the pattern. `exactness` is "tested" if tests compare the
+    split with the engine, "approximate" if no stages can express the original split, and "unknown"
+    if the original could not be established. For "approximate", `source` says how the splits
+    differ. Raises DefinitionError or UnknownUnicodeVersionError.
 
     >>> from pretok import Run
     >>> from pretok.charsets import LETTER
@@ -96,7 +97,7 @@ class Preset:
 
     @property
     def pattern(self) -> str:
-        """The pattern of the only stage; empty if there are several."""
+        """The pattern of the only stage; "" if the preset has several stages."""
         return self.stages[0].pattern if len(self.stages) == 1 else ""
 
     @property

@@ -14,10 +14,11 @@ from pretok.unicode import check_version
 
 _lock = threading.Lock()
 _presets: dict[str, Preset] = {}
-_by_name: dict[str, Preset] = {}
+_by_name: dict[str, Preset] = {}  # by name and by alias
 _installed: Installed | None = None
 _loading = threading.RLock()
 _pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
+"""By (name of the preset, Unicode version, requested backend)."""
 
 
 def presets() -> tuple[Preset, ...]:
@@ -28,7 +29,7 @@ def presets() -> tuple[Preset, ...]:
     >>> [preset.name for preset in presets()][:3]
     ['gpt2', 'r50k', 'cl100k']
     """
-    return (*registered(), *(p for p in _of_packages().presets() if p.name not in _presets))
+    return (*registered(), *(p for p in _installed_presets().presets() if p.name not in _presets))
 
 
 def registered() -> tuple[Preset, ...]:
@@ -39,7 +40,7 @@ def registered() -> tuple[Preset, ...]:
 def find(name: str) -> Preset:
     """Return the preset of this name or alias.
 
-    Raises UnknownPresetError with near matches, DuplicatePresetError.
+    Raises UnknownPresetError, which lists near matches, or DuplicatePresetError.
     """
     try:
         known = _by_name.get(name)
@@ -47,7 +48,7 @@ def find(name: str) -> Preset:
         raise UnknownPresetError(name, list(_by_name)) from None
     if known is not None:
         return known
-    installed = _of_packages()
+    installed = _installed_presets()
     if name in installed.conflicts:
         raise installed.conflicts[name]
     try:
@@ -56,9 +57,10 @@ def find(name: str) -> Preset:
         raise UnknownPresetError(name, [*_by_name, *installed.by_name]) from None
 
 
-def _of_packages() -> Installed:
+def _installed_presets() -> Installed:
     global _installed
-    # Reentrant: a module that is being loaded may look up presets; it sees no installed ones yet.
+    # The lock is reentrant, because the module of an entry point may look up presets while it is
+    # loaded. Such a look-up sees no presets of installed packages.
     with _loading:
         if _installed is None:
             _installed = Installed({}, {})

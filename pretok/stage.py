@@ -1,4 +1,4 @@
-"""Stage: one step of a split, which cuts every piece of the previous step."""
+"""Define Stage, one step of a split, which cuts every piece of the previous step."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Protocol
 
 from pretok.behaviors import Behavior, check_behavior
 from pretok.errors import DefinitionError
-from pretok.rules import Groups, Rule
+from pretok.rules import Groups, Rule, Spaces
 from pretok.rules.base import MAX_LOOK_AHEAD
 
 MAX_RULES, MAX_STAGES = 255, 16
-"""Limits of the serialized form (cpp/core/split/program.cpp)."""
+"""Maximum rules of a stage and maximum stages of a preset, as in cpp/core/split/program.cpp."""
 
 
 @dataclass(frozen=True)
 class Stage:
     r"""An ordered list of rules, and the behavior applied to their matches.
 
-    At each position the first rule in `rules` that matches produces a part. Text between matches
-    is a gap, also a part. `invert` swaps matches and gaps. `behavior` joins, keeps or drops matches
-    as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is the published
-    regex. `huggingface` is the JSON object of the equivalent pre_tokenizer, if this is not a Split
-    with `pattern`. Raises DefinitionError.
+    At each position the first rule in `rules` that matches produces a part. Text that no rule
+    matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
+    or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
+    the published regex. `huggingface` is the equivalent pre_tokenizer as JSON text, or "" if a
+    Split by `pattern` is equivalent. Raises DefinitionError.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
@@ -51,7 +51,14 @@ class Stage:
                 )
         if sum(isinstance(rule, Groups) for rule in self.rules) > 1:
             raise DefinitionError(
-                "a stage may have at most one Groups rule; move the others to stages of their own"
+                "a stage may have at most one Groups rule; put each further Groups rule into a "
+                "separate stage"
+            )
+        spaces = {(rule.space, rule.newline) for rule in self.rules if isinstance(rule, Spaces)}
+        if len(spaces) > 1:
+            raise DefinitionError(
+                "the Spaces rules of a stage must have the same space and newline; use Run for "
+                "other sets, or move the rules to stages of their own"
             )
         _require_linear(self.rules)
         check_behavior(self.behavior, "Stage")
@@ -62,7 +69,7 @@ class Stage:
         return self.behavior == "removed"
 
     def stages(self) -> tuple[Stage, ...]:
-        """Return the stage itself, as a tuple like every `Stages`."""
+        """Return a tuple of only this stage, as the protocol `Stages` requires."""
         return (self,)
 
 
@@ -80,7 +87,8 @@ class Stages(Protocol):
 def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
     """Return the stages of all `items`, in order.
 
-    Raises DefinitionError for other items, too many stages, and a stage after changed text.
+    Raises DefinitionError for an item that has no stages, for more than MAX_STAGES stages, for an
+    item after one that changes the text, and for too much look-ahead in total.
     """
     stages: list[Stage] = []
     changing: Stages | None = None

@@ -1,4 +1,4 @@
-"""Text: the types of a text, the same in every call of pretok and bpe."""
+"""Define Text, the types that every call of pretok and bpe accepts as a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ESCAPE = "surrogateescape"
 
 
 def as_str_or_bytes(text: object) -> str | bytes:
-    """Return `text` as it is, or a bytes object for another buffer; raises TypeError."""
+    """Return a str or bytes unchanged, a bytearray or memoryview as bytes; else raise TypeError."""
     if isinstance(text, (str, bytes)):
         return text
     if isinstance(text, (bytearray, memoryview)):
@@ -21,6 +21,6 @@ def as_str_or_bytes(text: object) -> str | bytes:
 
 
 def as_str(text: object) -> str:
-    """Return `text` as a str; invalid UTF-8 is escaped. Raises TypeError."""
+    """Return `text` as a str, with invalid UTF-8 escaped; raise TypeError if it is not a Text."""
     data = as_str_or_bytes(text)
     return data if isinstance(data, str) else data.decode("utf-8", ESCAPE)

@@ -1,6 +1,8 @@
-"""Measure pretok and its peers in turn, in one run, answers compared first.
+"""Measure pretok and its peers in turn, after comparing their results.
 
-`timing` runs contenders in turn, `answers` compares, `peers` says how each package is asked,
-`subject` and `inputs` what with; a module for each group of figures yields `timing.Result`s, which
-`report` prints and records.
+- `timing` runs contenders in turn, `answers` compares their results.
+- `peers` has one adapter for each package.
+- `subject` is the vocabulary to measure with, `inputs` reads the texts.
+- Each group of measurements is a module that yields `timing.Result`s.
+- `report` prints and records the results.
 """

@@ -1,4 +1,4 @@
-"""Answers are compared before anything is timed."""
+"""Compare the results of pretok and a peer, before anything is timed."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from numpy.typing import NDArray
 
 from pretok.errors import PretokError
 
-SHOWN = 8
-"""How many items of two answers that differ a message has."""
+MAX_SHOWN = 8
+"""The maximal number of items that a message shows of each result, from the first difference."""
 Arrays = tuple[NDArray[Any], NDArray[Any]]
-"""The ids of several texts, one behind the other, and n + 1 offsets: where those of each are."""
+"""The concatenated ids of n texts, and n + 1 offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
 
 
 class WrongAnswerError(PretokError, RuntimeError):
-    """Ours and the peer's answers differ, so that there is nothing to time."""
+    """pretok and a peer give different results, so their times cannot be compared."""
 
 
 def same_items(
     where: str, what: str, peer: str, ours: Sequence[Any], theirs: Sequence[Any]
 ) -> None:
-    """Raise WrongAnswerError if the two differ; `what` is one item, `where` names the text."""
+    """Raise WrongAnswerError if `ours` and `theirs` differ.
+
+    In the message, `where` names the text, `what` an item (for example "id"), and `peer` the peer
+    that `theirs` comes from.
+    """
     if len(ours) == len(theirs) and bool(np.all(np.asarray(ours == theirs))):
         return
     first = next(
@@ -36,7 +40,7 @@ def same_items(
 
 
 def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
-    """Raise WrongAnswerError if the ids of any of several texts differ."""
+    """Raise WrongAnswerError if the ids of any text differ; `where` and `peer` as in same_items."""
     if np.array_equal(ours[1], theirs[1]) and np.array_equal(ours[0], theirs[0]):
         return
     if len(ours[1]) != len(theirs[1]):
@@ -44,14 +48,14 @@ def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
             f"{where}: {len(ours[1]) - 1} documents, {peer} has {len(theirs[1]) - 1}"
         )
     for number in range(len(ours[1]) - 1):
-        one, other = (
+        our_ids, their_ids = (
             ids[offsets[number] : offsets[number + 1]].tolist() for ids, offsets in (ours, theirs)
         )
-        same_items(f"{where}, document {number}", "id", peer, one, other)
+        same_items(f"{where}, document {number}", "id", peer, our_ids, their_ids)
 
 
 def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
-    """Return the ids of several texts as arrays."""
+    """Return Arrays of `lists`, which has one list of ids for each text."""
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(ids) for ids in lists], out=offsets[1:])
     ids = np.fromiter((id for ids in lists for id in ids), np.uint32, int(offsets[-1]))
@@ -59,7 +63,8 @@ def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
 
 
 def _shown(items: Sequence[Any], first: int) -> str:
-    part = items[first : first + SHOWN]
+    """Return the items from index `first` on, at most MAX_SHOWN of them, for a message."""
+    part = items[first : first + MAX_SHOWN]
     if isinstance(part, np.ndarray):
         part = part.tolist()
     return ascii(part) if len(part) else "at its end"

@@ -1,6 +1,9 @@
-"""A contender in a process of its own: for its memory, or because it may hang or crash.
+"""Run a contender in a separate process, to measure its memory, or because it may hang or crash.
 
-`python -m bpe.bench.child` reads a job from standard input, JSON, and writes what it found.
+`python -m bpe.bench.child` reads a job as JSON from standard input, and writes the result as JSON.
+The entry "job" is "repeat" or "memory", the entry "peer" names the contender, and files_of returns
+the entries for the vocabulary. All other entries are arguments of the functions `repeat` and
+`memory`.
 """
 
 from __future__ import annotations
@@ -26,8 +29,10 @@ from bpe.bench.timing import OURS, seconds, steady
 from pretok.errors import PretokError
 
 RUNS = 2
+"""The number of timed runs of the job "repeat"."""
 
-# What is in the working folder is not to stand in for what is installed.
+# Remove the working folder, an empty string, from sys.path: its modules must not hide installed
+# packages.
 START = (
     "import runpy, sys; sys.path[:] = filter(None, sys.path); "
     "runpy.run_module('bpe.bench.child', run_name='__main__')"
@@ -35,11 +40,14 @@ START = (
 
 
 class ChildError(PretokError, RuntimeError):
-    """The process failed, or took too long."""
+    """The process failed or exceeded its time limit."""
 
 
 def files_of(subject: Subject) -> dict[str, Any]:
-    """Return what of a job lets the process make `subject` again; raises CannotError."""
+    """Return the entries of a job that tell the new process how to load `subject`.
+
+    Raises CannotError if no file can hold the vocabulary.
+    """
     path = subject.rank_file or subject.json_file
     if path is None:
         raise CannotError("no file can hold this vocabulary")
@@ -53,8 +61,11 @@ def files_of(subject: Subject) -> dict[str, Any]:
 
 
 def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]:
-    """Return what a process makes of `job`; raises ChildError, at the latest after `limit` s."""
-    # The packages that this process has, wherever it has them from.
+    """Run `job` in a new process, and return the result.
+
+    Raises ChildError if the process fails or takes more than `limit` seconds (None: no limit).
+    """
+    # The process imports the same packages as this process.
     folders = [str(Path(bpe.__file__).parents[1]), *filter(None, sys.path)]
     path = os.pathsep.join(os.path.abspath(folder) for folder in folders)
     try:
@@ -68,34 +79,37 @@ def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]
     except subprocess.TimeoutExpired:
         raise ChildError(f"it took more than {limit:g} s") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise ChildError(f"it ended with status {done.returncode}: {said[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ChildError(f"it ended with status {done.returncode}: {lines[-1]}")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) -> dict[str, Any]:
-    """Return the seconds of some runs of encoding `times` times `text`, each with a new object."""
+    """Return the seconds of RUNS runs of encoding `text * times`, each with a new tokenizer.
+
+    Before each run, an untimed call encodes one letter. If `cpu_time`, count the CPU time.
+    """
     whole = text * times
-    found = []
+    all_seconds = []
     with steady(True, cpu_time):
         for _ in range(RUNS):
             calls = peer.calls(subject)
             if calls.array is not None:
                 calls.array(b"a")
-                found.append(seconds(calls.array, whole.encode()))
+                all_seconds.append(seconds(calls.array, whole.encode()))
             elif calls.lists is not None:
                 calls.lists(["a"], 1)
-                found.append(seconds(calls.lists, [whole], 1))
-    return {"seconds": found}
+                all_seconds.append(seconds(calls.lists, [whole], 1))
+    return {"seconds": all_seconds}
 
 
 def memory(calls: Calls, path: Path, megabytes: float, threads: int) -> dict[str, Any]:
-    """Return the bytes that encoding takes beyond its input and its output, and those two.
+    """Return the memory that encoding takes beyond its input and output, and the sizes of these.
 
-    The documents, those of the text over and over until there are `megabytes` of UTF-8, are made
-    first, each an object of its own. From there on the growth of the peak of the process is taken,
-    and the arrays that come out are taken off.
+    All sizes are in bytes. First create `megabytes` of documents by repeating the documents of the
+    text in the file `path`. Then encode them on `threads` threads. The memory "beyond" is the
+    growth of the peak memory of the process during encoding, minus the size of the arrays of ids.
     """
     if calls.arrays is None:
         raise CannotError("it has no call for list to arrays")
@@ -103,29 +117,29 @@ def memory(calls: Calls, path: Path, megabytes: float, threads: int) -> dict[str
     parts = documents(text)
     del text
     size, left = 0, megabytes * 1e6
-    given: list[str] = []
+    batch: list[str] = []
     lengths = [len(part.encode()) for part in parts]
     while left > 0:
         for part, length in zip(parts, lengths, strict=True):
-            # A copy: one str may not be in memory once for all its documents.
-            given.append(part[:-1] + part[-1:])
+            # Copy, so that each document has its own memory.
+            batch.append(part[:-1] + part[-1:])
             size += length
             left -= length
             if left <= 0:
                 break
-    before = _start()
-    found = calls.arrays(given, threads)
-    grown = _peak() - before
-    ids, offsets = calls.as_arrays(found) if calls.as_arrays is not None else found
+    before = _reset_peak()
+    encoded = calls.arrays(batch, threads)
+    growth = _peak() - before
+    ids, offsets = calls.as_arrays(encoded) if calls.as_arrays is not None else encoded
     output = ids.nbytes + offsets.nbytes
-    return {"beyond": grown - output, "output": output, "input": size, "documents": len(given)}
+    return {"beyond": growth - output, "output": output, "input": size, "documents": len(batch)}
 
 
-def _start() -> int:
-    """Return the memory in use, and let the peak count from here where the system can."""
+def _reset_peak() -> int:
+    """Reset the peak memory of the process if the system supports it; return the memory in use."""
     gc.collect()
     with suppress(OSError, AttributeError):
-        # What was freed and kept back would hide as much of what is taken from here on.
+        # Return freed memory to the system: encoding could reuse it, and the peak would not grow.
         ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -135,16 +149,19 @@ def _start() -> int:
 
 
 def _peak() -> int:
+    """Return the peak memory of this process in bytes."""
     try:
         return _status("VmHWM")
     except OSError:
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # macOS counts bytes, other systems count KiB.
         return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 def _status(key: str) -> int:
+    """Return the entry `key` of /proc/self/status, which is in KiB, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 1024
@@ -152,9 +169,10 @@ def _status(key: str) -> int:
 
 
 def main() -> None:
-    """Do the job that standard input has."""
+    """Run the job that standard input describes."""
     job = json.load(sys.stdin)
-    # What libraries print must not get among what is found.
+    # Libraries may print to standard output. Send such lines to standard error, so that the
+    # process that reads `output` gets only the result.
     output = os.dup(1)
     os.dup2(2, 1)
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:
@@ -162,10 +180,11 @@ def main() -> None:
         subject = Subject("vocabulary", loaded, Path(folder), published=job["name"])
         peer = Ours() if job["peer"] == OURS else PEERS[job["peer"]]
         if job["job"] == "repeat":
-            found = repeat(peer, subject, job["text"], job["times"], job["cpu_time"])
+            result = repeat(peer, subject, job["text"], job["times"], job["cpu_time"])
         else:
-            found = memory(peer.calls(subject), Path(job["path"]), job["megabytes"], job["threads"])
-    os.write(output, json.dumps(found).encode() + b"\n")
+            calls = peer.calls(subject)
+            result = memory(calls, Path(job["path"]), job["megabytes"], job["threads"])
+    os.write(output, json.dumps(result).encode() + b"\n")
 
 
 if __name__ == "__main__":

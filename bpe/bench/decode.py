@@ -1,4 +1,4 @@
-"""Decoding: the ids of a whole text, a list of ints, to a str and to bytes."""
+"""Measure decoding: a list with the ids of a whole text, to a str and to bytes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ WAYS: tuple[tuple[str, Callable[[Calls], Callable[[Any], Any] | None]], ...] = (
     ("ids to str", lambda calls: calls.text),
     ("ids to bytes", lambda calls: calls.data),
 )
+"""The ways to decode: a name, and a function that selects the call of a contender."""
 
 
 def bench_decode(
@@ -27,15 +28,15 @@ def bench_decode(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of decoding the ids of `text`; MB/s are of what is decoded to."""
+    """Yield the results of decoding the ids of `text`; MB/s count the UTF-8 of the text."""
     ids = subject.bare.encode(text)
     size = float(len(text.encode()))
-    for what, of in WAYS:
-        makers, absent = able(subject, peers, of, what)
+    for what, get_call in WAYS:
+        makers, absent = able(subject, peers, get_call, what)
         calls: dict[str, Callable[[Any], Any]] = {}
         for peer, make in makers.items():
-            call = of(make())
-            assert call is not None  # of those that are able
+            call = get_call(make())
+            assert call is not None, "`able` has checked it"
             try:
                 with guarded(peer):
                     _check(f"{name}, {subject.name}, decoded", peer, text, call(ids))
@@ -49,8 +50,9 @@ def bench_decode(
         yield Result(GROUP, what, name, subject.name, "B", runs, work, absent)
 
 
-def _check(where: str, peer: str, text: str, found: str | bytes) -> None:
-    wanted = text if isinstance(found, str) else text.encode()
-    if found != wanted:
-        same_items(where, "character or byte", peer, wanted, found)
-        raise WrongAnswerError(f"{where}: {peer} has another {type(found).__name__}")
+def _check(where: str, peer: str, text: str, decoded: str | bytes) -> None:
+    """Raise WrongAnswerError unless `decoded`, from `peer`, is `text` or the UTF-8 of `text`."""
+    expected = text if isinstance(decoded, str) else text.encode()
+    if decoded != expected:
+        same_items(where, "character or byte", peer, expected, decoded)
+        raise WrongAnswerError(f"{where}: {peer} has a different {type(decoded).__name__}")

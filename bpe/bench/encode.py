@@ -1,4 +1,4 @@
-"""Encoding: bytes to an array, lists of documents to arrays and to lists, on one core and all."""
+"""Measure encoding: bytes to an array, lists of documents to arrays and to lists."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ ONE_THREAD = "one thread"
 
 
 class Way(NamedTuple):
-    """One of the ways to encode: its name, the call, and what answers are compared as."""
+    """A way to encode: its name `what`, and the call of Calls that encodes in this way.
+
+    `call` selects this call, or returns None if a contender lacks it. `as_arrays` converts the
+    result of the call to Arrays, so that the results of contenders can be compared.
+    """
 
     what: str
     call: Callable[[Calls], Callable[..., Any] | None]
@@ -36,8 +40,9 @@ class Way(NamedTuple):
 
 
 BYTES = Way("bytes to array", lambda calls: calls.array, lambda ids: flattened([ids.tolist()]))
-ARRAYS = Way("list to arrays", lambda calls: calls.arrays, lambda found: (found[0], found[1]))
+ARRAYS = Way("list to arrays", lambda calls: calls.arrays, lambda arrays: (arrays[0], arrays[1]))
 LISTS = Way("list to lists", lambda calls: calls.lists, flattened)
+# The counts of all texts are compared like the ids of one text.
 COUNTS = Way("list to counts", lambda calls: calls.counts, lambda counts: flattened([counts]))
 
 
@@ -49,29 +54,30 @@ def bench_encode(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of each way to encode `text`, cold and warm, and those of many threads.
+    """Yield the results of each way to encode `text`: cold, warm, and with several threads.
 
-    Cold is the first pass of a tokenizer object that was just made, warm its next one, over the
-    same text; both with one thread on one core. Bytes are encoded whole, lists are the documents
-    of the text. With more cores there follow, warm, two threads of ours against one, and as many
-    threads as there are cores.
+    The cold pass is the first pass of a new tokenizer object over `text`, and the warm pass is the
+    second. Both passes use one thread on one core. BYTES takes the whole text; ARRAYS and LISTS
+    take the documents of the text. If the process may use several cores, also yield warm passes of
+    pretok with two threads against one thread, and of all contenders with one thread for each core.
     """
     texts = documents(text)
     size = len(text.encode())
     warm_only = {peer.name for peer in peers if not peer.has_cold_start}
     lists: dict[str, Callable[[], Calls]] = {}
     for way in (BYTES, ARRAYS, LISTS):
-        given: tuple[Any, ...] = (text.encode(),) if way is BYTES else (texts, 1)
-        makers, absent = contenders(f"{name}, {subject.name}", way, subject, peers, given, settings)
+        arguments: tuple[Any, ...] = (text.encode(),) if way is BYTES else (texts, 1)
+        where = f"{name}, {subject.name}"
+        makers, absent = contenders(where, way, subject, peers, arguments, settings)
         rounds = alternate(
-            {peer: partial(passes, way, make, given, 2) for peer, make in makers.items()},
+            {peer: partial(passes, way, make, arguments, 2) for peer, make in makers.items()},
             settings,
             watch,
         )
-        for place, state in enumerate(("cold", "warm")):
+        for index, state in enumerate(("cold", "warm")):
             runs = {
-                peer: tuple(times[place] for times in found)
-                for peer, found in rounds.items()
+                peer: tuple(times[index] for times in peer_rounds)
+                for peer, peer_rounds in rounds.items()
                 if state == "warm" or peer not in warm_only
             }
             work = dict.fromkeys(runs, float(size))
@@ -87,14 +93,16 @@ def contenders(
     way: Way,
     subject: Subject,
     peers: Sequence[Peer],
-    given: tuple[Any, ...],
+    arguments: tuple[Any, ...],
     settings: Settings,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return a maker of calls for each contender with our answer, and why peers are left out.
+    """Return the factory of Calls of each contender, and the reason for each peer left out.
 
-    Ours comes first. A peer that fails is left out. A peer whose answer differs is left out too, or
-    raises WrongAnswerError if the settings are strict. All of this runs on one core, so that a
-    thread pool which a peer starts at its first call has one thread.
+    The keys of both are names; pretok comes first. Each contender encodes once, with `arguments`
+    for the call of `way`. A peer that fails is left out. If the result of a peer differs from the
+    result of pretok, the peer is left out, or, if `settings.is_strict`, WrongAnswerError is raised;
+    `where` names the text in this error. All contenders encode on one core here, so a thread pool
+    that a peer starts at the first call has one thread.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}
@@ -103,7 +111,7 @@ def contenders(
         for peer in (Ours(), *peers):
             try:
                 with guarded(peer.name, settings.is_strict):
-                    answer = _answer(way, peer.calls(subject), given)
+                    answer = _answer(way, peer.calls(subject), arguments)
                     ours = ours or answer
                     same_arrays(where, peer.name, ours, answer)
             except CannotError as error:
@@ -113,31 +121,34 @@ def contenders(
     return makers, absent
 
 
-def _answer(way: Way, calls: Calls, given: tuple[Any, ...]) -> Arrays:
-    found = _call(way, calls)(*given)
+def _answer(way: Way, calls: Calls, arguments: tuple[Any, ...]) -> Arrays:
+    """Encode once in the way `way`; return the result as Arrays."""
+    result = _call(way, calls)(*arguments)
     if way is ARRAYS and calls.as_arrays is not None:
-        return calls.as_arrays(found)
-    return way.as_arrays(found)
+        return calls.as_arrays(result)
+    return way.as_arrays(result)
 
 
 def passes(
     way: Way,
     make: Callable[[], Calls],
-    given: tuple[Any, ...],
+    arguments: tuple[Any, ...],
     count: int,
     warm_up: tuple[Any, ...] | None = None,
 ) -> tuple[float, ...]:
-    """Return the seconds of the first `count` passes of a new tokenizer over the same texts.
+    """Return the seconds of `count` passes of a new tokenizer over the same texts.
 
-    Before them it encodes `warm_up`, if that is given, untimed.
+    Each pass is one call with `arguments`. Unless `warm_up` is None, an untimed call with the
+    arguments `warm_up` comes before the first pass.
     """
     call = _call(way, make())
     if warm_up is not None:
         call(*warm_up)
-    return tuple(seconds(call, *given) for _ in range(count))
+    return tuple(seconds(call, *arguments) for _ in range(count))
 
 
 def _call(way: Way, calls: Calls) -> Callable[..., Any]:
+    """Return the call of `calls` that encodes in the way `way`; raises CannotError."""
     call = way.call(calls)
     if call is None:
         raise CannotError(f"it has no call for {way.what}")
@@ -154,20 +165,24 @@ def _threads(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
+    """Yield the warm results with several threads; `makers` are the contenders of LISTS.
+
+    `size` is the number of bytes of all `texts`.
+    """
     ours = Ours().calls(subject)
-    fixed = {peer.name for peer in peers if not peer.sets_threads}
+    fixed_threads = {peer.name for peer in peers if not peer.sets_threads}
     arrays, lists = _call(ARRAYS, ours), _call(LISTS, ours)
-    every = {
+    all_cores = {
         peer: partial(_call(LISTS, make()), texts, ALL_THREADS)
         for peer, make in makers.items()
-        if peer not in fixed
+        if peer not in fixed_threads
     }
     two = {OURS: partial(arrays, texts, 2), ONE_THREAD: partial(arrays, texts, 1)}
     two_lists = {OURS: partial(lists, texts, 2), ONE_THREAD: partial(lists, texts, 1)}
     for what, calls in (
         ("list to arrays, two threads", two),
         ("list to lists, two threads", two_lists),
-        ("list to lists, all cores", every),
+        ("list to lists, all cores", all_cores),
     ):
         for call in calls.values():
             call()

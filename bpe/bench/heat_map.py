@@ -1,4 +1,4 @@
-"""The matrix as a picture: an SVG heat map, readable on light and on dark pages."""
+"""Draw the matrix of matrix.py as an SVG heat map, readable on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bpe.bench.report import cost
 from bpe.bench.timing import OURS, Result
 
 WIDTH, HEIGHT = 62, 20
-"""The size of a cell."""
+"""The width and the height of a cell. All lengths in this file are in pixels."""
 LEFT, TOP, FOOT = 158, 52, 46
-"""The room for the names of rows, for headings, and for the legend."""
+"""The space at the left for the names of rows, at the top for headings, below for the legend."""
 GAP = 6
-"""The space between vocabularies, and between shapes."""
+"""The space between the rows of two vocabularies, and between the columns of two shapes."""
 BOUNDS = (0.5, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, 4.0)
-"""The ratios at which a new color begins."""
+"""The smallest ratio (Cell.ratio) of each of COLORS except the first."""
 COLORS = (
     ("#b2182b", "#fff"),
     ("#d6604d", "#fff"),
@@ -29,11 +29,11 @@ COLORS = (
     ("#2166ac", "#fff"),
     ("#08306b", "#fff"),
 )
-"""The fill and the text of cells: red for slower, gray for equal, blue for faster."""
+"""(fill color, text color) of a cell: red if pretok is slower, gray if equal, blue if faster."""
 MUTED = len(COLORS)
-"""The class of a cell without peers."""
+"""The number, in place of an index of COLORS, for a cell that no peer takes part in."""
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
-"""Short names of peers whose first four letters would not tell them apart."""
+"""Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
 font-size:11px;fill:#1f2328}.s{font-size:9px;fill:#59636e}.h{font-weight:600}\
 .e{text-anchor:end}.m{text-anchor:middle}"""
@@ -41,10 +41,11 @@ DARK = "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.c9{
 
 
 def heat_map(results: Iterable[Result], subtitle: str) -> str:
-    """Return the SVG of the matrix; `subtitle` names machine and date.
+    """Return the SVG of the matrix; `subtitle` names the machine and the date.
 
-    Rows are vocabularies and texts, columns are shapes. A message or a load spans the rows of its
-    vocabulary. Each cell shows the ratio and the peer; its tooltip has the figures.
+    Each row is a text of a vocabulary, and each column is an entry of matrix.COLUMNS. Some shapes,
+    for example "load", have no texts; a cell of them spans all rows of the vocabulary. Each cell
+    shows the ratio and the best peer. The tooltip has the times of pretok and of this peer.
     """
     all_cells = cells(results)
     rows = _rows(all_cells)
@@ -71,22 +72,25 @@ def heat_map(results: Iterable[Result], subtitle: str) -> str:
 
 
 def color_of(ratio: float | None) -> int:
-    """Return the class of a cell: how many of BOUNDS the ratio reaches; MUTED for no ratio."""
+    """Return the number of BOUNDS that `ratio` reaches, an index of COLORS; for None, MUTED."""
     return MUTED if ratio is None else sum(ratio >= bound for bound in BOUNDS)
 
 
 def _rows(all_cells: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return the top and bottom of each row, by vocabulary and text; "" spans a vocabulary."""
+    """Return the top and bottom of each row, by vocabulary and text.
+
+    The text "" stands for all rows of a vocabulary.
+    """
     texts: dict[str, dict[str, None]] = {}
     for cell in all_cells:
-        named = texts.setdefault(cell.subject, {})
+        row_texts = texts.setdefault(cell.subject, {})
         if cell.text:
-            named[cell.text] = None
+            row_texts[cell.text] = None
     rows: dict[tuple[str, str], tuple[int, int]] = {}
     top = TOP
-    for subject, named in texts.items():
+    for subject, row_texts in texts.items():
         start = top
-        for text in named or ("",):
+        for text in row_texts or ("",):
             rows[subject, text] = (top, top + HEIGHT)
             top += HEIGHT
         rows[subject, ""] = (start, top)
@@ -108,15 +112,17 @@ def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
 
 
 def _headings(columns: dict[str, int]) -> Iterator[str]:
-    for shape, whats in groupby(columns, lambda what: COLUMNS[what][0]):
-        places = list(whats)
-        middle = (columns[places[0]] + columns[places[-1]] + WIDTH) / 2
+    """Yield a heading for each shape, and below it a subheading for each column of the shape."""
+    for shape, group in groupby(columns, lambda what: COLUMNS[what][0]):
+        whats = list(group)
+        middle = (columns[whats[0]] + columns[whats[-1]] + WIDTH) / 2
         yield _text(middle, TOP - 24, shape, "h m")
-        for what in places:
+        for what in whats:
             yield _text(columns[what] + WIDTH / 2, TOP - 8, COLUMNS[what][1], "s m")
 
 
 def _names(rows: dict[tuple[str, str], tuple[int, int]]) -> Iterator[str]:
+    """Yield the names of vocabularies and texts, at the left of their rows."""
     for (subject, text), (start, end) in rows.items():
         if text:
             yield _text(LEFT - 8, (start + end) / 2 + 4, text[:13], "s e")
@@ -125,24 +131,26 @@ def _names(rows: dict[tuple[str, str], tuple[int, int]]) -> Iterator[str]:
 
 
 def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
+    """Return the SVG of `cell`, with these edges."""
     color = color_of(cell.ratio)
     middle = (top + bottom) / 2 + 4
-    said = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
+    tooltip = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
     if cell.ratio is None:
         body = _text(left + WIDTH / 2, middle, "\u2013", "s m")
-        said += ", no peer"
+        tooltip += ", no peer"
     else:
-        said += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
+        tooltip += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
         ratio = f"{cell.ratio:.2f}" if cell.ratio < 9.95 else f"{cell.ratio:.0f}"
         body = _text(left + 31, middle, ratio, f"h e t{color}")
         body += _text(left + 35, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
     return (
-        f'<g><title>{escape(said)}</title><rect class="c{color}" x="{left}" y="{top}" '
+        f'<g><title>{escape(tooltip)}</title><rect class="c{color}" x="{left}" y="{top}" '
         f'width="{WIDTH - 1}" height="{bottom - top - 1}" rx="2"/>{body}</g>'
     )
 
 
 def _legend(top: float, subtitle: str) -> Iterator[str]:
+    """Yield a box of each color with its bound, and below the boxes the subtitle."""
     yield _text(8, top + 18, subtitle, "s")
     left = LEFT
     yield _text(left - 8, top, "times as fast as the best peer", "s e")
@@ -154,6 +162,7 @@ def _legend(top: float, subtitle: str) -> Iterator[str]:
 
 
 def _color_styles() -> str:
+    """Return the CSS of the classes c0, c1, … (fill colors) and t0, t1, … (text colors)."""
     styles = (
         f".c{number}{{fill:{fill}}}text.t{number}{{fill:{text}}}"
         for number, (fill, text) in enumerate(COLORS)
@@ -161,5 +170,5 @@ def _color_styles() -> str:
     return "".join(styles) + f".c{MUTED}{{fill:#eaeef2}}"
 
 
-def _text(x: float, y: float, said: str, kind: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(said)}</text>'
+def _text(x: float, y: float, content: str, css_class: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{css_class}">{escape(content)}</text>'

@@ -1,4 +1,4 @@
-"""The texts to measure with: files, or made-up ones; whole, and cut into documents."""
+"""Read or generate the texts to measure with, and cut them into documents."""
 
 from __future__ import annotations
 
@@ -10,51 +10,60 @@ from pretok.errors import PretokError, short_path
 from pretok.files import naming
 
 BLOCK = 1 << 24
-MOST_BYTES = 1 << 32
+"""The number of bytes of a file to read at a time."""
+MAX_BYTES = 1 << 32
+"""The maximal size of a file."""
 DOCUMENT = 3000
-"""About how many code points a document has."""
+"""The maximal number of code points of a document. Most documents are nearly this long."""
 
 
-def read_texts(files: Sequence[Path], most: int | None = None) -> dict[str, str]:
-    """Return the texts of `files` by name, or made-up ones; of each the first `most` code points.
+def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, str]:
+    """Return the text of each file by the name of the file without suffix.
 
-    Raises PretokError for a file that is empty or not UTF-8, or has the name of another; OSError.
+    If `files` is empty, return generated texts. Truncate each text to `max_size` code points (None:
+    no limit). Raises PretokError if a file is empty or not UTF-8, or if two files have the same
+    name. Raises OSError if a file cannot be read.
     """
     texts: dict[str, str] = {}
     for path in files:
         if path.stem in texts:
-            raise PretokError(f"{path}: the name of another file that is given too; rename one")
+            raise PretokError(f"{path}: the name of another file, {path.stem}, too; rename one")
         texts[path.stem] = _read(path)
-    texts = texts or generated_texts(SIZE if most is None else min(most, SIZE))
-    return {name: text[:most] for name, text in texts.items()}
+    texts = texts or generated_texts(SIZE if max_size is None else min(max_size, SIZE))
+    return {name: text[:max_size] for name, text in texts.items()}
 
 
 def documents(text: str) -> list[str]:
-    """Return `text` cut into documents, at the last line end or space before DOCUMENT if any."""
-    found = []
+    """Cut `text` into documents of at most DOCUMENT code points.
+
+    If possible, cut after the last line end, or after the last space of the second half of these
+    code points, whichever is later.
+    """
+    parts = []
     start = 0
     while start < len(text):
         end = start + DOCUMENT
         if end < len(text):
             cut = max(text.rfind("\n", start, end), text.rfind(" ", start + DOCUMENT // 2, end))
             end = cut + 1 if cut > start else end
-        found.append(text[start:end])
+        parts.append(text[start:end])
         start = end
-    return found
+    return parts
 
 
 def _bytes_of(path: Path) -> bytes:
+    """Return the contents of a file; raises PretokError for a device or too many bytes."""
     if path.is_char_device() or path.is_block_device():
         raise PretokError(f"{short_path(path)}: this is a device; give text files")
     parts: list[bytes] = []
-    got = 0
+    size = 0
     with naming(path), path.open("rb") as file:
         while part := file.read(BLOCK):
             parts.append(part)
-            got += len(part)
-            if got > MOST_BYTES:
+            size += len(part)
+            if size > MAX_BYTES:
                 raise PretokError(
-                    f"{short_path(path)}: more than {MOST_BYTES:,} bytes; give smaller texts"
+                    f"{short_path(path)}: more than {MAX_BYTES:,} bytes; give smaller texts"
                 )
     return b"".join(parts)
 

@@ -1,4 +1,4 @@
-"""One short message, call after call."""
+"""Measure encoding one short message, call after call."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from bpe.bench.timing import Result, Settings, Watcher, measure, seconds
 
 GROUP = "latency"
 MESSAGE = "Hello, how are you doing today, my friend?"
-LASTS = 0.05
-"""Seconds that the calls of one run take, at about the speed of the first ones."""
+RUN_SECONDS = 0.05
+"""The approximate duration of one run."""
 
 
 def bench_latency(
     subject: Subject, peers: Sequence[Peer], settings: Settings, watch: Watcher
 ) -> Iterator[Result]:
-    """Yield the figures of encoding MESSAGE: as each does it fastest, and to an array.
+    """Yield two results of encoding MESSAGE: with any call, and with a call that returns an array.
 
-    Special tokens are heeded, as the calls do by default. The message has been seen before.
+    Each contender uses its fastest such call, with the default for special tokens. Each tokenizer
+    encodes the message before the measurement, so its caches are warm.
     """
     messages: dict[str, Message] = {}
     absent: dict[str, str] = {}
@@ -46,11 +47,11 @@ def bench_latency(
         for name, message in messages.items()
         if message.encode_array is not None
     }
-    yield _measured("one message", direct, subject, settings, watch, absent)
-    yield _measured("one message to array", arrays, subject, settings, watch, {})
+    yield _measure("one message", direct, subject, settings, watch, absent)
+    yield _measure("one message to array", arrays, subject, settings, watch, {})
 
 
-def _measured(
+def _measure(
     what: str,
     calls: dict[str, Callable[[str], Any]],
     subject: Subject,
@@ -58,17 +59,19 @@ def _measured(
     watch: Watcher,
     absent: dict[str, str],
 ) -> Result:
-    numbers = {name: max(1, int(LASTS / _cost(call))) for name, call in calls.items()}
-    todo = {name: partial(_many, call, numbers[name]) for name, call in calls.items()}
-    runs = measure(todo, settings, watch)
-    work = {name: float(numbers[name]) for name in runs}
+    """Return the result of `calls`; each run repeats a call for about RUN_SECONDS."""
+    counts = {name: max(1, int(RUN_SECONDS / _call_time(call))) for name, call in calls.items()}
+    repeated = {name: partial(_repeat, call, counts[name]) for name, call in calls.items()}
+    runs = measure(repeated, settings, watch)
+    work = {name: float(counts[name]) for name in runs}
     return Result(GROUP, what, f"{len(MESSAGE)} chars", subject.name, "call", runs, work, absent)
 
 
-def _cost(call: Callable[[str], Any]) -> float:
-    return min(seconds(_many, call, 100) for _ in range(5)) / 100 or 1e-9
+def _call_time(call: Callable[[str], Any]) -> float:
+    """Return the approximate seconds of one call; never 0."""
+    return min(seconds(_repeat, call, 100) for _ in range(5)) / 100 or 1e-9
 
 
-def _many(call: Callable[[str], Any], number: int) -> None:
-    for _ in repeat(None, number):
+def _repeat(call: Callable[[str], Any], count: int) -> None:
+    for _ in repeat(None, count):
         call(MESSAGE)

@@ -1,4 +1,4 @@
-"""Loading a vocabulary file, until the first word is encoded."""
+"""Measure loading a vocabulary file and encoding a first word."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from bpe.bench.timing import Result, Settings, Watcher, measure, steady
 
 GROUP = "load"
 SAMPLE = "Loaded: it's 12,345 words,\n\n\tΩ and 漢字  too."
+"""The text whose ids are compared before the measurement."""
 WORD = "word"
+"""The text that each run encodes after loading."""
 
 
 def bench_load(
     subject: Subject, peers: Sequence[Peer], settings: Settings, watch: Watcher
 ) -> Iterator[Result]:
-    """Yield the figures of loading a .tiktoken file and a tokenizer.json of `subject`.
+    """Yield the results of loading a .tiktoken file and a tokenizer.json of `subject`.
 
-    The file is the one that was given, or one made of the vocabulary. Encoding one word is part of
-    the work, or what is put off until then would be left out. The system has the file in memory.
+    If `subject` was loaded from a file of one of these formats, this file is used; any other file
+    is written from the vocabulary. Each run also encodes WORD, so that the time includes tables
+    that a package builds at the first call. Each file has been read before the measurement, so it
+    is in the cache of the operating system.
     """
-    for kind, path in _files(subject).items():
+    for format, path in _files(subject).items():
         loaders: dict[str, Callable[[], Callable[[str], Any]]] = {}
         absent: dict[str, str] = {}
         ours: list[int] = []
@@ -41,22 +45,23 @@ def bench_load(
                 absent[peer.name] = str(error)
                 continue
             loaders[peer.name] = load
-        todo = {name: partial(_ready, load) for name, load in loaders.items()}
-        runs = measure(todo, settings, watch)
+        calls = {name: partial(_load_and_encode, load) for name, load in loaders.items()}
+        runs = measure(calls, settings, watch)
         work = dict.fromkeys(runs, 1.0)
-        yield Result(GROUP, f"load {kind}", "", subject.name, "call", runs, work, absent)
+        yield Result(GROUP, f"load {format}", "", subject.name, "call", runs, work, absent)
 
 
-def _ready(load: Callable[[], Callable[[str], Any]]) -> object:
+def _load_and_encode(load: Callable[[], Callable[[str], Any]]) -> object:
     encode = load()
     encode(WORD)
-    return encode  # so that it is freed behind the clock
+    return encode  # `seconds` stops the clock before it frees the tokenizer
 
 
 def _files(subject: Subject) -> dict[str, Path]:
-    found = {"tiktoken": subject.rank_file, "json": subject.json_file}
-    if subject.given is not None and Path(subject.given).is_file():
-        given = Path(subject.given)
-        if given.suffix.lower() in (".tiktoken", ".json"):
-            found[given.suffix.lower()[1:]] = given
-    return {kind: path for kind, path in found.items() if path is not None}
+    """Return the file of each format that can hold the vocabulary."""
+    files = {"tiktoken": subject.rank_file, "json": subject.json_file}
+    if subject.source is not None and Path(subject.source).is_file():
+        source = Path(subject.source)
+        if source.suffix.lower() in (".tiktoken", ".json"):
+            files[source.suffix.lower()[1:]] = source
+    return {format: path for format, path in files.items() if path is not None}

@@ -1,4 +1,8 @@
-"""The matrix: vocabularies x texts x shapes, each cell against the best peer in it."""
+"""Measure the matrix: vocabularies x texts x shapes, each cell against its best peer.
+
+A shape is a kind of call. A shape of WAYS encodes the documents of a text, in each of STATES. A
+shape of OF_SUBJECT needs no text: it encodes one message, or loads a file.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +24,19 @@ from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate
 
 GROUP = "matrix"
 PASSES = 5
+"""The number of passes of each new tokenizer over a text."""
 STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "cold": lambda times: times[0],
     "second pass": lambda times: times[1],
     "warm": lambda times: statistics.median(times[2:]),
 }
-"""The passes of a new tokenizer over the same texts: first, second, median of the others."""
+"""Functions from the times of the passes of a new tokenizer to the time of each state."""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
 OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
     "message": bench_latency,
     "load": bench_load,
 }
+"""The function that measures each shape that needs a vocabulary but no text."""
 SHAPES = (*WAYS, *OF_SUBJECT)
 COLUMNS: Mapping[str, tuple[str, str]] = {
     **{
@@ -43,14 +49,16 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "load tiktoken": ("load", ".tiktoken"),
     "load json": ("load", ".json"),
 }
-"""The `what` of each result of the matrix, in order, with its heading and subheading."""
+"""(shape, subheading) of each column of the matrix, by the `what` of results, in order."""
 MATRIX_PEERS = tuple(name for name, peer in PEERS.items() if not isinstance(peer, ForTraining))
+"""The names of the peers that encode."""
 
 
 class Cell(NamedTuple):
-    """One cell: its best peer, and how many times as fast as this peer pretok is.
+    """A cell of the matrix: its best peer, and the time of this peer divided by pretok's time.
 
-    `peer` is "" and `ratio` is None if no peer takes part.
+    If no peer takes part, `peer` is "" and `ratio` is None. `what` is a key of COLUMNS. For a shape
+    of OF_SUBJECT, `text` is "".
     """
 
     subject: str
@@ -75,19 +83,20 @@ def bench_passes(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of each of STATES for each of `ways` to encode the documents of `text`."""
+    """Yield a result for each of `ways` to encode the documents of `text`, and each of STATES."""
     texts = documents(text)
     size = float(len(text.encode()))
     warm_only = {peer.name for peer in peers if not peer.has_cold_start}
     for way in ways:
         where = f"{name}, {subject.name}"
         makers, absent = contenders(where, way, subject, peers, (texts, 1), settings)
-        # Tables built at the first call are part of loading, which encodes a word too.
-        todo = {
+        # Each tokenizer encodes WORD before the passes. The time of tables that the first call
+        # builds counts as loading (load.py).
+        calls = {
             peer: partial(passes, way, make, (texts, 1), PASSES, warm_up=([WORD], 1))
             for peer, make in makers.items()
         }
-        rounds = alternate(todo, settings, watch)
+        rounds = alternate(calls, settings, watch)
         for state, pick in STATES.items():
             runs = {
                 peer: tuple(map(pick, times))
@@ -100,7 +109,7 @@ def bench_passes(
 
 
 def cells(results: Iterable[Result]) -> list[Cell]:
-    """Return the cell of each result of the matrix."""
+    """Return the cell of each result whose `what` is in COLUMNS."""
     return [cell_of(result) for result in results if result.what in COLUMNS]
 
 
@@ -119,20 +128,21 @@ def place(cell: Cell) -> str:
 
 
 def means(all_cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the geometric mean of the ratios of each kind of COLUMNS that has any."""
-    ratios: dict[str, list[float]] = {}
+    """Return the geometric mean of the ratios of each shape and state; OF_SUBJECT has no states."""
+    logarithms: dict[str, list[float]] = {}
     for cell in all_cells:
         if cell.ratio is not None:
             shape, state = COLUMNS[cell.what]
-            kind = f"{shape} {state}" if shape in WAYS else shape
-            ratios.setdefault(kind, []).append(math.log(cell.ratio))
-    return {kind: math.exp(statistics.fmean(each)) for kind, each in ratios.items()}
+            heading = f"{shape} {state}" if shape in WAYS else shape
+            logarithms.setdefault(heading, []).append(math.log(cell.ratio))
+    return {heading: math.exp(statistics.fmean(logs)) for heading, logs in logarithms.items()}
 
 
 class Part(NamedTuple):
-    """The part of one peer with one vocabulary.
+    """The texts that one peer took part in with one vocabulary.
 
-    `texts` have figures, in `other_answers` its ids differ, `reasons` say why the rest is missing.
+    The peer has results for `texts`. The peer is left out of `other_answers`, the texts for which
+    its ids differ from pretok's ids. `reasons` are all other reasons for missing results.
     """
 
     texts: tuple[str, ...]
@@ -141,7 +151,10 @@ class Part(NamedTuple):
 
 
 def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
-    """Return the part of each peer by vocabulary; shapes without a text stand in for texts."""
+    """Return the Part of each peer, by vocabulary and then by peer.
+
+    The name of a shape of OF_SUBJECT takes the place of the name of a text.
+    """
     texts: dict[tuple[str, str], dict[str, None]] = {}
     differ: dict[tuple[str, str], dict[str, None]] = {}
     reasons: dict[tuple[str, str], dict[str, None]] = {}
@@ -159,12 +172,12 @@ def parts(results: Iterable[Result]) -> dict[str, dict[str, Part]]:
                 reasons.setdefault((cell.subject, peer), {})[why] = None
     by_vocabulary: dict[str, dict[str, Part]] = {}
     for key in keys:
-        part = Part(*(tuple(of.get(key, ())) for of in (texts, differ, reasons)))
+        part = Part(*(tuple(names.get(key, ())) for names in (texts, differ, reasons)))
         by_vocabulary.setdefault(key[0], {})[key[1]] = part
     return by_vocabulary
 
 
 def peers_of(results: Iterable[Result]) -> list[str]:
-    """Return all peers that results name, in the order of PEERS, unknown names last."""
-    named = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
-    return [*(peer for peer in PEERS if peer in named), *sorted(named - set(PEERS))]
+    """Return the names of all peers in `results`: in the order of PEERS, then unknown names."""
+    names = {peer for result in results for peer in (*result.runs, *result.absent)} - {OURS}
+    return [*(peer for peer in PEERS if peer in names), *sorted(names - set(PEERS))]

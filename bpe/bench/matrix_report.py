@@ -1,4 +1,4 @@
-"""The matrix as lines of a terminal and as Markdown."""
+"""Format the matrix as lines for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_PEER = "no peer"
 
 
 def line(result: Result) -> str:
-    """Return the line of one cell: ours, the best peer and the ratio."""
+    """Return the line of one cell: the time of pretok, the best peer and the ratio."""
     cell = cell_of(result)
     text = f"{cell.text[:13]:13} {cell.subject[:12]:12} {cell.what[:28]:28} "
     text += f"{cost(result, OURS):>11}  "
@@ -29,13 +29,16 @@ def line(result: Result) -> str:
 
 
 def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[str]:
-    """Yield the means, the lost cells, and the peers and vocabularies that are left out."""
+    """Yield the means, the lost cells, and the peers and vocabularies that are left out.
+
+    pretok loses a cell if a peer is faster. `absent` maps each missing vocabulary to the reason.
+    """
     all_cells = cells(results)
-    for kind, mean in means(all_cells).items():
-        yield f"geometric mean against the best peer, {kind}: {mean:.2f}"
+    for heading, mean in means(all_cells).items():
+        yield f"geometric mean against the best peer, {heading}: {mean:.2f}"
     lost = [cell for cell in all_cells if cell.is_lost]
-    against = sum(cell.ratio is not None for cell in all_cells)
-    yield f"{len(lost)} of {against} cells lost{':' if lost else ''}"
+    compared = sum(cell.ratio is not None for cell in all_cells)
+    yield f"{len(lost)} of {compared} cells lost{':' if lost else ''}"
     for cell in sorted(lost, key=lambda cell: cell.ratio or 0):
         yield f"  {cell.ratio:.2f} {place(cell)}, against {cell.peer}"
     yield from left_out(results)
@@ -43,7 +46,10 @@ def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[st
 
 
 def left_out(results: Sequence[Result]) -> Iterator[str]:
-    """Yield each reason with its peers, and with their vocabularies unless all have it."""
+    """Yield a line for each reason to leave out peers, with the names of these peers.
+
+    After a peer come the vocabularies for which the reason holds, unless it holds for all.
+    """
     by_vocabulary = parts(results)
     where: dict[str, dict[str, list[str]]] = {}
     for subject, row in by_vocabulary.items():
@@ -54,46 +60,51 @@ def left_out(results: Sequence[Result]) -> Iterator[str]:
                 texts = f"{subject}: {', '.join(part.other_answers)}"
                 where.setdefault("its ids differ", {}).setdefault(peer, []).append(texts)
     for why, peers in where.items():
-        named = (
+        labels = (
             peer if subjects == list(by_vocabulary) else f"{peer} ({'; '.join(subjects)})"
             for peer, subjects in peers.items()
         )
-        yield f"left out, as {why}: {', '.join(named)}"
+        yield f"left out, as {why}: {', '.join(labels)}"
 
 
 def markdown(
     record: Mapping[str, Any], results: Sequence[Result], absent: Mapping[str, str]
 ) -> str:
-    """Return the matrix as Markdown: means, the best peer of each cell, the part of each peer."""
+    """Return the matrix as Markdown: means, the best peer of each cell, the Part of each peer.
+
+    `record` is the JSON of report.record, and `absent` maps missing vocabularies to reasons.
+    """
     all_cells = cells(results)
-    named = peers_of(results)
-    versions = [f"{peer} {record['peers'].get(peer) or '?'}" for peer in named]
+    peers = peers_of(results)
+    versions = [f"{peer} {record['peers'].get(peer) or '?'}" for peer in peers]
     settings = record["settings"]
     blocks = [
         ["# pretok against the best peer of each cell"],
         [
             f"{record['date'][:10]}, {record['processor'] or record['machine']}, one core, Python "
             f"{record['python']}, {settings['rounds']} rounds in turn"
-            + ("" if record["complete"] else "; **not complete: the run was broken off**")
+            + ("" if record["complete"] else "; **incomplete: the run was interrupted**")
             + "."
         ],
         [f"pretok {record['pretok']} ({record['backend']}) against {', '.join(versions)}."],
         [
-            "A cell has pretok's figure, the ratio to the best peer and its name. A ratio is the",
-            "median of the ratios of each round; below 1, bold, the peer is faster. Ids were",
-            "compared before anything was timed; a peer whose ids differ is left out.",
+            "A cell has the time or speed of pretok, the ratio, and the name of the best peer. The",
+            "ratio is the time of the peer divided by the time of pretok, the median of all",
+            "rounds; the peer is faster if it is below 1 (bold). All ids were compared before the",
+            "measurements; a peer with other ids is left out.",
         ],
         table(("shape", "geometric mean"), ((k, f"{v:.2f}") for k, v in means(all_cells).items())),
         *_cell_tables(all_cells),
         ["## Peers by vocabulary"],
-        table(("vocabulary", *named), _part_rows(parts(results), named)),
-        [f"- {one}" for one in left_out(results)],
+        table(("vocabulary", *peers), _part_rows(parts(results), peers)),
+        [f"- {line}" for line in left_out(results)],
         [f"- vocabulary {name} is left out: {why}" for name, why in absent.items()],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Yield blocks of lines: a heading and a table of cells with texts, then without texts."""
     for heading, has_text in (("By text", True), ("By vocabulary", False)):
         chosen = [cell for cell in all_cells if bool(cell.text) is has_text]
         whats = [what for what in COLUMNS if any(cell.what == what for cell in chosen)]
@@ -111,6 +122,7 @@ def _cell_tables(all_cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 
 def _shown(cell: Cell) -> str:
+    """Return the Markdown of `cell`: the cost of pretok, the ratio, and the best peer."""
     ours = cost(cell.result, OURS)
     if cell.ratio is None:
         return f"{ours}, {NO_PEER}"
@@ -126,14 +138,14 @@ def _part_rows(
 
 
 def _part(part: Part) -> str:
+    """Return the Markdown of `part`: whether the peer took part, or for which texts ids differ."""
     if part.other_answers:
-        said = f"other ids: {', '.join(part.other_answers)}"
-        return said if part.texts else "other ids"
+        return f"other ids: {', '.join(part.other_answers)}" if part.texts else "other ids"
     return "yes" if part.texts else "refuses"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
+    """Return the lines of a Markdown table, or [] if there are no rows."""
     heads = tuple(heads)
-    body = ["| " + " | ".join(one.replace("|", "\\|") for one in row) + " |" for row in rows]
+    body = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *body] if body else []

@@ -1,4 +1,4 @@
-"""How much memory encoding takes at its peak, beyond the documents and the arrays of their ids."""
+"""Measure the peak memory of encoding, beyond the documents and the arrays of their ids."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def bench_memory(
     watch: Watcher,
     megabytes: float,
 ) -> Iterator[Result]:
-    """Yield what encoding `megabytes` of documents, a list of str, to arrays takes.
+    """Yield the memory that encoding a list of documents to arrays takes.
 
-    Each run is a process of its own, in turn. It loads the vocabulary, makes the documents, each a
-    str of its own, gives back what was freed, and notes how much it has. Then it encodes. What the
-    peak grew by, less the arrays that came out, is the figure: caches and tables that encoding
-    fills, buffers, copies of the input, room that arrays have grown by. On Linux the peak is
-    counted from the start of encoding (VmHWM, reset by /proc/self/clear_refs); elsewhere it is the
-    growth of ru_maxrss, from which what was freed before may hide a little.
+    Each run of each contender has its own process. The process loads the vocabulary, creates
+    `megabytes` of documents, returns freed memory to the system, and then encodes the documents.
+    The result is the growth of the peak memory while encoding, minus the size of the arrays of ids.
+    So the result counts caches, buffers, copies of the input and spare capacity of the arrays. On
+    Linux the peak is VmHWM, which a write to /proc/self/clear_refs resets before encoding. On other
+    systems the result is the growth of ru_maxrss, which is too low if encoding reuses freed memory.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:
         path = Path(folder, "text")
@@ -50,10 +50,10 @@ def bench_memory(
                     if peer in absent:
                         continue
                     try:
-                        _able(peer, subject, peers)
+                        _check_encodes_to_arrays(peer, subject, peers)
                         watch(peer)
-                        found = run_child({**job, "peer": peer})
-                        runs.setdefault(peer, []).append(float(found["beyond"]))
+                        result = run_child({**job, "peer": peer})
+                        runs.setdefault(peer, []).append(float(result["beyond"]))
                     except (CannotError, ChildError) as error:
                         if peer == OURS:
                             raise
@@ -70,7 +70,8 @@ def bench_memory(
             )
 
 
-def _able(name: str, subject: Subject, peers: Sequence[Peer]) -> None:
+def _check_encodes_to_arrays(name: str, subject: Subject, peers: Sequence[Peer]) -> None:
+    """Raise CannotError if the peer `name` has no call from a list of texts to arrays."""
     for peer in peers:
         if peer.name == name and peer.calls(subject).arrays is None:
-            raise CannotError("it has no call for list to arrays")
+            raise CannotError("it cannot encode a list of texts to arrays")

@@ -1,4 +1,4 @@
-"""What a contender is: a package behind calls that are the same for all."""
+"""Define Peer, the interface to a package that is compared with pretok."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from bpe.bench.subject import Subject
 from bpe.bench.timing import OURS
 from pretok.errors import PretokError
 
-SAID = 160
-"""How much of what a peer says when it fails is shown."""
+MAX_MESSAGE = 160
+"""The maximal number of characters to show of an error message of a peer."""
 OTHER_ANSWER = "other ids"
-"""The start of the reason for leaving out a peer whose answer differs."""
+"""The first words of the reason if a peer is left out because its result differs."""
 ALL_THREADS = 0
-"""As many threads as there are cores."""
+"""The value of an argument `threads` that stands for one thread for each core."""
 
 
 class CannotError(PretokError):
-    """A peer cannot do what would have to be compared; the message says why."""
+    """A peer does not support a measurement; the message says why."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """What one tokenizer object can do; None where it has no call for it.
+    """The calls of one tokenizer object; None for a call that it does not have.
 
-    `threads` is a number, or ALL_THREADS. What `arrays` returns, `as_arrays` makes ids and offsets.
+    `array` encodes UTF-8 to an array of ids. The next calls take a list of texts, and a number of
+    threads or ALL_THREADS. `arrays` returns an array of ids and one of offsets; `lists` returns a
+    list of ids for each text; `counts` returns the number of ids of each text. `as_arrays` converts
+    the result of `arrays` to ids and offsets; None means that the result has this form already.
+    `text` and `data` decode ids to str and bytes.
     """
 
     array: Callable[[bytes], Any] | None = None
@@ -50,36 +54,39 @@ class Calls:
 
 @dataclass(frozen=True)
 class Message:
-    """How to encode one message: to whatever is fastest, and to an array."""
+    """The calls that encode one message: the fastest call, and a call that returns an array."""
 
     encode: Callable[[str], Any]
     encode_array: Callable[[str], Any] | None = None
 
 
 class Peer(ABC):
-    """A package that encodes, decodes or loads what we do."""
+    """A package that encodes, decodes or loads the vocabularies that pretok loads.
+
+    `name` is the name of its distribution, and `module` the name to import.
+    """
 
     name: ClassVar[str]
     module: ClassVar[str]
     has_cold_start: ClassVar[bool] = True
-    """True if `calls` makes a new object, whose first pass is cold."""
+    """True if `calls` makes a new tokenizer with empty caches each time."""
     sets_threads: ClassVar[bool] = True
-    """True if calls heed `threads`; other packages keep a pool for the cores they saw first."""
+    """False if calls ignore `threads`: the package keeps the thread pool of its first call."""
 
     def version(self) -> str | None:
-        """Return the release that is installed, None if there is none."""
+        """Return the installed release, or None if the package is not installed."""
         try:
             return distribution_version(self.name) if find_spec(self.module) else None
         except PackageNotFoundError:
             return None
 
     def missing(self) -> str:
-        """Return why the package cannot be used, or "" if it can; imports it."""
+        """Import the package; return why it cannot be used, or "" if it can."""
         if self.version() is None:
             return "not installed"
         try:
             with guarded(self.name), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what it imports is its own affair
+                warnings.simplefilter("ignore")
                 import_module(self.module)
         except CannotError as error:
             return str(error)
@@ -87,23 +94,34 @@ class Peer(ABC):
 
     @abstractmethod
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a new tokenizer, special tokens heeded; raises CannotError."""
+        """Return the calls of a new tokenizer.
+
+        They encode `subject.special_tokens` in a text as special tokens, and others as text.
+
+        Raises CannotError if the package cannot encode with this vocabulary.
+        """
 
     @abstractmethod
     def message(self, subject: Subject) -> Message:
-        """Return how to encode a message, special tokens heeded; raises CannotError."""
+        """Return the calls for one message, of a tokenizer that has all special tokens.
+
+        Raises CannotError if the package cannot encode with this vocabulary.
+        """
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what loads `path` and returns a function to encode; raises CannotError."""
+        """Return a function that loads the file `path` and returns a function to encode a text.
+
+        Raises CannotError if the package cannot load this file.
+        """
         raise CannotError("it does not load files")
 
 
 @contextmanager
 def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
-    """Turn what a peer raises, which may be anything, into CannotError; ours stays as it is.
+    """Convert an exception of the peer `name` to CannotError, and hide the output of the peer.
 
-    What a peer prints, such as the panic of a library in Rust, is not shown. A WrongAnswerError
-    becomes a CannotError too, unless `is_strict`.
+    The output may be the panic message of a Rust library. If `name` is OURS, other exceptions than
+    WrongAnswerError pass unchanged. A WrongAnswerError passes unchanged only if `is_strict`.
     """
     try:
         with quiet() if name != OURS else nullcontext():
@@ -115,23 +133,23 @@ def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
             raise
         raise CannotError(f"{OTHER_ANSWER}: {error}") from None
     except BaseException as error:
-        # Rust's panics come as no Exception.
+        # The PanicException of Rust libraries is not a subclass of Exception.
         if name == OURS or not (
             isinstance(error, Exception) or type(error).__name__ == "PanicException"
         ):
             raise
-        said = in_one_line((str(error).splitlines() or [""])[0])
-        raise CannotError(f"it fails with {type(error).__name__}: {said}") from None
+        message = in_one_line((str(error).splitlines() or [""])[0])
+        raise CannotError(f"it fails with {type(error).__name__}: {message}") from None
 
 
-def in_one_line(said: str) -> str:
-    """Return the start of what a peer said, in one line of ASCII."""
-    return " ".join(said.split()).encode("ascii", "backslashreplace").decode()[:SAID]
+def in_one_line(message: str) -> str:
+    """Return `message` as one line of ASCII, truncated to MAX_MESSAGE characters."""
+    return " ".join(message.split()).encode("ascii", "backslashreplace").decode()[:MAX_MESSAGE]
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep what peers print off standard output and standard error."""
+    """Hide everything that this process prints, including the output of native libraries."""
     sys.stdout.flush()
     sys.stderr.flush()
     saved = [os.dup(1), os.dup(2)]

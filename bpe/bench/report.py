@@ -1,4 +1,4 @@
-"""What is printed and recorded of figures, and what they depend on."""
+"""Format results for the terminal and for records, with the versions they depend on."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ HEADER = (
 
 
 def lines(result: Result) -> list[str]:
-    """Return a line of the table for each peer, or one without any."""
+    """Return the lines of `result` in the table: one for each peer; one if no peer takes part."""
     head = f"{result.text[:13]:13} {result.subject[:12]:12} {result.what[:28]:28} "
     head += f"{cost(result, OURS):>11}"
-    found = []
+    rows = []
     for peer in result.peers():
         ratios = result.ratios(peer)
         ratio = f"{result.ratio(peer):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        found.append(f"{head}  {peer[:12]:12} {cost(result, peer):>11} {ratio:>22}")
+        rows.append(f"{head}  {peer[:12]:12} {cost(result, peer):>11} {ratio:>22}")
         head = " " * len(head)
-    return found or [head]
+    return rows or [head]
 
 
 def cost(result: Result, name: str) -> str:
-    """Return the median of one contender in the unit that suits."""
+    """Return the median cost of the contender `name`, formatted for the unit of `result`."""
     return UNITS[result.unit](result.median(name))
 
 
@@ -44,9 +44,11 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _rate(of: str) -> Callable[[float], str]:
+def _rate(unit: str) -> Callable[[float], str]:
+    """Return a function from the seconds of one item to millions of items a second, in `unit`."""
+
     def shown(cost: float) -> str:
-        return f"{1e-6 / cost:.{0 if cost < 1e-7 else 1}f} {of}"
+        return f"{1e-6 / cost:.{0 if cost < 1e-7 else 1}f} {unit}"
 
     return shown
 
@@ -58,23 +60,29 @@ UNITS: dict[str, Callable[[float], str]] = {
     "byte": lambda cost: f"{cost * 1e9:.2f} ns/B",
     "peak": lambda cost: f"{cost / 1e6:.1f} MB",
 }
-"""How the cost of a unit of work is shown; "peak" is bytes of memory."""
+"""Functions that format the cost of one unit of work, by `Result.unit`.
+
+The cost is in seconds, except for "peak": bytes of memory.
+"""
 
 
 def remarks(results: Sequence[Result]) -> list[str]:
-    """Return a line for each peer that did not take part in something, and for each note."""
+    """Return a line for each peer that is absent from results, and for each note.
+
+    If the peer has other results in the same group, the line names the rows without the peer.
+    """
     taking_part = {(result.group, name) for result in results for name in result.runs}
     rows: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         for peer, why in result.absent.items():
-            named = rows.setdefault((result.group, peer, why), [])
-            if (result.group, peer) in taking_part and result.row not in named:
-                named.append(result.row)
-    found = [
-        f"{peer} is not in {', '.join([group, *named])}: {why}"
-        for (group, peer, why), named in rows.items()
+            names = rows.setdefault((result.group, peer, why), [])
+            if (result.group, peer) in taking_part and result.row not in names:
+                names.append(result.row)
+    absences = [
+        f"{peer} is not in {', '.join([group, *names])}: {why}"
+        for (group, peer, why), names in rows.items()
     ]
-    return found + [
+    return absences + [
         f"{peer} in {result.group}, {result.what}, {result.text}: {note}"
         for result in results
         for peer, note in result.notes.items()
@@ -106,7 +114,10 @@ def record(
     results: Sequence[Result],
     is_complete: bool,
 ) -> dict[str, Any]:
-    """Return all of a run for a JSON record; `texts` has the UTF-8 length of each by its name."""
+    """Return the JSON record of a run; `texts` maps names to sizes in bytes of UTF-8.
+
+    `about` is the result of `surroundings`. `missing` maps peers that are not usable to the reason.
+    """
     return {
         **about,
         "settings": asdict(settings),

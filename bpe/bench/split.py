@@ -1,4 +1,4 @@
-"""Splitting, against `regex.findall` and the splitters of other packages."""
+"""Measure splitting against `regex.findall` and the splitters of other packages."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ from pretok.preset import Preset
 
 GROUP = "split"
 METHODS = ("offsets", "split", "count")
+"""The methods of PreTokenizer to time."""
 GIGATOKEN_UNICODE = "17.0"
+"""The Unicode version of gigatoken."""
 GIGATOKEN_PRESET = "gpt2"
-"""What `gigatoken.pretokenizer` splits as; it is not told how."""
+"""The only preset of `gigatoken.pretokenizer`, which has no parameter for a preset."""
 
 
 class _Splitter(NamedTuple):
-    """Ours and a peer's way to split the same text alike; `methods` are those of ours to time."""
+    """Functions that split one text: `ours` of pretok, and `theirs` of a peer.
+
+    Their results are equal if the pre-tokens are. `methods` are the methods of `tokenizer`, a
+    PreTokenizer of pretok, to time.
+    """
 
     tokenizer: PreTokenizer
     ours: Callable[[], Sequence[Any]]
@@ -39,10 +45,10 @@ def bench_split(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of offsets, split and count of `text`, each on one core.
+    """Yield the results of offsets, split and count of `text`, each on one core.
 
-    Against each of `peers` ours follows the Unicode version that the peer implements. Raises
-    WrongAnswerError if their pre-tokens differ.
+    Each peer has results of its own, in which pretok uses the Unicode version of this peer. Raises
+    WrongAnswerError if the pre-tokens differ. If no peer can split, yield results of pretok alone.
     """
     able: dict[str, _Splitter] = {}
     absent: dict[str, str] = {}
@@ -59,26 +65,28 @@ def bench_split(
         able[OURS] = _Splitter(tokenizer, ours, ours, METHODS)
     for peer_name, splitter in able.items():
         contenders: dict[str, Callable[[], Sequence[float]]] = {
-            OURS: partial(_each, splitter, text)
+            OURS: partial(_method_times, splitter, text)
         }
         if peer_name != OURS:
             contenders[peer_name] = partial(once, splitter.theirs)
-        found = alternate(contenders, settings, watch)
-        for place, method in enumerate(splitter.methods):
-            runs = {OURS: tuple(times[place] for times in found[OURS])}
+        rounds = alternate(contenders, settings, watch)
+        for index, method in enumerate(splitter.methods):
+            runs = {OURS: tuple(times[index] for times in rounds[OURS])}
             if peer_name != OURS:
-                runs[peer_name] = tuple(times[0] for times in found[peer_name])
+                runs[peer_name] = tuple(times[0] for times in rounds[peer_name])
             work = dict.fromkeys(runs, float(len(text)))
             yield Result(GROUP, method, name, preset.name, "code point", runs, work, absent)
-            absent = {}
+            absent = {}  # only the first result reports the absent peers
 
 
-def _each(splitter: _Splitter, text: str) -> list[float]:
+def _method_times(splitter: _Splitter, text: str) -> list[float]:
+    """Return the seconds of each of `splitter.methods` on `text`."""
     tokenizer = splitter.tokenizer
     return [seconds(getattr(tokenizer, method), text) for method in splitter.methods]
 
 
 def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
+    """Return the _Splitter of `text` for the peer of this name; raises CannotError."""
     if peer == "regex":
         engine = RegexEngine()
         refusal = engine.unsupported_reason(preset)
@@ -93,7 +101,7 @@ def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None)
         return _huggingface(text, preset, backend)
     if peer == "gigatoken":
         return _gigatoken(text, preset, backend)
-    raise CannotError("it has no splitter by itself")
+    raise CannotError("it has no separate splitter")
 
 
 def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
@@ -107,8 +115,8 @@ def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Spl
     splitter = pre_tokenizers.Split(Regex(preset.pattern), "isolated")
 
     def theirs() -> Sequence[Any]:
-        found: Sequence[Any] = splitter.pre_tokenize_str(text)
-        return found
+        pieces: Sequence[Any] = splitter.pre_tokenize_str(text)
+        return pieces
 
     def ours() -> Sequence[Any]:
         spans = tokenizer.spans(text)
@@ -119,7 +127,7 @@ def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Spl
 
 def _gigatoken(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
     if preset.name != GIGATOKEN_PRESET:
-        raise CannotError(f"its splitter by itself is that of {GIGATOKEN_PRESET} only")
+        raise CannotError(f"it has a separate splitter only for {GIGATOKEN_PRESET}")
     import gigatoken
 
     tokenizer = PreTokenizer(preset, GIGATOKEN_UNICODE, backend)
@@ -133,6 +141,7 @@ def _gigatoken(text: str, preset: Preset, backend: BackendName | None) -> _Split
 
 
 def _check(where: str, peer: str, text: str, splitter: _Splitter) -> None:
+    """Raise WrongAnswerError if the peer, or a method of pretok, splits `text` differently."""
     ours, theirs = splitter.ours(), splitter.theirs()
     try:
         same_items(where, "pre-token", peer, ours, theirs)
@@ -141,4 +150,4 @@ def _check(where: str, peer: str, text: str, splitter: _Splitter) -> None:
     tokenizer = splitter.tokenizer
     offsets = tokenizer.offsets(text)
     if tokenizer.count(text) != len(ours) or len(offsets) != len(ours) + 1:
-        raise WrongAnswerError(f"{where}: split, offsets and count disagree on how many there are")
+        raise WrongAnswerError(f"{where}: split(), offsets() and count() disagree")

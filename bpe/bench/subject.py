@@ -1,4 +1,4 @@
-"""The vocabulary that is measured, and the files of it that each peer reads."""
+"""Define Subject, the vocabulary to measure with, and its files for peers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 MADE_UP_SIZE = 8192
-"""How many ids the vocabulary has that is trained where none is given."""
+"""The number of ids of the vocabulary that is trained if no vocabulary is named."""
 MADE_UP_TEXT = 300_000
-"""Of how many code points each of the texts has that it is trained on."""
+"""The number of code points of each generated text for this training."""
 MADE_UP = "made-up"
 
 
 class Subject:
-    """A vocabulary, with and without its added tokens, and files of it that are made if needed.
+    """A vocabulary to measure with, and files that hold it. The first use of a file writes it.
 
-    Texts are measured with `bare`, which has no added tokens: what looks like one is ordinary text
-    for all. With `keeps_added` they are measured with the vocabulary as it is, and special tokens
-    in a text are heeded. `given` is the file or name it was loaded from, if it was, and `asked` the
-    preset that had to be named for that. `published` is the name by which others know it, if they
-    do. Peers may put files into `folder`.
+    By default contenders use `bare`, the vocabulary without added tokens, so special tokens in a
+    text are ordinary text. If `keeps_added`, contenders use the whole vocabulary and allow special
+    tokens. `source` is the file or name that bpe.load took, or None; `source_preset` is the preset
+    that bpe.load needed for it, or None. `published` is the name of the vocabulary in other
+    packages; None means the name of `tokenizer`. Peers may write files to `folder`.
     """
 
     def __init__(
@@ -35,59 +35,61 @@ class Subject:
         name: str,
         tokenizer: bpe.Tokenizer,
         folder: Path,
-        given: str | None = None,
-        asked: str | None = None,
+        source: str | None = None,
+        source_preset: str | None = None,
         published: str | None = None,
         keeps_added: bool = False,
     ) -> None:
         self.name = name
         self.published = published or tokenizer.name
-        self.given = given
-        self.asked = asked
+        self.source = source
+        self.source_preset = source_preset
         self.tokenizer = tokenizer
         self.folder = folder
         self._keeps_added = keeps_added
         self.bare = self._new(())
 
     def fresh(self) -> bpe.Tokenizer:
-        """Return a new tokenizer to measure with, which has seen no text yet."""
+        """Return a new tokenizer for a measurement, with empty caches."""
         return self._new(self.tokenizer.added_tokens if self._keeps_added else ())
 
     @property
     def special_tokens(self) -> dict[str, int]:
-        """The special tokens that texts are measured with."""
+        """The special tokens that contenders allow."""
         return self.tokenizer.special_tokens if self._keeps_added else {}
 
     @property
     def preset(self) -> Preset | None:
-        """How it splits, if a preset says so."""
+        """The preset of the split, or None for a custom pre-tokenizer."""
         return self.tokenizer.preset
 
     @cached_property
     def ranks(self) -> dict[bytes, int]:
-        """The id of each token, as tiktoken takes them."""
+        """The id of each token by the bytes of the token: the `mergeable_ranks` of tiktoken."""
         return {token: id for id, token in self.tokenizer.vocabulary.token_bytes.items()}
 
     @cached_property
     def rank_file(self) -> Path | None:
-        """A .tiktoken file, which has no special tokens; None if no such file can hold the rest."""
+        """A .tiktoken file of all tokens except special tokens; None if it cannot hold them."""
         added = self.tokenizer.added_tokens if self._keeps_added else ()
         if not all(token.special for token in added):
             return None
-        if self._keeps_added and self.given is not None and self.given.endswith(".tiktoken"):
-            return Path(self.given)
+        if self._keeps_added and self.source is not None and self.source.endswith(".tiktoken"):
+            return Path(self.source)
         return self._saved(".tiktoken", self.bare)
 
     @cached_property
     def json_file(self) -> Path | None:
-        """A tokenizer.json; None if no such file can hold the vocabulary."""
+        """A tokenizer.json; None if it cannot hold the vocabulary."""
         if not self._keeps_added:
             return self._saved(".json", self.bare)
-        if self.given is not None and self.given.endswith(".json") and Path(self.given).is_file():
-            return Path(self.given)
+        source = self.source
+        if source is not None and source.endswith(".json") and Path(source).is_file():
+            return Path(source)
         return self._saved(".json", self.tokenizer)
 
     def _saved(self, suffix: str, tokenizer: bpe.Tokenizer) -> Path | None:
+        """Save `tokenizer` in the format of `suffix`; return the path, or None if it cannot."""
         path = self.folder / f"{self.name}{suffix}"
         try:
             tokenizer.save(path)
@@ -96,6 +98,7 @@ class Subject:
         return path
 
     def _new(self, added_tokens: tuple[bpe.AddedToken, ...]) -> bpe.Tokenizer:
+        """Return a new tokenizer for the vocabulary, with only these added tokens."""
         whole = self.tokenizer
         return bpe.Tokenizer(
             whole.vocabulary,
@@ -111,22 +114,24 @@ class Subject:
 def subjects(
     names: tuple[str, ...], preset: str | None, backend: BackendName | None
 ) -> Iterator[list[Subject]]:
-    """Yield the vocabularies of these files or names; without any, one trained on the spot.
+    """Yield the vocabularies of `names`, each a file or a name for bpe.load.
 
-    The files that are made of them are gone at the end.
+    If `names` is empty, yield a newly trained vocabulary. `preset` is the preset for files that do
+    not name one. At the end, delete the files that the subjects and the peers have written.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder:
-        found = []
+        loaded = []
         for number, name in enumerate(names):
             place = Path(folder, str(number))
             place.mkdir()
             tokenizer = bpe.load(name, preset=preset, backend=backend)
-            found.append(Subject(tokenizer.name or Path(name).stem, tokenizer, place, name, preset))
-        yield found or [made_up(Path(folder), preset or "cl100k", backend)]
+            label = tokenizer.name or Path(name).stem
+            loaded.append(Subject(label, tokenizer, place, name, preset))
+        yield loaded or [made_up(Path(folder), preset or "cl100k", backend)]
 
 
 def made_up(folder: Path, preset: str, backend: BackendName | None) -> Subject:
-    """Return a vocabulary trained on the made-up texts."""
+    """Return a vocabulary trained on the generated texts."""
     tokenizer = bpe.train(
         generated_texts(MADE_UP_TEXT).values(),
         vocab_size=MADE_UP_SIZE,

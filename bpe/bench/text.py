@@ -1,4 +1,4 @@
-"""Made-up texts to measure with where no real ones are given: the same ones every time."""
+"""Generate the texts to measure with if no files are given. Every run gets equal texts."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import random
 from collections.abc import Callable
 
 SIZE = 2_000_000
+"""The default minimal number of code points of a generated text."""
 
 
-def generated_texts(least: int = SIZE) -> dict[str, str]:
-    """Return a text of at least `least` code points, and not many more, for each kind, by name."""
-    kinds: dict[str, Callable[[random.Random], str]] = {
+def generated_texts(min_size: int = SIZE) -> dict[str, str]:
+    """Return texts by name, each of `min_size` code points or slightly more."""
+    generators: dict[str, Callable[[random.Random], str]] = {
         "english": _english,
         "code": _code,
         "cjk": _cjk,
         "mixed": _mixed,
     }
     texts = {}
-    for name, sentence in kinds.items():
+    for name, sentence in generators.items():
         source = random.Random(name)
         parts: list[str] = []
         size = 0
-        while size < least:
+        while size < min_size:
             parts.append(sentence(source))
             size += len(parts[-1])
         texts[name] = "".join(parts)

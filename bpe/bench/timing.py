@@ -1,4 +1,4 @@
-"""Runs in turn, on one core where that can be had, and what comes of them."""
+"""Run contenders in turn, on one core if the system allows it, and collect their times."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from typing import Any
 
 OURS = "pretok"
 RAYON = "RAYON_NUM_THREADS"
-"""The variable that says how many threads a pool of Rust's Rayon has."""
+"""The environment variable for the number of threads of Rust's Rayon."""
 Run = Callable[[], Sequence[float]]
-"""Does one round of a contender, and returns the time of each of its passes."""
+"""Runs one round of a contender, and returns the time of each of its passes."""
 Watcher = Callable[[str], object]
+"""Takes the name of a contender before each of its runs, to show the progress."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How often each contender runs.
+    """The number of runs, and the rules for contenders.
 
-    There are `rounds` rounds, in each of which all run once; a contender that has taken `budget`
-    seconds by then stops, but not before it has run `least` times. With `cpu_time`, what keeps to
-    one core is timed by what the process itself used, for a machine that others use too. An answer
-    other than ours ends the run if it `is_strict`, else only that peer is left out.
+    In each of `rounds` rounds, every contender runs once. A contender runs at least `least` times;
+    after that, it stops when its runs have taken `budget` seconds. If `cpu_time`, measurements on
+    one core count the CPU time of the process, for a busy machine. If the result of a peer differs
+    from the result of pretok, the program ends with an error if `is_strict`; else the peer is left
+    out.
     """
 
     rounds: int = 5
@@ -39,10 +41,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """Figures of contenders that did the same: seconds, or bytes of memory, of each run.
+    """The result of one measurement, named by `group`, `what`, `text` and `subject` (vocabulary).
 
-    `work` is how much each of them did in a run: bytes, code points or calls, as `unit` says.
-    `absent` has peers that did not take part, and why; `notes` what is to be known of a peer.
+    `runs` maps each contender to the seconds of each run, or to bytes of memory if `unit` is
+    "peak". `work` maps each contender to the amount of work in one run: a number of bytes, code
+    points or calls, as `unit` says. `absent` maps each peer that did not take part to the reason.
+    `notes` maps peers to remarks.
     """
 
     group: str
@@ -57,15 +61,15 @@ class Result:
 
     @property
     def row(self) -> str:
-        """What `what` says up to a comma."""
+        """The part of `what` before the first comma."""
         return self.what.partition(", ")[0]
 
     def peers(self) -> list[str]:
-        """Return all contenders but ours."""
+        """Return all contenders except pretok."""
         return [name for name in self.runs if name != OURS]
 
     def each(self, name: str) -> list[float]:
-        """Return what a unit of work cost, run by run."""
+        """Return the cost of a unit of work of the contender `name` in each run."""
         return [run / self.work[name] for run in self.runs[name]]
 
     def median(self, name: str) -> float:
@@ -73,7 +77,7 @@ class Result:
         return statistics.median(self.each(name))
 
     def ratios(self, peer: str) -> list[float]:
-        """Return how many times what ours cost `peer`'s did, round by round."""
+        """Return the cost of `peer` divided by the cost of pretok, in each round of both."""
         return [
             theirs / ours for ours, theirs in zip(self.each(OURS), self.each(peer), strict=False)
         ]
@@ -83,7 +87,7 @@ class Result:
         return statistics.median(self.ratios(peer))
 
     def record(self) -> dict[str, Any]:
-        """Return the figures for a JSON record, each run, the medians and the ratios."""
+        """Return the result as a JSON object, with medians and ratios."""
         return {
             **asdict(self),
             "median": {name: self.median(name) for name in self.runs},
@@ -99,42 +103,43 @@ class Result:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Result:
-        """Return what `record` made a JSON object of."""
-        given = {name: record[name] for name in cls.__dataclass_fields__}
-        given["runs"] = {name: tuple(runs) for name, runs in record["runs"].items()}
-        return cls(**given)
+        """Return the Result of a JSON object that the method `record` returned."""
+        fields = {name: record[name] for name in cls.__dataclass_fields__}
+        fields["runs"] = {name: tuple(runs) for name, runs in record["runs"].items()}
+        return cls(**fields)
 
 
 _clocks: list[Callable[[], float]] = [time.perf_counter]
-"""The clock in use, last."""
+"""A stack of clocks; the last one is in use."""
 
 
 def seconds(call: Callable[..., object], *arguments: object) -> float:
-    """Return how long `call(*arguments)` takes; freeing its result is no part of it."""
+    """Return the duration of `call(*arguments)`, without the time to free its result."""
     clock = _clocks[-1]
     start = clock()
     result = call(*arguments)
-    taken = clock() - start
+    duration = clock() - start
     del result
-    return taken
+    return duration
 
 
 def alternate(
     contenders: Mapping[str, Run], settings: Settings, watch: Watcher, pinned: bool = True
 ) -> dict[str, list[tuple[float, ...]]]:
-    """Run the contenders in turn and return the times of each round of each.
+    """Run the contenders in turn; return the times of each round, by contender.
 
-    Every other round goes the other way round, so that none always runs behind the same other.
+    Every second round runs in reverse order, so that no contender always runs after the same
+    contender. If `pinned`, run on one core if the system allows it.
     """
-    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
+    rounds: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
     with steady(pinned, settings.cpu_time and pinned):
         for number in range(settings.rounds):
             order = list(contenders) if number % 2 == 0 else list(contenders)[::-1]
             for name in order:
-                if number < settings.least or _spent(found[name]) < settings.budget:
+                if number < settings.least or _total(rounds[name]) < settings.budget:
                     watch(name)
-                    found[name].append(tuple(contenders[name]()))
-    return found
+                    rounds[name].append(tuple(contenders[name]()))
+    return rounds
 
 
 def measure(
@@ -143,27 +148,29 @@ def measure(
     watch: Watcher,
     pinned: bool = True,
 ) -> dict[str, tuple[float, ...]]:
-    """Run `calls` in turn and return the seconds of each run of each."""
+    """Run `calls` in turn, with `pinned` as in alternate; return the seconds of each run."""
     rounds = alternate(
         {name: partial(once, call) for name, call in calls.items()}, settings, watch, pinned
     )
-    return {name: tuple(times[0] for times in found) for name, found in rounds.items()}
+    return {name: tuple(times[0] for times in each) for name, each in rounds.items()}
 
 
 def once(call: Callable[[], object]) -> tuple[float]:
-    """Return the seconds of one call, as a round of one pass."""
+    """Return the seconds of one call, in the form of a round with one pass."""
     return (seconds(call),)
 
 
-def _spent(rounds: Sequence[Sequence[float]]) -> float:
+def _total(rounds: Sequence[Sequence[float]]) -> float:
+    """Return the sum of the times of all passes of all rounds."""
     return sum(map(sum, rounds))
 
 
 @contextmanager
 def steady(pinned: bool = True, cpu_time: bool = False) -> Iterator[None]:
-    """Keep to one core, if `pinned` and the system allows it, with no garbage collection.
+    """Turn garbage collection off in this context.
 
-    With `cpu_time`, `seconds` counts what this process used, not what went by.
+    If `pinned`, run on one core if the system allows it. If `cpu_time`, the function `seconds`
+    counts the CPU time of this process.
     """
     with one_core() if pinned else nullcontext():
         gc.collect()
@@ -180,7 +187,7 @@ def steady(pinned: bool = True, cpu_time: bool = False) -> Iterator[None]:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Keep to one core if the system allows it; pools of Rust's Rayon then start one thread."""
+    """Run on one core if the system allows it; else limit pools of Rust's Rayon to one thread."""
     cores = allowed_cores()
     if not cores:
         before = os.environ.get(RAYON)
@@ -201,10 +208,10 @@ def one_core() -> Iterator[None]:
 
 
 def allowed_cores() -> set[int]:
-    """Return the cores this process may run on; empty where the system does not say."""
+    """Return the cores that this process may use; empty if the system does not tell."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
 def core_count() -> int:
-    """Return on how many cores this process may run."""
+    """Return the number of cores that this process may use."""
     return len(allowed_cores()) or os.cpu_count() or 1

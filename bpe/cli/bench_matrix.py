@@ -34,7 +34,7 @@ NAME = "matrix"
     "vocabs",
     multiple=True,
     metavar="VOCAB",
-    help=f"One of {', '.join(LISTED)}, or a file, or the name of one on this machine. "
+    help=f"One of {', '.join(LISTED)}, or a file, or the name of a vocabulary on this machine. "
     "Repeat for more.  [default: all of the list]",
 )
 @click.option(
@@ -44,9 +44,9 @@ NAME = "matrix"
     envvar="PRETOK_VOCAB_DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="Look here for files of the list, in hf/ and gguf/ in it too. Repeat for more.",
+    help="Look for listed vocabularies here, and in its folders hf/ and gguf/. Repeat for more.",
 )
-@click.option("--preset", "-p", metavar="NAME", help="How to split, if VOCAB does not say.")
+@click.option("--preset", "-p", metavar="NAME", help="The split, if VOCAB does not name one.")
 @click.option(
     "--text",
     "-t",
@@ -61,14 +61,14 @@ NAME = "matrix"
     "shapes",
     multiple=True,
     type=click.Choice(SHAPES),
-    help="Measure only this. Repeat for more.  [default: all]",
+    help="Measure only this shape of call. Repeat for more.  [default: all]",
 )
 @click.option(
     "--peer",
     "peers",
     multiple=True,
     type=click.Choice(MATRIX_PEERS),
-    help="Measure only this one. Repeat for more.  [default: all installed]",
+    help="Measure only this peer. Repeat for more.  [default: all installed]",
 )
 @click.option(
     "--output-dir",
@@ -78,7 +78,7 @@ NAME = "matrix"
     show_default=True,
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write matrix.json, matrix.md and matrix.svg there.",
+    help="The folder for matrix.json, matrix.md and matrix.svg.",
 )
 @measuring_options
 @file_options
@@ -91,27 +91,26 @@ def matrix_command(
     folder: Path,
     **options: Any,
 ) -> None:
-    """Time every vocabulary, text and shape against the best peer of that cell.
+    """Time every vocabulary, text and shape of call against the best peer.
 
-    Arrays, lists and counts of the documents of a text are timed in the first pass of a new
-    tokenizer that has seen one word (cold), in the second, and in three more (warm, their median);
-    a message of 42 characters call after call; loading until a word is encoded. All on one core,
-    where the system allows it.
+    The shapes arrays, lists and counts encode the documents of a text: in the first pass of a new
+    tokenizer that has encoded one word (cold), in the second pass, and in three more passes (warm,
+    the median). message encodes a message of 42 characters, call after call. load loads a file and
+    encodes a word. Everything runs on one core if the system allows it.
 
-    Vocabularies keep their added tokens. A vocabulary of the list that is not on this machine is
-    named. A peer whose ids differ, or that refuses a vocabulary, is left out of that cell and
-    named.
+    Vocabularies keep their added tokens. The output names missing vocabularies, and the peers that
+    are left out of a cell because their ids differ or because they refuse the vocabulary.
 
-    The files are written anew after each vocabulary and text, and keep all figures if the run is
-    broken off. Without FILES, texts are made up. All of it takes hours: --size, --rounds and
-    --budget make it shorter.
+    The files are updated after each vocabulary and text, and keep all results if the run is
+    interrupted. Without FILES, texts are generated. A full run takes hours; --size, --rounds and
+    --budget shorten it.
     """
     session = MatrixSession(folder, json_file=None, **options)
     session.choose_texts(names)
     chosen = tuple(dict.fromkeys(vocabs)) or tuple(LISTED)
     shapes = shapes or SHAPES
-    of_texts = len(session.texts) * any(shape in WAYS for shape in shapes)
-    total = len(chosen) * (of_texts + sum(shape in OF_SUBJECT for shape in set(shapes)))
+    text_groups = len(session.texts) * any(shape in WAYS for shape in shapes)
+    total = len(chosen) * (text_groups + sum(shape in OF_SUBJECT for shape in set(shapes)))
     try:
         check_names(chosen)
         with naming(folder):
@@ -135,7 +134,7 @@ class MatrixSession(Session):
         self.absent: dict[str, str] = {}
 
     def choose_texts(self, names: Sequence[str]) -> None:
-        """Keep only the texts of these names, all if there are none."""
+        """Keep only the texts called `names`; if `names` is empty, keep all."""
         for name in names:
             if name not in self.texts:
                 raise click.ClickException(
@@ -150,7 +149,10 @@ class MatrixSession(Session):
         preset: str | None,
         shapes: Sequence[str],
     ) -> Iterator[Group]:
-        """Yield what measures each vocabulary, which is open until the next group is asked for."""
+        """Yield the groups of each vocabulary of `vocabs`.
+
+        A vocabulary stays open until its last group has run. `folders` are those of --vocab-dir.
+        """
         for name in vocabs:
             try:
                 with opened_vocabulary(name, folders, preset, self.backend) as subject:
@@ -159,6 +161,7 @@ class MatrixSession(Session):
                 self.absent[name] = str(error)
 
     def _groups(self, subject: Subject, shapes: Sequence[str]) -> Iterator[Group]:
+        """Yield a group for each text, then one for each of `shapes` that needs no text."""
         ways = [way for shape, way in WAYS.items() if shape in shapes]
         for name, text in self.texts.items() if ways else ():
             bench = partial(bench_passes, name, text, subject, ways, self.peers, self.settings)
@@ -178,6 +181,7 @@ class MatrixSession(Session):
         self._save(is_complete=False)
 
     def _save(self, is_complete: bool) -> None:
+        """Write matrix.json, matrix.md and matrix.svg."""
         record = {**self._record(is_complete), "absent": self.absent}
         subtitle = (
             f"{record['processor'] or record['machine']}, one core, {record['date'][:10]}, "
@@ -193,5 +197,5 @@ class MatrixSession(Session):
 
 
 def _named(label: str, bench: Group, watch: Watcher) -> Iterator[Result]:
-    """Yield the results of `bench`, which is watched as part of `label`."""
+    """Return the results of `bench`; `watch` gets `label` and the name of the peer."""
     return bench(lambda peer: watch(f"{label}: {peer}"))

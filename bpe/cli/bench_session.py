@@ -28,16 +28,21 @@ from pretok.preset import Preset
 
 MILLION = 1_000_000
 Group = Callable[[Watcher], Iterator[Result]]
+"""Measures one vocabulary or preset, usually on one text, and yields the results."""
 Bench = Callable[..., Iterator[Result]]
 
 
-def json_lines(found: object) -> bytes:
-    """Return the content of a record file."""
-    return f"{json.dumps(found, indent=1)}\n".encode()
+def json_lines(record: object) -> bytes:
+    """Return the contents of the file of `record`."""
+    return f"{json.dumps(record, indent=1)}\n".encode()
 
 
 class Session:
-    """One run of the command: prints each result at once, and writes the record at the end."""
+    """One run of the command: prints each result at once, and writes the record at the end.
+
+    `files` is None if the command needs no texts. `size` is the maximal size of each text in
+    millions of code points, or None. All other parameters are the options of the same names.
+    """
 
     _header = HEADER
 
@@ -60,16 +65,17 @@ class Session:
         self.backend = choose_backend(backend)
         self.settings = Settings(rounds, budget, cpu_time=cpu_time)
         self.peers, self.missing = installed(peers)
-        most = None if size is None else max(1, int(size * MILLION))
-        self.texts = {} if files is None else read_texts(files, most)
+        max_size = None if size is None else max(1, int(size * MILLION))
+        self.texts = {} if files is None else read_texts(files, max_size)
         self._json_file = json_file
         self._about = surroundings(self.backend)
         self.results: list[Result] = []
 
     def run(self, groups: Iterable[Group], total: int | None = None) -> None:
-        """Measure each of `groups`, print its figures, and write the record, even if cut short.
+        """Measure each of `groups`, print its results, and write the record, even on an error.
 
-        The progress bar counts groups if their number, `total`, is given, else runs.
+        `total` is the number of groups, or None if it is not known. The progress bar counts groups
+        if it is known, else the runs of contenders.
         """
         write([f"{line}\n" for line in self._heading()])
         try:
@@ -103,15 +109,15 @@ class Session:
         return remarks(self.results)
 
     def _group_done(self) -> None:
-        """Do nothing: the record is written at the end."""
+        """Do nothing. MatrixSession writes its files here, after each group."""
 
     def _heading(self) -> list[str]:
         machine = self._about["processor"] or self._about["machine"]
-        found = [
-            f"{machine}, {self.backend} backend; medians, and the least and most of the ratios"
+        lines = [
+            f"{machine}, {self.backend} backend; medians, and the minimum and maximum of the ratios"
         ]
-        found += [f"{name} is left out: {why}" for name, why in self.missing.items()]
-        return [*found, self._header]
+        lines += [f"{name} is left out: {why}" for name, why in self.missing.items()]
+        return [*lines, self._header]
 
     def _save(self, is_complete: bool) -> None:
         if self._json_file is None:
@@ -119,17 +125,18 @@ class Session:
         write_atomically(self._json_file, json_lines(self._record(is_complete)))
 
     def _record(self, is_complete: bool) -> dict[str, Any]:
+        """Return the JSON record of all results so far."""
         sizes = {name: len(text.encode()) for name, text in self.texts.items()}
         return record(self._about, self.settings, sizes, self.missing, self.results, is_complete)
 
     @property
     def english(self) -> tuple[str, str]:
-        """The name of the text called "english", else of the first, and that text."""
+        """The name and content of the text called "english", or else of the first text."""
         name = "english" if "english" in self.texts else next(iter(self.texts))
         return name, self.texts[name]
 
     def split(self, chosen: Iterable[Preset]) -> Iterator[Group]:
-        """Yield what measures splitting with these presets."""
+        """Yield the groups that measure splitting each text with each preset of `chosen`."""
         for name, text in self.texts.items():
             for preset in chosen:
                 yield partial(
@@ -139,7 +146,7 @@ class Session:
     def of_texts(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield what measures each text with each vocabulary."""
+        """Yield the groups that measure each text with each vocabulary of `chosen`."""
         for name, text in self.texts.items():
             for subject in chosen:
                 yield partial(bench, name, text, subject, self.peers, self.settings)
@@ -147,12 +154,12 @@ class Session:
     def of_subjects(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
     ) -> Iterator[Group]:
-        """Yield what measures each vocabulary."""
+        """Yield the groups that measure each vocabulary of `chosen`; `bench` needs no text."""
         for subject in chosen:
             yield partial(bench, subject, self.peers, self.settings)
 
     def worst(self, chosen: list[Subject], times: int, limit: float) -> Iterator[Group]:
-        """Yield what measures the worst inputs."""
+        """Yield the groups that measure the worst inputs (worst.py)."""
         for subject in chosen:
             yield partial(
                 bench_worst,
@@ -165,7 +172,7 @@ class Session:
             )
 
     def train(self, preset: Preset, vocab_size: int, texts: Iterable[str]) -> Iterator[Group]:
-        """Yield what measures training on each of the `texts`, by name."""
+        """Yield the groups that measure training on each text named in `texts`."""
         for name in texts:
             yield partial(
                 bench_train,
@@ -181,7 +188,7 @@ class Session:
     def memory(
         self, chosen: list[Subject], megabytes: float, texts: Iterable[str]
     ) -> Iterator[Group]:
-        """Yield what measures the memory of encoding each of the `texts`, by name."""
+        """Yield the groups that measure the memory of encoding each text named in `texts`."""
         for name in texts:
             for subject in chosen:
                 yield partial(

@@ -19,6 +19,7 @@ from pretok.cli.output import write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
+# The binary formats of ids.
 NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
 
@@ -72,7 +73,10 @@ def decode_command(
 
 
 class _Decoder:
-    """Decodes ids; its errors name the input as `name`."""
+    """Decodes ids without the ids of `skipped`.
+
+    `errors` is the value of --errors. Error messages call the input `name`.
+    """
 
     def __init__(
         self, tokenizer: bpe.Tokenizer, skipped: frozenset[int], errors: str, name: str
@@ -85,7 +89,7 @@ class _Decoder:
         self._name = name
 
     def texts(self, blocks: Iterable[list[Part]]) -> Iterator[bytes]:
-        """Yield the text of each block, with LF after each line."""
+        """Yield the bytes of each block of ids, with LF after each Part that ends a line."""
         for parts in blocks:
             yield b"".join(
                 self._apply_errors(self._bytes(part), part.ends_line) + b"\n" * part.ends_line
@@ -94,6 +98,7 @@ class _Decoder:
         yield self._apply_errors(b"", final=True)
 
     def _bytes(self, part: Part) -> bytes:
+        """Return the bytes of the tokens of `part`; an unknown id is an error with its place."""
         ids = part.ids
         try:
             if max(ids, default=0) >= self._size:
@@ -116,7 +121,10 @@ class _Decoder:
             return False
 
     def _apply_errors(self, data: bytes, final: bool) -> bytes:
-        """Return `data` with --errors applied; `final` says that its last character is complete."""
+        """Return `data` with --errors applied to bytes that are not UTF-8.
+
+        Unless `final`, keep an incomplete character at the end of `data` for the next call.
+        """
         if self._utf8 is None:
             return data
         pending = len(self._utf8.getstate()[0])
@@ -133,7 +141,7 @@ class _Decoder:
 
 
 def _end_line(texts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield `texts`; on a terminal, end them with a line break."""
+    """Yield `texts`; on a terminal, add a line break unless the last text ends with one."""
     last = b"\n"
     for text in texts:
         yield text

@@ -118,6 +118,7 @@ def count_command(
 
 
 def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
+    """Raise click.UsageError for options that cannot be combined."""
     if output_format not in SEPARATORS and lines:
         raise click.UsageError("--lines needs --format ids or json", click.get_current_context())
     if output_format == "tokens" and add_special_tokens:
@@ -141,6 +142,7 @@ def _as_bytes(ids: Ids, output_format: str) -> Iterator[bytes]:
 
 
 def _rows(encoder: InputEncoder, source: Input, output_format: str) -> Iterator[str]:
+    """Yield the output for each block of lines of `source`: one line of ids for each line."""
     before, between, after = SEPARATORS[output_format]
     for ids, offsets in encoder.rows(source):
         shown = list(map(str, ids.tolist()))
@@ -163,6 +165,7 @@ def _table(tokens: Iterable[bpe.Token]) -> Iterator[str]:
 
 
 def _row_counts(encoder: InputEncoder, source: Input) -> Iterator[str]:
+    """Yield the output for each block of lines of `source`: one number for each line."""
     for _, offsets in encoder.rows(source):
         yield "".join(f"{count}\n" for count in np.diff(offsets).tolist())
 

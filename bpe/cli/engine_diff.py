@@ -1,4 +1,4 @@
-"""The first place where a pre-tokenizer and a real engine split a text differently."""
+"""Find the first place where a pre-tokenizer and another engine split a text differently."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from pretok.fuzz.oracle import Ask, Span
 from pretok.pre_tokenizer import PreTokenizer, Step
 
 CONTEXT, MAX_SHOWN = 2, 20
+"""The number of equal pre-tokens to show, and the maximal number of different ones."""
 
 
 class Comparison(NamedTuple):
-    """The first different pre-tokens, ours and the engine's, and a few before them.
+    """The first place where pretok and another engine split a text differently.
 
-    `pre_tokens` is the number of our pre-tokens. `ours` and `theirs` are empty if all are equal.
+    `ours` has the different pre-tokens of pretok, and `theirs` the (start, end, text) of the
+    engine's. Both are empty if all pre-tokens are equal. `before` has up to CONTEXT equal
+    pre-tokens before them. `pre_tokens` is the number of pretok's pre-tokens in the whole text.
     """
 
     engine: str
@@ -29,7 +32,7 @@ class Comparison(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether all pre-tokens are equal."""
+        """True if all pre-tokens are equal."""
         return not self.ours and not self.theirs
 
     def lines(self, tokenizer: PreTokenizer, colored: bool) -> Iterator[str]:
@@ -78,9 +81,11 @@ class Comparison(NamedTuple):
 def compare(
     tokenizer: PreTokenizer, text: str, engine: str, ask: Ask, space: bool = False
 ) -> Comparison:
-    """Compare the splits of `text` by `tokenizer` and by `engine`; `ask` returns the engine's.
+    """Compare the split of `text` by `tokenizer` with the spans that `ask(text)` returns.
 
-    With `space` the engine puts a space before a text that does not begin with one.
+    `engine` is the name of the engine that `ask` calls. `space` says that the engine puts a space
+    before a text that does not begin with one: `tokenizer` then splits the text with this space.
+    Offsets are offsets in `text`.
     """
     shift = int(space and not text.startswith(" "))
     steps = tokenizer.explain(" " * shift + text)
@@ -103,13 +108,17 @@ def compare(
 
 
 def _shifted(step: Step, text: str) -> Step:
-    """Return a step over a space and `text` with the offsets in `text` alone."""
+    """Convert `step`, of the split of a space plus `text`, to offsets in `text`."""
     start, end = max(step.start - 1, 0), step.end - 1
     return Step(start, end, text[start:end], step.rule)
 
 
 def _meeting(ours: list[Span], theirs: list[Span], first: int) -> tuple[int, int]:
-    """Return the numbers of spans in both up to the first common end after index `first`."""
+    """Return the number of spans of `ours`, and of `theirs`, up to their first common end.
+
+    The search begins at the spans of index `first`. If there is no common end, return the numbers
+    of all spans.
+    """
     a, b = first + 1, first + 1
     while a <= len(ours) and b <= len(theirs):
         left, right = ours[a - 1][1], theirs[b - 1][1]

@@ -51,6 +51,7 @@ def _list() -> Iterator[str]:
 
 
 def _local_files(name: str) -> str:
+    """Return the paths of the vocabulary on this machine, or "no" if it is not here."""
     try:
         return ", ".join(one_line(str(path)) for path in locate_vocabulary(name))
     except UnknownVocabularyError:

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import click
 
 from bpe.cli.engine_diff import Comparison, compare
+from bpe.errors import VocabularyError
+from bpe.formats.format import Source
+from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
 from pretok.cli.input import open_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
@@ -27,13 +30,18 @@ from pretok.patterns.recognize import ENGINE_NAMES, from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
+from pretok.stage import Stage
 
 SAME, DIFFERENT = 0, 1
+"""Exit statuses."""
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@")
 
 
 class Identified(NamedTuple):
-    """The argument of the command: its `description`, and its preset or the error if none fits."""
+    """The argument of the command, described by `description`, and the preset that it stands for.
+
+    If no rules match its pattern exactly, `preset` is None, and `error` says why.
+    """
 
     description: str
     preset: Preset | None
@@ -62,12 +70,14 @@ def identify_command(
     output_format: str,
     color: bool | None,
 ) -> int:
-    """Say which preset WHAT is: a tokenizer.json, a GGUF file, a name, or a pattern.
+    """Say which preset WHAT is: a tokenizer.json, tekken.json, GGUF file, name, or pattern.
 
-    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. For an unknown pattern the
-    output shows the nearest preset (-) and the difference (+). With --against the real engine
-    splits the text too, and the output shows the first difference. The exit status is 0 if a preset
-    has the same split, 1 if none has or if the engine splits the text differently, 2 on errors.
+    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. A pattern of no preset is
+    compiled to rules, which the output shows. If no rules match it exactly, the output says why,
+    and shows the nearest preset (-) and the difference (+). With --against the real engine splits
+    the text too, and the output shows the first difference. The exit status is 0 if a known or a
+    new preset has the same split, 1 if none has or if the engine splits the text differently, 2 on
+    errors.
     """
     identified = _identify(what, engine)
     comparison = None
@@ -92,6 +102,7 @@ def identify_command(
 
 
 def _identify(what: str, engine: Engine | None) -> Identified:
+    """Identify `what`: a file if it exists, a name, or a pattern, as it always is with `engine`."""
     if engine is None and os.path.exists(what):
         return _identify_file(Path(what))
     if engine is None and set(what) <= NAME_CHARACTERS:
@@ -99,16 +110,35 @@ def _identify(what: str, engine: Engine | None) -> Identified:
         description = f"the name {what!r}"
         return Identified(description, preset, pattern=preset.pattern, engine=preset.engine)
     engine = engine or "hf"
-    description = f"the pattern, as {ENGINE_NAMES[engine]} reads it,"
+    return _identify_pattern(what, engine, f"the pattern, as {ENGINE_NAMES[engine]} reads it,")
+
+
+def _identify_pattern(pattern: str, engine: Engine, description: str) -> Identified:
     try:
-        preset = from_pattern(what, engine).preset
+        preset = from_pattern(pattern, engine).preset
     except UnknownPatternError as error:
-        return Identified(description, None, error, what, engine)
-    return Identified(description, preset, None, what, engine)
+        return Identified(description, None, error, pattern, engine)
+    return Identified(description, preset, None, pattern, engine)
+
+
+def _tekken_pattern(path: Path) -> str | None:
+    """Return the pattern if `path` is a tekken.json, or a folder with one; else None."""
+    if path.is_dir() and not (path / "tokenizer.json").exists():
+        path /= FILE_NAME
+    source = Source(path)
+    try:
+        if b'"token_bytes"' not in source.data or source.json is None:
+            return None
+        return pattern_of(source.json) if is_tekken(source.json) else None
+    except (VocabularyError, OSError):  # `pre_tokenizer_in` raises this error again
+        return None
 
 
 def _identify_file(path: Path) -> Identified:
     shown = shown_path(str(path))
+    tekken = _tekken_pattern(path)
+    if tekken is not None:
+        return _identify_pattern(tekken, "tiktoken", f"the pattern of {shown}")
     if is_gguf(path):
         preset = from_gguf(path).preset
         description = f"the pre-tokenizer of {shown}"
@@ -120,7 +150,7 @@ def _identify_file(path: Path) -> Identified:
         cause = error.__cause__
         if isinstance(cause, UnknownPatternError):
             return Identified(f"{error.path} of {shown}", None, cause, cause.pattern)
-        # In an error about the whole file, `path` is the path of the file.
+        # `error.path` is a place in the JSON, or, in an error about the whole file, its path.
         has_path = error.path.startswith(short_path(path))
         raise click.ClickException(str(error) if has_path else f"{shown}: {error}") from None
     return Identified(
@@ -132,6 +162,7 @@ def _identify_file(path: Path) -> Identified:
 
 
 def _engine_for(identified: Identified, tokenizer: PreTokenizer) -> tuple[str, Ask]:
+    """Return the name of the real engine, and the function that splits a text with it."""
     if identified.pattern:
         return of_pattern(identified.pattern, identified.engine, tokenizer)
     return of_huggingface(
@@ -152,7 +183,7 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
         ("unicode", preset.unicode),
         ("exact", EXACTNESS[preset.exactness]),
         ("source", preset.source),
-        *[("stage", stage_text(stage)) for stage in preset.stages if several],
+        *(row for stage in preset.stages if several for row in _stage_rows(stage, preset)),
         ("space", "a space goes before a text without one" * identified.adds_prefix_space),
     ]
     yield f"{identified.description} is\n"
@@ -165,7 +196,14 @@ def _lines(identified: Identified, comparison: Comparison | None, colored: bool)
     yield from comparison.lines(PreTokenizer(preset), colored)
 
 
+def _stage_rows(stage: Stage, preset: Preset) -> list[tuple[str, str]]:
+    """Return the rows of `stage`, and of its rules if no known preset splits as `preset` does."""
+    rules = [] if _is_known(preset) else [("rule", str(rule)) for rule in stage.rules]
+    return [("stage", stage_text(stage)), *rules]
+
+
 def _is_known(preset: Preset) -> bool:
+    """Return whether a known preset (pretok/patterns/lookup.py) has the same split."""
     return same_split(preset.stages) is not None
 
 
@@ -182,6 +220,7 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "exactness": preset.exactness,
             "source": preset.source,
             "patterns": preset.patterns,
+            "rules": [str(rule) for rule in preset.rules],
             "space_before_text": identified.adds_prefix_space,
         }
     if identified.error is not None:
@@ -189,6 +228,9 @@ def _record(identified: Identified, comparison: Comparison | None) -> dict[str, 
             "engine": identified.error.engine,
             "nearest": identified.error.nearest or None,
             "difference": identified.error.difference,
+            "construct": identified.error.construct or None,
+            "position": identified.error.position if identified.error.construct else None,
+            "reason": identified.error.reason or None,
         }
     if comparison is not None:
         record["against"] = comparison.record()

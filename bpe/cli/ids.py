@@ -20,7 +20,10 @@ MAX_DIGITS = 20
 
 
 class Part(NamedTuple):
-    """Consecutive ids; `place` maps an index to a byte offset of the input."""
+    """Consecutive ids of the input; `place` maps an index in `ids` to a byte offset in the input.
+
+    `ends_line` is True if a line of the input ends after these ids.
+    """
 
     ids: list[int]
     place: Callable[[int], int]
@@ -28,7 +31,7 @@ class Part(NamedTuple):
 
 
 def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
-    """Yield the Parts of each block. With `lines`, a Part ends at each line break."""
+    """Yield the Parts of each block of `source`. If `lines`, a Part ends at each line break."""
     start, rest, is_line_open = 0, b"", False
     for block in source.blocks:
         data = rest + block
@@ -51,6 +54,7 @@ def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
 
 
 def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
+    """Return the Part of the numbers in `spaced`, which begins at byte `start` of the input."""
     numbers = spaced.split()
     for index, number in enumerate(numbers):
         if len(number) > MAX_DIGITS:
@@ -59,7 +63,7 @@ def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
 
 
 def _place(start: int, spaced: bytes, index: int) -> int:
-    """Return the byte offset of the number with this index. `spaced` begins at offset `start`."""
+    """Return the byte offset of number `index` of `spaced`, which begins at offset `start`."""
     end = at = 0
     for number in spaced.split(maxsplit=index + 1)[: index + 1]:
         at = spaced.index(number, end)

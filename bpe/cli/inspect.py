@@ -29,7 +29,9 @@ from pretok.unicode import DEFAULT_VERSION
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
+"""The maximal number of special or added tokens to list."""
 DIGEST_BLOCK = 1 << 20
+"""The number of bytes to hash at a time."""
 
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
@@ -94,6 +96,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "special_tokens": tokenizer.special_tokens,
         "added_tokens": {token.content: token.id for token in ordinary},
         "preset": tokenizer.preset.name if tokenizer.preset else None,
+        "preset_source": tokenizer.preset.source if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
         "normalizer": tokenizer.normalizer,
@@ -107,17 +110,18 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
 
 
 def _files(vocab: str) -> list[Record]:
-    """Return the path and sha256 of each file of the vocabulary."""
+    """Return the path and sha256 of each file of the vocabulary `vocab`."""
     paths = (Path(vocab),) if os.path.exists(vocab) else locate_vocabulary(vocab)
     return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
 
 
 def _sha256(path: Path) -> str | None:
+    """Return the sha256 of a file in hexadecimal; None for a folder."""
     return None if path.is_dir() else _digest(path)
 
 
 def _digest(path: Path) -> str:
-    # A GGUF file may have hundreds of gigabytes.
+    # Read in blocks, because a GGUF file may have hundreds of gigabytes.
     digest = hashlib.sha256()
     with opened(path) as file:
         while block := file.read(DIGEST_BLOCK):
@@ -126,7 +130,7 @@ def _digest(path: Path) -> str:
 
 
 def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:
-    """Return a record for each of `files`, then one for all of them if there are several."""
+    """Return a record for each of `files`, and, if there are several, one for all together."""
     records = []
     mergeable = np.fromiter(tokenizer.vocabulary.token_bytes, np.uint32)
     used_by_any = np.array([], np.uint32)
@@ -147,9 +151,9 @@ def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> l
     return records
 
 
-def _measurement(text: str, size: int, pre_tokens: int, tokens: int, distinct: int) -> Record:
+def _measurement(name: str, size: int, pre_tokens: int, tokens: int, distinct: int) -> Record:
     return {
-        "text": text,
+        "text": name,
         "bytes": size,
         "pre_tokens": pre_tokens,
         "tokens": tokens,
@@ -162,22 +166,25 @@ def _as_text(record: Record) -> Iterator[str]:
     for file in record["files"]:
         yield f"file        {one_line(file['path'])}\n"
         yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"
+    is_new = "compiled" in (record["preset_source"] or "")
     rows = {
         "ids": f"{record['ids']}, {record['unused_ids']} of them unused",
         "tokens": f"{record['tokens']}, {_how_merged(record)}",
-        "bytes": _order(record["byte_ids"]),
+        "byte ids": _describe_byte_ids(record["byte_ids"]),
         "special": _listed(record["special_tokens"]),
         "added": _listed(record["added_tokens"]),
-        "preset": f"{record['preset'] or 'none'}, Unicode {record['unicode']}, as "
-        f"{record['preset_from']} says",
+        "preset": _describe_preset(record),
+        "source": record["preset_source"] if is_new else "",
         "normalizer": record["normalizer"] or "none",
-        "prefix": "a space, where a text has none" if record["add_prefix_space"] else "none",
+        "prefix": "a space, unless the text begins with one"
+        if record["add_prefix_space"]
+        else "none",
         "template": " ".join([*map(str, record["template"]["before"]), "text",
                               *map(str, record["template"]["after"])]),
         "caches": f"{record['caches']['bytes'] / (1 << 20):.1f} MB, at most "
         f"{record['caches']['limit_mb']:g} MB",
     }  # fmt: skip
-    yield "".join(f"{label:10}  {value}\n" for label, value in rows.items())
+    yield "".join(f"{label:10}  {value}\n" for label, value in rows.items() if value)
     escaper = Escaper(record["unicode"] or DEFAULT_VERSION)
     if record["longest"]:
         yield "\n     ID  LENGTH  LONGEST TOKENS\n"
@@ -198,24 +205,30 @@ def _as_text(record: Record) -> Iterator[str]:
 
 
 def _how_merged(record: Record) -> str:
+    """Return how merging makes the tokens of the vocabulary: by rank, or by listed merges."""
     if record["merges"] is None:
         return "merged by rank, which is the id"
     whole = "; a pre-token that is a token is not merged" if record["ignore_merges"] else ""
     return f"made by {record['merges']} merges{whole}"
 
 
-def _order(byte_ids: list[int | None]) -> str:
+def _describe_preset(record: Record) -> str:
+    unicode = f", Unicode {record['unicode']}" if record["unicode"] else ""
+    return f"{record['preset'] or 'none'}{unicode} (from {record['preset_from']})"
+
+
+def _describe_byte_ids(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
     smallest, largest = min(ids), max(ids)
     if ids == list(range(smallest, smallest + 256)):
-        return f"{smallest} to {largest}, in order"
+        return f"{smallest} to {largest}, in byte order"
     if largest - smallest == 255:
-        return f"{smallest} to {largest}, in another order"
+        return f"{smallest} to {largest}, not in byte order"
     return f"{len(ids)} ids from {smallest} to {largest}"
 
 
 def _listed(tokens: dict[str, int]) -> str:
-    """Return tokens with their ids; only the first and last ones if there are many."""
+    """Return the tokens with their ids; of more than MAX_LISTED, only the first and last ids."""
     shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
     if len(shown) > MAX_LISTED:
         shown[MAX_LISTED // 2 : -MAX_LISTED // 2] = ["…"]

@@ -49,7 +49,8 @@ FALLBACK_SUFFIX = ".json"
     "specials",
     multiple=True,
     metavar="TOKEN[=ID]",
-    help="A special token. Repeat for more. All have an id, or none; then they get the last ids.",
+    help="A special token. Repeat for more. Give an id to all of them or to none; without ids, "
+    "they get the last ids.",
 )
 @click.option(
     "--min-frequency",
@@ -63,7 +64,7 @@ FALLBACK_SUFFIX = ".json"
     "--max-token-length",
     type=int,
     metavar="N",
-    help="Make only tokens of fewer bytes.  [default: no limit]",
+    help="Make only tokens of fewer than N bytes.  [default: no limit]",
 )
 @click.option(
     "--tie-break",
@@ -135,6 +136,7 @@ def train_command(
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
+    """Return the special tokens of --special: their ids by token, or a list if none has an id."""
     names: list[str] = []
     ids: dict[str, int] = {}
     for token in values:
@@ -155,6 +157,7 @@ def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
 
 
 def _check_output(output: Path, files: Sequence[str]) -> None:
+    """Raise click.ClickException if `output` is not a file to write, or is one of `files`."""
     if output.is_dir():
         raise click.ClickException(f"--output {shown_path(str(output))} is a folder; name a file")
     if output.exists() and not output.is_file():
@@ -169,9 +172,9 @@ def _check_output(output: Path, files: Sequence[str]) -> None:
 
 
 def _rehearse(output: Path, options: dict[str, Any]) -> None:
-    """Train on no texts and save the result, to raise errors of saving before the long work."""
+    """Train on no texts and save the result, so that errors in saving appear before training."""
     try:
-        # Saving keeps a symbolic link and replaces its target.
+        # Saving keeps a symbolic link and replaces its target, so try the folder of the target.
         place = os.path.dirname(os.path.realpath(output))
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
@@ -189,7 +192,7 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
 
 
 def _source(files: Sequence[str]) -> Source:
-    # Standard input as bytes: training rejects a str that is the name of a file.
+    # Pass standard input as bytes, because training rejects a str that is the name of a file.
     return cast("Source", [_standard_input() if file == "-" else Path(file) for file in files])
 
 
@@ -202,7 +205,7 @@ def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
     try:
         tokenizer.save(output)
     except (bpe.VocabularyError, bpe.UnsupportedError) as error:
-        # Training may have taken hours: keep the result.
+        # Training may have taken hours, so save the result in a format that can hold it.
         fallback = output.with_name(output.name + FALLBACK_SUFFIX)
         tokenizer.save(fallback)
         raise click.ClickException(
@@ -228,6 +231,7 @@ class _Lines(logging.Handler):
 
 @contextmanager
 def _warnings(shown: bool) -> Iterator[None]:
+    """In this context, print the warnings of bpe if `shown`, else drop them."""
     logger = logging.getLogger("bpe")
     handler = _Lines() if shown else logging.NullHandler()
     before, logger.propagate = logger.propagate, False

@@ -23,6 +23,7 @@ Ids = NDArray[np.uint32]
 
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
+"""The parameters of bpe.train that are options of `pretok train`."""
 ESCAPE: Errors = "surrogateescape"
 """The error handler for bytes that are not UTF-8."""
 MAX_SHOWN = 8
@@ -66,7 +67,7 @@ lines_option = click.option(
 
 
 def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.Tokenizer:
-    """Return the tokenizer of a vocabulary; raises click.ClickException."""
+    """Return the tokenizer of the vocabulary `vocab`; raises click.ClickException."""
     try:
         return bpe.load(vocab, preset=preset, backend=backend)
     except UnknownPresetError:
@@ -76,7 +77,7 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
 
 
 def as_cli_message(message: object) -> str:
-    """Return an error or warning of bpe as text that names options instead of parameters."""
+    """Return the text of `message`, an error or warning of bpe, with options for parameters."""
     if isinstance(message, MissingPresetError):
         return (
             f"{message.path}: {message.reason}; pass --preset NAME; 'pretok presets' lists them all"
@@ -96,7 +97,11 @@ class _Options(TypedDict):
 
 
 class InputEncoder:
-    """Encodes inputs with the options of a command; errors name the place in the input."""
+    """Encodes inputs with the options of a command; errors name the place in the input.
+
+    `special` and `allow` are the values of --special (None if absent) and of --allow. If `binary`,
+    the input may have bytes that are not UTF-8.
+    """
 
     def __init__(
         self,
@@ -134,7 +139,10 @@ class InputEncoder:
             return self.tokenizer.tokens(text, special, errors=ESCAPE)
 
     def rows(self, source: Input) -> Iterator[tuple[Ids, NDArray[np.int64]]]:
-        """Yield the ids of each block of lines, with the offsets of each line in these ids."""
+        """Yield (ids, offsets) for each block of lines.
+
+        Line i of the block has ids[offsets[i]:offsets[i + 1]].
+        """
         done = 0
         for lines in lines_of(decoded(source, self._binary, may_be_empty=True)):
             with _located(source.name, lines, done + 1):
@@ -142,10 +150,12 @@ class InputEncoder:
             done += len(lines)
 
     def _whole(self, source: Input) -> str:
+        """Return the text of the whole input."""
         return "".join(decoded(source, self._binary, may_be_empty=True))
 
 
 def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]) -> Special:
+    """Return the argument `special` of bpe for the options --special and --allow."""
     if not allow:
         return cast("Special", special or "raise")
     if special is not None:
@@ -163,7 +173,11 @@ def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
 
 @contextmanager
 def _located(name: str, texts: Sequence[str], first_line: int | None = None) -> Iterator[None]:
-    """Add the place in the input to the error for a special token that is not allowed."""
+    """Add the place in the input to the error for a special token that is not allowed.
+
+    The input `name` has the texts `texts`. If they are lines, `first_line` is the number of the
+    first one, from 1; None for a text that is the whole input.
+    """
     try:
         yield
     except bpe.SpecialTokenError as error:

@@ -1,4 +1,4 @@
-"""Encoding: tiktoken's class, over a Tokenizer."""
+"""Define Encoding, which has the methods of tiktoken's class and uses a Tokenizer."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ ID_LIMIT = 1 << 32
 E = TypeVar("E", bound="Encoding")
 
 NONE: frozenset[str] = frozenset()
+"""The default of `allowed_special`: no special token is allowed."""
 
 
 class Encoding:
@@ -36,15 +37,16 @@ class Encoding:
 
     `pat_str` is a pattern of tiktoken whose split pretok knows. For any other split pass `preset`:
     a preset, its name, or an object with offsets(text). `mergeable_ranks` maps tokens to ids, which
-    are also their ranks. `special_tokens` maps special tokens to ids. `explicit_n_vocab` checks the
-    number of ids. Raises ValueError (or its subclass VocabularyError), and AssertionError if the
-    check fails.
+    are also their ranks. `special_tokens` maps special tokens to ids. `explicit_n_vocab` is the
+    expected number of ids. Raises ValueError (or its subclass VocabularyError), and AssertionError
+    if the number of ids is not `explicit_n_vocab`.
 
     `allowed_special` is the set of special tokens that a call encodes as ids, or "all".
-    `disallowed_special` is a collection of str that a text must not hold, else the call raises
-    ValueError; by default "all" special tokens that are not allowed. All other special tokens are
-    ordinary text. Texts other than str raise TypeError. Ids are ints: an unknown id raises
-    KeyError, an id that is negative or not below 2**32 raises OverflowError.
+    `disallowed_special` is a collection of str; the call raises ValueError if a text holds one of
+    them. The default "all" stands for all special tokens that are not allowed. A special token that
+    is neither allowed nor disallowed is ordinary text. Texts other than str raise TypeError. Ids
+    are ints: an unknown id raises KeyError, an id that is negative or not below 2**32 raises
+    OverflowError.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Encoding:
         self._tokenizer = tokenizer
         self._special_tokens = dict(tokenizer.special_tokens)
         self._specials = SpecialTokens(self._special_tokens)
+        # If several tokens share an id, the first one counts.
         self._special_token_bytes = {
             token.id: token.content.encode() for token in reversed(tokenizer.added_tokens)
         }
@@ -207,7 +210,7 @@ class Encoding:
     def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
         """Return the text of the ids `tokens`; raises the errors of `decode_bytes`.
 
-        Python's error handler `errors` replaces invalid UTF-8.
+        `errors` is Python's error handler for invalid UTF-8.
         """
         return self.decode_bytes(tokens).decode("utf-8", errors)
 
@@ -237,7 +240,7 @@ class Encoding:
         """
         parts = self.decode_tokens_bytes(tokens)
         offsets = []
-        code_points = 0  # that begin before the token
+        code_points = 0  # the number of code points that begin before the current token
         for part in parts:
             is_within = _continues(part[0])
             offsets.append(max(code_points - is_within, 0))

@@ -50,16 +50,16 @@ def _by_name(names: dict[str, str]) -> dict[str, str]:
 
 
 MODEL_TO_ENCODING = _by_name(_MODELS)
-# The longest first: "ft:gpt-4o" begins with "ft:gpt-4" too.
+# The longest prefixes come first, because "ft:gpt-4o" also begins with "ft:gpt-4".
 MODEL_PREFIX_TO_ENCODING = dict(
     sorted(_by_name(_PREFIXES).items(), key=lambda entry: -len(entry[0]))
 )
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of the encoding of a model, by its name or what its name begins with.
+    """Return the name of the encoding of a model, by its name or a known prefix of its name.
 
-    Raises KeyError if neither is known.
+    Raises KeyError for an unknown model.
 
     >>> encoding_name_for_model("gpt-4o-2024-05-13")
     'o200k_base'

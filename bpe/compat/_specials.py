@@ -67,12 +67,15 @@ def refuse(text: str, disallowed: frozenset[str]) -> None:
 
 
 def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
-    """Return the offset of the first token in `text`, and the longest token at this offset."""
+    """Return the offset of the first token in `text`, and the longest token at this offset.
+
+    Return None if no token occurs.
+    """
     if "" in tokens:
         return 0, ""
     found: tuple[int, str] | None = None
     for start, lengths in _groups(tokens):
-        # Search only before the first token so far.
+        # Search only for tokens that begin before the first token so far.
         end = len(text) if found is None else found[0] + len(start) - 1
         at = text.find(start, 0, end)
         while at >= 0:
@@ -86,7 +89,10 @@ def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=128)
 def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
-    """Group tokens by first code point; return the common prefix and the lengths of each group."""
+    """Group tokens by first code point; return the common prefix and the lengths of each group.
+
+    The lengths are in descending order.
+    """
     groups: dict[str, list[str]] = {}
     for token in tokens:
         groups.setdefault(token[0], []).append(token)
@@ -97,6 +103,7 @@ def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
 
 
 def _common_start(tokens: Collection[str]) -> str:
+    """Return the longest common prefix of `tokens`."""
     first, last = min(tokens), max(tokens)
     same = 0
     while first[same : same + 1] == last[same : same + 1] != "":

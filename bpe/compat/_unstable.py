@@ -1,7 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
-Follows tiktoken, rough edges included: only the ids of the last pre-token count as unstable, and
-the white space before it if the last pre-token is white space.
+An id is unstable if more text after the end may change it. Exactly as in tiktoken, even where this
+is imprecise, only the ids of the last pre-token count as unstable. If the last pre-token is white
+space, the white space before it is unstable too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class OpenEnd:
         self._ids = tokenizer.vocabulary.ids
         self._sorted = sorted_tokens
         self._find = merge_finder(tokenizer.vocabulary)
-        # Returns a single id if the pre-token is a token.
+        # Unlike `_merge`, this returns a single id for a pre-token that is a token.
         self.merge_whole = tokenizer.merge
 
     def encode_bytes(self, data: bytes) -> list[int]:
@@ -54,7 +55,7 @@ class OpenEnd:
         ids = self._tokenizer.encode(text, allowed or "text", errors="strict")
         ids, count = self._grown(ids, self._last_count(text, allowed))
         start = len(ids) - count
-        rest = self._bytes_of(ids[start:])
+        rest = self._bytes_of(ids[start:])  # the bytes of the unstable ids
         if not rest:
             return ids, []
         completions: set[tuple[int, ...]] = {
@@ -91,7 +92,11 @@ class OpenEnd:
         return len(self.merge_whole(end[last:].encode()))
 
     def _grown(self, ids: list[int], count: int) -> tuple[list[int], int]:
-        """Return `ids` and the number of unstable ids: `count`, plus white space before them."""
+        """Return `ids` and the number of unstable ids.
+
+        The last `count` ids are unstable. If the first of them is white space, the ids of white
+        space before it are unstable too.
+        """
         if count and self._is_space(ids[-count]):
             while count < len(ids) and self._is_space(ids[-count - 1]):
                 count += 1
@@ -104,13 +109,17 @@ class OpenEnd:
         return b"".join([self._tokens[id] for id in ids])
 
     def _starting_with(self, start: bytes) -> Iterator[bytes]:
+        """Yield the tokens that begin with `start`, in ascending order."""
         for at in range(bisect_left(self._sorted, start), len(self._sorted)):
             if not self._sorted[at].startswith(start):
                 return
             yield self._sorted[at]
 
     def _straddling(self, rest: bytes, cut: int) -> Iterator[tuple[int, ...]]:
-        """Yield the ids of `rest` for each token that begins at `cut` and covers its end."""
+        """Yield the ids of `rest[:cut] + token` for each token that begins with `rest[cut:]`.
+
+        Ids after the end of `rest` are dropped.
+        """
         texts = []
         for token in self._starting_with(rest[cut:]):
             data = rest[:cut] + token
@@ -130,7 +139,7 @@ class OpenEnd:
         return tuple(ids)
 
     def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
-        r"""Yield the ids of `rest` split before its last code point if this is white space.
+        r"""Yield the ids of `rest` split before its last code point, if that is white space.
 
         More text can cause this split: "\n\n" is one pre-token, "\n\n0" is three.
         """

@@ -7,10 +7,10 @@ intended differences are:
 - Vocabularies must be on this machine, where `bpe.load` finds them; `pretok fetch` downloads them.
   Plugins (`tiktoken_ext`) and submodules (`tiktoken.load` …) do not exist.
 - If several allowed or disallowed special tokens begin at the same place, the longest one counts.
-  In tiktoken this depends on a hash.
+  In tiktoken a hash decides which one counts.
 - Each byte needs a token, ids are below 2**24, a special token is not empty, and its id differs
-  from those of ordinary tokens. Anything else raises VocabularyError (a ValueError); tiktoken may
-  panic or hang later.
+  from the ids of ordinary tokens. Any other vocabulary raises VocabularyError (a ValueError);
+  tiktoken may accept it, and panic or hang later.
 - Calls that make tiktoken panic raise ValueError.
 - `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer

@@ -1,9 +1,9 @@
 """Define AddedTokens, which searches a text for added tokens before the text is split.
 
-cpp/core/encode/added.hpp is the twin.
+cpp/core/encode/added.hpp is the C++ version, with the same results.
 
-Matching is leftmost-longest by comparison of bytes. Its time is linear in the text for any
-number of tokens. The flags of AddedToken have the same meaning as in Hugging Face tokenizers.
+Matching is leftmost-longest and compares bytes. Its time is linear in the text for any number of
+tokens. The flags of AddedToken have the same meaning as in Hugging Face tokenizers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Ranges = tuple[tuple[int, int], ...]
 Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
-"""(start, end, id or None) of each segment, and (content, position) of a refused token, or None."""
+"""The segments and the refused token of a text.
+
+A segment is (start, end, id); the id of plain text is None. The refused token is the first special
+token if the policy is "raise", as (content, position); None if there is none.
+"""
 
 
 class AddedTokenSearch(Protocol):
-    """AddedTokens, or _core.AddedTokens in C++."""
+    """The methods of AddedTokens, and of _core.AddedTokens in C++."""
 
     def treating(self, treatment: Treatment) -> AddedTokenSearch:
         """Return a search with another policy for special tokens."""
@@ -78,11 +82,11 @@ class AddedTokens:
     """Searches UTF-8 for added tokens. Copies with another policy share the search structure."""
 
     def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
-        """Find `tokens`; allow special ones.
+        """Build the search for `tokens`, with the policy "allow".
 
         `words` are the ranges of word characters for `single_word` tokens. With `nfc` the contents
-        of `normalized` tokens are normalized, as the text is. If two contents become equal,
-        special tokens win, then the earlier one of `tokens`.
+        of `normalized` tokens are normalized, like the text. If two contents become equal, a
+        special token wins over an ordinary token, then the earlier token over the later.
         """
         self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
@@ -100,7 +104,7 @@ class AddedTokens:
         """Return a search with another policy for special tokens."""
         phases = self._phases
         if treatment == "text" and all(phase.all_special for phase in phases):
-            phases = []  # Special tokens as text only matter if they can hide another token.
+            phases = []  # Special tokens that stay text matter only if they hide other tokens.
         return self._copy(treatment, phases)
 
     def exact(self) -> AddedTokens:
@@ -138,6 +142,7 @@ class AddedTokens:
     def _search(
         self, phases: Sequence[_Phase], data: bytes, start: int, end: int
     ) -> Iterator[Segment]:
+        """Yield the segments of bytes `start` to `end`; search the phases one after the other."""
         if not phases:
             if start < end:
                 yield Segment(start, end, None)
@@ -149,12 +154,13 @@ class AddedTokens:
                 yield from self._search(phases[1:], data, segment.start, segment.end)
 
     def _split_text(self, phase: _Phase, data: bytes, start: int, end: int) -> Iterator[Segment]:
-        done = start
+        """Yield the segments of bytes `start` to `end`; search only the tokens of `phase`."""
+        done = start  # the end of the last segment
         spaces = 0, 0  # span of the last white space that rstrip included
         for pattern, first, last in phase.matcher.matches(data, start, end):
             token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in Hugging Face tokenizers, no token matches within a skipped one.
+                continue  # As in Hugging Face tokenizers, no token matches within a skipped token.
             if token.single_word and (
                 self._is_word(_char_before(data, start, first))
                 or self._is_word(_char_at(data, last, end))
@@ -165,10 +171,11 @@ class AddedTokens:
                     yield Segment(done, first, None)
                 raise SpecialTokenError(token.content, first)
             if token.lstrip:
-                # White space that rstrip of the previous token included stays there.
+                # White space that the previous token included by rstrip stays in that token.
                 first = _skip_spaces_back(data, start, done, first)
             if token.rstrip:
-                # Reuse the span if the token is within it: keeps the search linear.
+                # If the token ends within the last span, the white space after it ends there too.
+                # Not scanning it again keeps the search linear.
                 if not spaces[0] <= last < spaces[1]:
                     spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]
@@ -187,9 +194,10 @@ class AddedTokens:
 
 
 class _Phase:
-    """The tokens that are searched for together, in the order of the patterns of `matcher`.
+    """The tokens that one pass over the text searches for.
 
-    If several have the same bytes, the first wins.
+    `tokens` are in the order of the patterns of `matcher`. If several tokens have the same bytes,
+    the first one counts.
     """
 
     def __init__(self, tokens: Iterable[AddedToken], nfc: bool) -> None:
@@ -228,13 +236,14 @@ def _char_at(data: bytes, at: int, end: int) -> str:
 
 
 def _skip_spaces_back(data: bytes, start: int, done: int, at: int) -> int:
-    """Return the start of the white space before `at`, at least `done`."""
+    """Return the start of the white space that ends at `at`, at least `done`."""
     while at > done and (char := _char_before(data, start, at)) in _WHITE_SPACE:
         at -= len(char.encode())
     return max(at, done)
 
 
 def _skip_spaces(data: bytes, at: int, end: int) -> int:
+    """Return the end of the white space that begins at `at`, at most `end`."""
     while (char := _char_at(data, at, end)) in _WHITE_SPACE:
         at += len(char.encode())
     return at

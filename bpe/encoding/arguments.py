@@ -27,7 +27,7 @@ _ERRORS = get_args(Errors)
 def resolve_pre_tokenizer(
     pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
 ) -> PreTokenizer | SupportsOffsets:
-    """Return a pre-tokenizer, or the pre-tokenizer of a preset, with this backend."""
+    """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`."""
     if isinstance(pre_tokenizer, (str, Preset)):
         pre_tokenizer = get(pre_tokenizer, backend=backend)
     check_keeps_text(pre_tokenizer)
@@ -44,7 +44,7 @@ def resolve_pre_tokenizer(
 
 
 def check_keeps_text(pre_tokenizer: object) -> None:
-    """Raise UnsupportedError if `pre_tokenizer` drops text: ids could not decode to it."""
+    """Raise UnsupportedError if `pre_tokenizer` drops text, which decoding could not restore."""
     preset = getattr(pre_tokenizer, "preset", None)
     if preset is not None and preset.drops_text:
         raise UnsupportedError(
@@ -82,7 +82,7 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
             raise VocabularyError(f"added token {shortened(token.content)} is listed twice")
         contents.add(token.content)
         if known is None:
-            # Two added tokens may share an id, as in o200k_harmony; it decodes to the first.
+            # Two added tokens may share an id, as in o200k_harmony; the id decodes to the first.
             new_tokens.setdefault(token.id, data)
     return new_tokens
 

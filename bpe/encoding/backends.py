@@ -25,9 +25,8 @@ class Backend(Protocol):
     """PythonBackend, or _core.Encoder in C++; both give the same results.
 
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
-    U+FFFD.
-    `added` comes from `make_added`. SpecialTokenError has the offset in bytes. `threads` bounds the
-    number of threads; 0 lets the backend choose.
+    U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
+    `threads` bounds the number of threads; 0 lets the backend choose.
     """
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -39,7 +38,7 @@ class Backend(Protocol):
         ...
 
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         ...
 
     def encode_batch(
@@ -85,29 +84,30 @@ class Backend(Protocol):
     ) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
-        Then each text is a str or bytes. The flags exclude bytes, text that is not ASCII, and text
-        that is not in NFC.
+        The result is True only if each text is a str or bytes. It is False for bytes if `only_str`,
+        for text with a character that is not ASCII if `only_ascii`, and for text that is not in NFC
+        if `only_normal`.
         """
         ...
 
     def fast_calls(
         self,
         added: Callable[[Any], object],
-        others: Calls,
+        originals: Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> Calls:
-        """Return replacements for `others`: encode, encode_array and count of Pipeline.
+        """Return replacements for `originals`: encode, encode_array and count of Pipeline.
 
         A replacement may encode a short text itself, with the AddedTokens that `added` returns
-        for the policy. It passes all other calls to the function that it replaces. See
-        `all_take_fast_path` for the flags.
+        for the argument `special` of the call. It passes all other calls to the function that it
+        replaces. `all_take_fast_path` explains the flags.
         """
         ...
 
-    def decode_calls(self, special: Sequence[int], others: Calls) -> Calls:
-        """Return replacements for `others`: decode and decode_bytes of Decoder.
+    def decode_calls(self, special: Sequence[int], originals: Calls) -> Calls:
+        """Return replacements for `originals`: decode and decode_bytes of Decoder.
 
         A replacement passes calls that it does not handle on to its original.
         """
@@ -115,7 +115,7 @@ class Backend(Protocol):
 
     @property
     def cache_bytes(self) -> int:
-        """How many bytes the caches hold."""
+        """The number of bytes that the caches hold."""
         ...
 
     def trim(self) -> None:
@@ -133,7 +133,7 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    Its caches hold at most `cache_limit` bytes.
+    The caches of the backend hold at most `cache_limit` bytes.
     """
     if backend == "native":
         from pretok import _core
@@ -144,7 +144,7 @@ def make_backend(
             cast(_core.Machine, native_machine(pre_tokenizer))
             if isinstance(pre_tokenizer, PreTokenizer)
             else None,
-            *packed.and_also(added),
+            *packed.with_tokens(added),
             len(packed.ids),
             vocabulary.merge_rows,
             vocabulary.from_ranks,

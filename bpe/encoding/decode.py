@@ -1,4 +1,4 @@
-"""Decoder decodes all ids at once; DecodeStream decodes ids as they come."""
+"""Define Decoder, which decodes all ids at once, and DecodeStream, for ids that come in parts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Decoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
-        own: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
-        return self._backend.decode_calls(list(self._special), own)
+        originals: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
+        return self._backend.decode_calls(list(self._special), originals)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
@@ -57,7 +57,7 @@ class Decoder:
 def decode_batch(
     decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
 ) -> list[str]:
-    """Return the text of each of `ids_batch`; errors say which item is wrong."""
+    """Return the text of each of `ids_batch`; errors name the index of the wrong item."""
     texts = []
     for position, ids in enumerate(ids_batch):
         try:

@@ -11,9 +11,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def fast_call(attribute: str) -> Callable[[Method], Method]:
     """Decorate a method (self, text, special="raise", *, errors="replace", ...).
 
-    A call with no other arguments becomes self.<attribute>(text, special, errors), which must
-    return the same result. Any other call runs the method. Without the native backend the method
-    stays as it is.
+    A call that passes no argument besides these three runs self.<attribute>(text, special, errors)
+    instead of the method; the results must be equal. Any other call runs the method. If the native
+    backend was not built, the method stays as it is.
     """
 
     def decorate(method: Method) -> Method:

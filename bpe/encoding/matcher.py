@@ -1,14 +1,16 @@
 """Leftmost-longest search for many byte strings at once.
 
-cpp/core/encode/token_matcher.hpp is the twin.
+cpp/core/encode/token_matcher.hpp is the C++ version, with the same results.
 
-TokenMatcher keeps the patterns in a trie with failure links. A search at a node has read the bytes
-of the node and reported no match in them. If the next byte continues no pattern, the search reports
-the leftmost-longest matches within the node and follows its link, to the node of the bytes after
-those matches. The matches and the link depend only on the node, so the constructor computes them
-for each node. Each link leads to a node of smaller depth, and only reading a byte increases the
-depth, so a search follows at most one link per byte.
-(Song et al., Fast WordPiece Tokenization, 2021: "failure pops" and "failure links".)
+TokenMatcher keeps the patterns in a trie with failure links. The bytes of a node are those on the
+path from the root. A search at a node has read these bytes and has not reported a match in them. If
+the next byte continues no pattern, the search reports the leftmost-longest matches within these
+bytes. Then it follows the link of the node, to the node of the bytes that remain after the matches.
+The matches and the link depend only on the node, so the constructor computes them for each node.
+For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and a link to the node
+"c". A link leads to a node of smaller depth, and only reading a byte increases the depth. So a
+search follows at most one link per byte. (Song et al., Fast WordPiece Tokenization, 2021, calls the
+matches "failure pops" and the links "failure links".)
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ class TokenMatcher:
     """
 
     def __init__(self, patterns: Sequence[bytes]) -> None:
-        """Build the trie of `patterns`: distinct, not empty, and sorted."""
+        """Build the trie of `patterns`, which are distinct, not empty, and sorted."""
         self._sizes = [len(pattern) for pattern in patterns]
-        # Indexed by node, in order of depth; the children of a node in order of their bytes.
+        # The arrays are indexed by node. Nodes are numbered in order of depth, and the children of
+        # a node in order of their bytes.
         self._bytes = bytearray(1)  # the last byte of each node
         self._first_child = array("I")
         self._depth = array("I", [0])
@@ -53,7 +56,7 @@ class TokenMatcher:
                 at = starts.find(1, at - start) + start
                 if at < start:
                     return
-            below = self._child(node, data[at])
+            below = self._child(node, data[at])  # the next node
             if below != _ROOT:
                 node = below
                 at += 1
@@ -91,7 +94,7 @@ class TokenMatcher:
         node = _ROOT
         depth = 0
         while level:
-            below = []
+            below = []  # the next level
             for low, high in level:
                 self._first_child.append(len(self._bytes))
                 while low < high:
@@ -109,6 +112,7 @@ class TokenMatcher:
         self._first_child.append(len(self._bytes))  # sentinel: the end of the last children
 
     def _add_child(self, parent: int, byte: int, pattern: int | None) -> None:
+        """Add the child of `parent` for `byte`, at which `pattern` ends if it is not None."""
         link, match = _ROOT, _NONE
         if pattern is not None:
             match = self._add_match(pattern, 0, _NONE)
@@ -138,5 +142,6 @@ class TokenMatcher:
                 match = self._add_match(pattern, start + offset, match)
 
     def _add_match(self, pattern: int, offset: int, previous: int) -> int:
+        """Add a match to `_matches`, and return its index there."""
         self._matches.append((pattern, offset, previous))
         return len(self._matches) - 1

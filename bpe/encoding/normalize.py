@@ -1,4 +1,7 @@
-"""Normalize to NFC of Unicode 9, as the engine of tokenizer.json files (tokenizers) does."""
+"""Normalize text to NFC of Unicode 9, as Hugging Face tokenizers does.
+
+cpp/core/unicode/nfc.hpp is the C++ version, with the same results.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ from itertools import pairwise
 
 import unicodedata2
 
-# Characters newer than Unicode 9 that a later NFC reorders or composes. tokenizers 0.23 keeps them,
-# and no character moves past them. Measured by comparing tokenizers with unicodedata2 18.0.
+# Characters newer than Unicode 9 that the NFC of a later version reorders or composes. tokenizers
+# 0.23 keeps them, and moves no character past them. Measured by comparing tokenizers with
+# unicodedata2 18.0.
 _LEFT_ALONE = """
 5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2 105DA
 105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF 10F46-10F50
@@ -39,8 +43,8 @@ def is_normal(text: str) -> bool:
     >>> is_normal("café"), is_normal("cafe\\u0301")
     (True, False)
     """
-    # The Unicode version of Python does not matter: text in NFC by a later version is in NFC by
-    # Unicode 9.
+    # The Unicode version of Python does not matter: text that is in NFC of a later version is also
+    # in NFC of Unicode 9.
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
@@ -95,6 +99,7 @@ def _joins(char: str) -> bool:
 
 @cache
 def _joining_starters() -> frozenset[str]:
+    """Return the characters of combining class 0 that NFC may compose with an earlier character."""
     joining = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
     for code in range(0x110000):
         text = unicodedata2.decomposition(chr(code))
@@ -102,7 +107,7 @@ def _joining_starters() -> frozenset[str]:
             continue
         first, *rest = (chr(int(part, 16)) for part in text.split())
         joining.update(rest)
-        # Three Tibetan vowels have combining class 0, but their decompositions have not.
+        # Three Tibetan vowels have combining class 0, but decompose to marks of another class.
         if unicodedata2.combining(first) != 0:
             joining.add(chr(code))
     return frozenset(joining)

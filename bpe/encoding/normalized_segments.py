@@ -19,6 +19,7 @@ Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
 """A method of Backend: takes a text, its added tokens, and the number of threads."""
 Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
+"""The ids of a text, and the start and the end of the span of each id."""
 
 
 class NormalizedSegment:
@@ -33,7 +34,11 @@ class NormalizedSegment:
         added: AddedTokenSearch,
         threads: int,
     ) -> None:
-        """Store the segment at byte `start` of a text; `id` is the id of its token, or None."""
+        """Store the segment `data`, which begins at byte `start` of a text.
+
+        `id` is the id of an added token, or None for text. `added` finds the tokens that are
+        searched after normalization.
+        """
         self._data = data
         self._start = start
         self._id = id
@@ -42,7 +47,7 @@ class NormalizedSegment:
         self._threads = threads
 
     def encode(self, work: Work[Result], from_id: Callable[[int], Result]) -> Result:
-        """Return the result of `work` for the normalized text, or of `from_id` for a token."""
+        """Return the result of `work` for normalized text, or of `from_id` for an added token."""
         if self._id is not None:
             return from_id(self._id)
         try:
@@ -64,8 +69,8 @@ class NormalizedSegment:
         except SpecialTokenError as error:
             raise self._located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
-        # Every token has at least one byte, so it has a first and a last code point. Only the token
-        # of a prefix space may have none: clamp.
+        # `first` and `last` are the indexes of the first and the last code point of each token. A
+        # token that is only the prefix space may have no code point, so clamp them.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self._start + self._byte_offsets(origins[first, 0])

@@ -12,8 +12,8 @@ from bpe.types import Offsets
 class ByteToCharOffsets:
     """Converts offsets in the UTF-8 of a text into offsets in its code points.
 
-    `text` is a str that was encoded with the error handler `errors` (of Tokenizer). Construction
-    takes O(n) time, each offset O(log n).
+    `text` was encoded as UTF-8 with `errors`, an error handler of Tokenizer. Construction takes
+    O(n) time, each offset O(log n).
     """
 
     def __init__(self, text: str, errors: str) -> None:
@@ -21,6 +21,7 @@ class ByteToCharOffsets:
         if self._is_ascii:
             return
         joined = join_surrogates(text) if errors == "replace" else text
+        # Code point i of `joined` begins at byte _bytes[i], and at code point _chars[i] of `text`.
         self._bytes = byte_offsets(joined)
         self._chars = np.arange(len(joined) + 1)
         if len(joined) != len(text):
@@ -46,7 +47,7 @@ class ByteToCharOffsets:
 
 
 def byte_offsets(text: str) -> Offsets:
-    """Return the offset in bytes of each code point of `text`, and of its end.
+    """Return the offset in UTF-8 of each code point of `text`, and of the end of `text`.
 
     A lone surrogate counts as one byte, as with Python's "surrogateescape".
     """

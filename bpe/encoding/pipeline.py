@@ -42,8 +42,9 @@ class Pipeline:
         self._policies = Policies(added_tokens, normalizer is not None, backend)
         self._normalizer = normalizer
         self._missing_bytes = missing_bytes
+        # The UTF-8 of a str can have only these of the missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # See Backend.all_take_fast_path.
+        # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
             bool(missing_bytes),
             bool(self._missing_in_str),
@@ -57,8 +58,9 @@ class Pipeline:
 
     def calls(self) -> Calls:
         """Return `encode`, `encode_array` and `count`, or faster replacements from the backend."""
-        own: Calls = self.encode, self.encode_array, self.count
-        return self.backend.fast_calls(self._policies.added_for, own, *self._fast_path_limits)
+        originals: Calls = self.encode, self.encode_array, self.count
+        added_for = self._policies.added_for
+        return self.backend.fast_calls(added_for, originals, *self._fast_path_limits)
 
     def encode(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
@@ -75,7 +77,7 @@ class Pipeline:
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         return self._run(text, special, errors, threads, self.backend.count, _sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
@@ -96,8 +98,8 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing. If several texts have errors,
-        # raise the error of the first one.
+        # The backend encodes the texts that need no normalizing. `_encode_each` encodes the others,
+        # and raises the error of the first text that has one.
         rows: list[list[int]] = []
         refusal = None
         try:
@@ -138,9 +140,10 @@ class Pipeline:
         errors: Errors,
         refusal: SpecialTokenError | None,
     ) -> dict[int, Result]:
-        """Return the result of `encode` for each text to normalize, by index.
+        """Return the result of `encode` for each text at `indices`, by index.
 
-        `refusal` is the error of the other texts, if any. Raises the error of the first text.
+        `refusal` is the error of the texts that need no normalizing, or None. If several texts have
+        errors, raises the error of the first text.
         """
         results = {}
         for index in indices:
@@ -212,7 +215,7 @@ class Pipeline:
     def _normalized_segments(
         self, data: StrOrBytes, special: Special, threads: int
     ) -> Iterator[NormalizedSegment]:
-        """Yield each added token of a text, and each text between them, to normalize alone."""
+        """Yield the added tokens that are found before normalization, and the text between them."""
         utf8 = encode_utf8(data)
         added = self._policies.added_for(special, "normalized")
         segments, refusal = self._policies.added_for(special, "exact").segments(utf8)
@@ -243,7 +246,10 @@ def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
 
 
 def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
-    """Return `ids` and `offsets` with the ids of `rows`, by ascending index, in empty rows."""
+    """Return `ids` and `offsets` with the ids of `rows` inserted.
+
+    `rows` maps the indexes of empty rows, in ascending order, to their ids.
+    """
     if not rows:
         return ids, offsets
     sizes = np.diff(offsets)

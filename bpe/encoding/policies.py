@@ -1,4 +1,4 @@
-"""Define Policies, which returns the added-token search for the argument `special` of a call."""
+"""Define Policies, which returns the search for added tokens of a call, by its `special`."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from bpe.errors import shortened
 from bpe.types import Special, Treatment
 
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
-"""All added tokens, or only those that are found before or after normalization."""
+"""The tokens that a search finds: all, or only those that are found before normalization ("exact")
+or after it ("normalized").
+"""
 
 _Phases: TypeAlias = dict[Phase, AddedTokenSearch]
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 MAX_SETS = 64
+"""The maximal number of kept sets."""
 MAX_SET_BYTES = 1 << 26
-"""The most memory that all kept sets take together, as `_size` estimates it."""
+"""The limit of the memory of all kept sets together, as `_size` estimates it."""
 
 _MAX_LISTED = 10
-"""The most special tokens that an error lists."""
+"""The maximal number of special tokens that an error lists."""
 
 
 class Policies:
-    """The search for added tokens of each policy for special tokens.
+    """Keeps the search for added tokens of each value of `special`: a named policy or a set.
 
-    The three named policies share one search structure. Each set of names has its own, because a
-    token outside of the set must not hide another token. A service may let its users choose sets,
-    so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
+    The three named policies share one search structure. Each set of names has its own structure,
+    because a token that is not in the set must not hide another token. A service may let its users
+    choose sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
     """
 
     def __init__(self, tokens: Sequence[AddedToken], nfc: bool, backend: Backend) -> None:
@@ -39,8 +42,9 @@ class Policies:
         self._nfc = nfc
         self._backend = backend
         self._named: dict[str, _Phases] = {}
-        # In the order of last use. Threads need no lock: each operation on the dict is atomic, and
-        # a set that another thread has just moved or dropped is built again.
+        # The searches of each set and their size, in the order of last use. Threads need no lock:
+        # each operation on the dict is atomic, and if another thread has just removed a set, its
+        # searches are built again.
         self._sets: dict[frozenset[str], tuple[_Phases, int]] = {}
 
     def added_for(self, special: Special, phase: Phase = "all") -> AddedTokenSearch:
@@ -81,11 +85,11 @@ class Policies:
             return self._for_treatment("allow")
         entry = self._sets.pop(names, None)
         if entry is None:
-            wanted = [
+            searched = [
                 token for token in self._tokens if not token.special or token.content in names
             ]
-            search = make_added(wanted, self._nfc, self._backend)
-            entry = _by_phase(search), _size(wanted)
+            search = make_added(searched, self._nfc, self._backend)
+            entry = _by_phase(search), _size(searched)
         self._sets[names] = entry
         self._drop_old()
         return entry[0]
@@ -101,7 +105,7 @@ class Policies:
             size -= own_size
 
     def _listed(self) -> str:
-        """Return the special tokens for an error: the first few, and the number of others."""
+        """Return the special tokens for an error: the first few, and the number of the rest."""
         listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
         return f"{listed} and {more:,} more" if more > 0 else listed or "none"

@@ -28,7 +28,8 @@ def concatenate_ids(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
 class PythonBackend:
     """The Backend in pure Python; also used for pre-tokenizers that C++ does not know.
 
-    It ignores `threads` and keeps no caches.
+    It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
+    the ids of one pre-token, and `merges` returns all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0
@@ -56,7 +57,7 @@ class PythonBackend:
         return np.array(self.encode(text, added), np.uint32)
 
     def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         return sum(len(ids) for ids, _, _ in self._pieces(encode_utf8(text), added))
 
     def encode_batch(
@@ -106,6 +107,7 @@ class PythonBackend:
                 yield [id], start, end
                 continue
             text = data[start:end]
+            # True (1 byte) until the pre-token that begins with the prefix space has passed.
             before = self._add_prefix_space and text[0] != 0x20
             at = start
             for pre_token in self._split(b" " + text if before else text):
@@ -146,15 +148,15 @@ class PythonBackend:
 
     @staticmethod
     def fast_calls(
-        added: object, others: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `others`: Python has no faster calls."""
-        return others
+        """Return `originals`: Python has no faster calls."""
+        return originals
 
     @staticmethod
-    def decode_calls(special: Sequence[int], others: Calls) -> Calls:
-        """Return `others`: Python has no faster calls."""
-        return others
+    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
+        """Return `originals`: Python has no faster calls."""
+        return originals
 
     def trim(self) -> None:
         """Do nothing: there are no caches."""

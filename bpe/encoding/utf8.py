@@ -1,6 +1,7 @@
 """Convert between str and UTF-8.
 
-Decoding keeps an invalid byte as a lone surrogate. Encoding replaces a lone surrogate by U+FFFD.
+`decode_utf8` keeps an invalid byte as a lone surrogate. `encode_utf8` replaces a lone surrogate by
+U+FFFD.
 """
 
 from __future__ import annotations

@@ -38,9 +38,10 @@ def build(
 ) -> Vocabulary:
     """Return the vocabulary of `vocab`, which maps texts to ids, and `merges`.
 
-    Omit entries that are only `added` tokens: no merge names them. Omit entries with an id in
-    `loose` too, unless a merge names them or they are ASCII bytes. Raises VocabularyError, and
-    UnsupportedError if an entry and another token have the same bytes.
+    Entries that are only `added` tokens are omitted (see `_drop_added`). Entries with an id in
+    `loose` are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
+    `ignore_merges`. Raises VocabularyError, and UnsupportedError if an entry with a character that
+    stands for no byte has the bytes of another token.
     """
     if backend() == "native":
         from pretok import _core
@@ -53,7 +54,8 @@ def build(
         )
         if parts is not None:
             return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, ignore_merges)
-    return _build(vocab, merges, ignore_merges, added, loose)  # raises the errors, too
+    # C++ returns None instead of raising errors; `_build` finds and raises them.
+    return _build(vocab, merges, ignore_merges, added, loose)
 
 
 def _build(
@@ -67,8 +69,8 @@ def _build(
     ids = _check_ids(vocab)
     merges = _merges(ids, pairs, text_merges.location)
     tokens: dict[int, bytes] = {}
-    # Entries with a character that stands for no byte: they stand for their UTF-8, and no text is
-    # ever merged to them.
+    # Entries with a character that stands for no byte. Such an entry gets the UTF-8 of its text as
+    # its bytes, but no text is ever merged to it.
     inert: dict[int, str] = {}
     for (text, id), token in zip(ids.items(), all_to_bytes(ids), strict=True):
         if token is None:
@@ -89,7 +91,7 @@ def _build(
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
-    """Return the ids that tokenizers 0.23 gives to added tokens, whatever ids the file says.
+    """Return the ids that tokenizers 0.23 gives to added tokens, regardless of ids in the file.
 
     A token of the vocabulary keeps its id, `ids[content]`. New tokens are numbered in order from
     `len(ids)`.
@@ -162,15 +164,16 @@ def _drop_added(
     added: Sequence[AddedToken],
     ignore_merges: bool,
 ) -> None:
-    """Remove the entries of `tokens` that are only added tokens."""
+    """Remove the entries of `tokens` that are only added tokens: no merge names them."""
     merged: set[int] | None = None
     for token in added:
         if ids.get(token.content) != token.id or len(tokens.get(token.id, b"")) < 2:
             continue
         if merged is None:
             merged = {id for merge in merges for id in merge}
-        # With ignore_merges a whole pre-token may equal an added token that single_word excluded.
-        # Ordinary text must never become a special token.
+        # If `ignore_merges`, keep added tokens that are not special: where `single_word` prevents
+        # a match, a whole pre-token may equal the token and becomes it. A special token is removed,
+        # because ordinary text must never become a special token.
         if token.id not in merged and (token.special or not ignore_merges):
             del tokens[token.id]
 

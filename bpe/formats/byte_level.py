@@ -1,7 +1,7 @@
 """Convert tokens to GPT-2's 256 characters for bytes and back.
 
 tokenizer.json, vocab.json, merges.txt and GGUF store tokens in these characters.
-cpp/formats/byte_level.hpp is the twin.
+cpp/formats/byte_level.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from pretok.byte_characters import BYTE_CHARACTERS
 
 _CHARACTERS = {byte: ord(char) for byte, char in enumerate(BYTE_CHARACTERS)}
-# Not in Latin-1, so that characters which stand for no byte fail to encode.
+# Characters that stand for no byte are translated to this one, which Latin-1 cannot encode.
 _NO_BYTE = 0x100
 _BYTES = dict.fromkeys(range(0x100), _NO_BYTE) | {char: byte for byte, char in _CHARACTERS.items()}
 

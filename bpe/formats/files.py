@@ -13,10 +13,10 @@ from typing import BinaryIO
 from bpe.errors import UnsupportedError, VocabularyError
 from pretok import files
 from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
-from pretok.files import kind_of, naming
+from pretok.files import file_type, naming
 
 MAX_BYTES = 1 << 29
-"""The maximal size of a vocabulary file; the largest known files have a tenth of it."""
+"""The maximal size of a vocabulary file; the largest known files have a tenth of this size."""
 
 
 @contextmanager
@@ -34,7 +34,10 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for unbuffered reading; raises VocabularyError if it is not regular, OSError."""
+    """Open a file for unbuffered reading.
+
+    Raises VocabularyError if it is not a regular file; OSError.
+    """
     try:
         with files.opened(path) as file:
             yield file
@@ -72,12 +75,13 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     `path`; VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
-        mode = _mode_of(path)  # refuses long names first: realpath takes quadratic time for them
+        # Refuse names that are too long before realpath, which takes quadratic time for them.
+        mode = _mode_of(path)
         _replace(Path(os.path.realpath(path)), mode, data)
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # Independent of the target's name, which may have the maximal length already.
+    # Not made from the target's name, which may already have the maximal length.
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # 0o666 as in open(): the system applies the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -105,7 +109,7 @@ def _mode_of(path: str | os.PathLike[str]) -> int | None:
     if not stat.S_ISREG(mode):
         raise VocabularyError(
             f"{short_path(path)}: expected a regular file to replace or a new path, got "
-            f"{kind_of(mode)}"
+            f"{file_type(mode)}"
         )
     return mode & 0o777
 

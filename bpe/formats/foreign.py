@@ -25,9 +25,9 @@ _CONFIGS = {
 
 def check_signature(head: bytes) -> None:
     """Raise UnsupportedError if a file with these first bytes is of a known foreign format."""
-    for signature, kind in _SIGNATURES:
+    for signature, description in _SIGNATURES:
         if head.startswith(signature):
-            raise UnsupportedError(f"this is {kind}")
+            raise UnsupportedError(f"this is {description}")
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         raise UnsupportedError("this is a pickle; bpe never runs code from a file")
     if _is_sentencepiece(head):
@@ -40,9 +40,9 @@ def check_signature(head: bytes) -> None:
 def unknown_json(json: Value) -> BpeError:
     """Return the error for a JSON object that is not a vocabulary."""
     members = json.object()
-    for key, kind in _CONFIGS.items():
+    for key, description in _CONFIGS.items():
         if key in members:
-            return VocabularyError(f"expected a vocabulary, got {kind}")
+            return VocabularyError(f"expected a vocabulary, got {description}")
     shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
     return VocabularyError(
         f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '
@@ -56,13 +56,13 @@ def unknown_data(data: bytes) -> BpeError:
         return VocabularyError("the file is empty; expected a vocabulary")
     return VocabularyError(
         f"the file begins with {data[:24]!r}, not like a vocabulary that bpe reads; expected "
-        "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a minbpe .model, "
-        "a GGUF or a .pretok file"
+        "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a tekken.json, a "
+        "minbpe .model, a GGUF or a .pretok file"
     )
 
 
 def _is_sentencepiece(head: bytes) -> bool:
-    """Return whether a protobuf message begins with a piece: its text, then its score."""
+    """Return whether `head` begins with a SentencePiece piece in protobuf: a text, then a score."""
     if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
         return False
     end = 4 + head[3]

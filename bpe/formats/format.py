@@ -1,4 +1,4 @@
-"""Format: the interface of a file format, and Source: the files to read."""
+"""Define Format, the interface of a file format, and Source, the files to read."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. Each part is read and parsed once, on first use."""
+    """The files of one vocabulary. The content is read and parsed once, on first use.
 
-    def __init__(self, *paths: Path) -> None:
+    `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
+    """
+
+    def __init__(self, *paths: Path, config: Path | None = None) -> None:
         self.paths = paths
         self.path = paths[0]
+        self.config = config
 
     @cached_property
     def head(self) -> bytes:
@@ -78,7 +82,7 @@ class ReadOptions:
     needs_preset: bool = True
     """False if the caller passes a preset, so the split of the file is not needed."""
     added_tokens: tuple[AddedToken, ...] | None = None
-    """Added tokens in place of those in a separate file."""
+    """Added tokens that replace the added tokens of a separate file."""
 
 
 class Format(ABC):
@@ -89,13 +93,13 @@ class Format(ABC):
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     says_split: ClassVar[bool] = True
-    """Whether a file says how text is split; if not, the name of the vocabulary may say so."""
+    """True if a file names the split; otherwise the name of the vocabulary may imply it."""
 
     @abstractmethod
     def detects(self, source: Source) -> bool:
         """Return whether the content of `source` is of this format.
 
-        `registry.FORMATS` decides if two formats accept a file: the first one reads it.
+        If several formats accept a file, the first of them in `registry.FORMATS` reads it.
         """
 
     def complete(self, source: Source) -> Source:
@@ -106,8 +110,8 @@ class Format(ABC):
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         """Return the tokenizer in `source`.
 
-        Raises VocabularyError for malformed files, UnsupportedError for unsupported features, both
-        with the path; OSError.
+        Raises VocabularyError for malformed files and UnsupportedError for unsupported features;
+        both messages name the path. Raises OSError if a file cannot be read.
         """
 
     def dump(self, spec: TokenizerSpec) -> bytes:

@@ -1,6 +1,6 @@
 """Read the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
 
-cpp/formats/gguf.hpp is the twin.
+cpp/formats/gguf.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def parse(data: bytes) -> TokenizerSpec:
 
 
 class Split(NamedTuple):
-    """The split of a GGUF file: the preset that `pre` names, or the reason why there is none."""
+    """The split of a GGUF file: the preset that `pre` names, or why no preset has the name."""
 
     pre: str
     preset: Preset | None
@@ -222,7 +222,7 @@ def _vocabulary(
 ) -> Vocabulary:
     ids = dict(zip(texts, range(len(texts)), strict=True))
     _check_different(texts, ids)
-    # Entries of other types stay tokens if a merge names them or if they are bytes.
+    # `build` drops entries of other types, unless a merge names them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
     return build(
         Value(ids, _TOKENS),
@@ -244,7 +244,10 @@ def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:
 
 
 def _around(id: Value, is_added: Value, default: bool, count: int) -> tuple[int, ...]:
-    """Return the id to add at one end of a text, or () if `is_added` is false."""
+    """Return the id to add at one end of a text, or () if `is_added` is false.
+
+    `default` is the value of `is_added` if it is missing. `count` is the number of tokens.
+    """
     if not is_added.flag(default):
         return ()
     if not 0 <= id.number() < count:

@@ -10,11 +10,12 @@ from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
-from bpe.formats.huggingface import added_token
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
+from bpe.formats.tokenizer_config import config_tokens
 from pretok.errors import short_path
 
-VOCAB, MERGES, CONFIG = "vocab.json", "merges.txt", "tokenizer_config.json"
+VOCAB, MERGES = "vocab.json", "merges.txt"
 
 
 class Gpt2Format(Format):
@@ -65,8 +66,8 @@ class Gpt2Format(Format):
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     """Return the vocab.json and the merges.txt of the vocabulary that `path` belongs to.
 
-    A prefix of the name, such as "qwen2_", is the same in both names. Raises VocabularyError if
-    the other file does not exist.
+    Both names may begin with the same prefix, such as "qwen2_". `is_vocab` is true if `path` is the
+    vocab.json. Raises VocabularyError if the other file does not exist.
     """
     ending, other_ending = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
     advice = "to name both files, call bpe.load((vocab_path, merges_path))"
@@ -137,12 +138,4 @@ def _read_config(vocab_path: Path) -> tuple[tuple[AddedToken, ...], bool]:
 def _parse_config(data: bytes) -> tuple[tuple[AddedToken, ...], bool]:
     config = json_value.parse(data)
     add_prefix_space = config["add_prefix_space"].flag(default=False)
-    listed = config["added_tokens_decoder"]
-    if listed.value is None:
-        return (), add_prefix_space
-    added = []
-    for key in listed.object():
-        if not (key.isascii() and key.isdecimal()) or len(key) > 9:
-            raise listed[key].malformed("an id as the key")
-        added.append(added_token(listed[key], int(key)))
-    return tuple(added), add_prefix_space
+    return config_tokens(config), add_prefix_space

@@ -1,7 +1,7 @@
 """Read and write the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
 
-tokenizers gives the same ids with a file that bpe wrote. cpp/formats/tokenizer_json.hpp is the
-twin.
+With a file that bpe wrote, tokenizers gives the same ids as bpe. cpp/formats/tokenizer_json.hpp is
+the C++ reader.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from bpe.formats import post_processor, pre_tokenizers
 from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.byte_level import to_text
 from bpe.formats.files import named
+from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
-from bpe.formats.json_value import Value
+from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
-from bpe.vocabulary import ID_LIMIT, Vocabulary
+from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
+from bpe.vocabulary import Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION
 
@@ -29,7 +31,6 @@ _PARTS = ("version", "truncation", "padding", "added_tokens", "normalizer", "pre
           "post_processor", "decoder", "model")  # fmt: skip
 _OPTIONS = ("type", "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix",
             "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
-_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
 class HuggingFaceFormat(Format):
@@ -43,19 +44,31 @@ class HuggingFaceFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         assert source.json is not None, "`detects` has checked it"
+        listed: tuple[AddedToken, ...] = ()
+        special: tuple[str, ...] = ()
+        if source.config is not None:
+            with named(source.config):
+                config = parse(read_file(source.config))
+                listed, special = config_tokens(config), named_tokens(config)
         with named(source.path):
-            return read(source.json, options.needs_preset)
+            return read(source.json, options.needs_preset, listed, special)
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
 
 
-def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
-    """Return the tokenizer in a tokenizer.json.
+def read(
+    file: Value,
+    needs_preset: bool = True,
+    in_config: Sequence[AddedToken] = (),
+    named_in_config: Sequence[str] = (),
+) -> TokenizerSpec:
+    """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
-    Raises UnsupportedError for a part that bpe does not support, VocabularyError for a malformed
-    part; both name its path in the file. If `needs_preset` is false, the pre_tokenizer is not
-    looked up and `preset` is None.
+    `in_config` and `named_in_config` are the results of `config_tokens` and `named_tokens` for the
+    tokenizer_config.json. Raises UnsupportedError for a part that bpe does not support, and
+    VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
+    is false, the pre_tokenizer is not looked up and `preset` is None.
     """
     file.only(*_PARTS)
     for name in ("truncation", "padding"):
@@ -75,6 +88,7 @@ def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
     _check_decoder(file["decoder"])
     added = added_tokens(file["added_tokens"])
     _check_ids(file["added_tokens"], added, model["vocab"].object())
+    added = join(added, in_config, named_in_config, model["vocab"].object())
     merges = model["merges"]
     vocabulary = build(
         model["vocab"],
@@ -100,18 +114,6 @@ def added_tokens(listed: Value) -> tuple[AddedToken, ...]:
     if listed.value is None:
         return ()
     return tuple(added_token(item, item["id"].number(), "id") for item in listed.items())
-
-
-def added_token(item: Value, id: int, *besides: str) -> AddedToken:
-    """Return the added token that an object with its content and flags describes."""
-    item.only("content", *_FLAGS, *besides)
-    if not 0 <= id < ID_LIMIT:
-        raise item.malformed(f"an id from 0 to {ID_LIMIT - 1}")
-    flags = {name: item[name].flag() for name in _FLAGS}
-    content = item["content"].text()
-    if not content:
-        raise item["content"].malformed("some text")
-    return AddedToken(content, id, **flags)
 
 
 def _check_model(model: Value) -> None:
@@ -246,7 +248,7 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _texts(vocabulary: Vocabulary) -> dict[int, str]:
-    """Return the tokens in the characters that stand for bytes, in order of ids."""
+    """Return each token by its id, in the characters that stand for bytes, in order of ids."""
     tokens = vocabulary.token_bytes
     if len(vocabulary.ids) != len(tokens):
         id = next(id for id, token in tokens.items() if vocabulary.ids[token] != id)
@@ -258,7 +260,7 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
 
 
 def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Return `ids`, with the added tokens if tokenizers would number them differently."""
+    """Return `ids`; include the added tokens if tokenizers would otherwise give them other ids."""
     for token in added:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(

@@ -1,6 +1,6 @@
-"""Value: a JSON value with its path in the file, for errors.
+"""Define Value, a JSON value with its path in the file, for errors.
 
-cpp/formats/json_part.hpp is the twin.
+cpp/formats/json_part.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -102,9 +102,10 @@ class Value:
         return self["type"].text()
 
     def parts(self, key: str) -> Iterator[Value]:
-        """Yield the parts of a Sequence, which lists them under `key`; flatten nested Sequences.
+        """Yield the parts of a pre_tokenizer, normalizer, or similar value.
 
-        A null value or any other type is its own only part.
+        If its type is Sequence, it lists its parts under `key`; nested Sequences are flattened.
+        Otherwise the value itself is the only part; it may be null.
         """
         pending = [self]
         seen = 0

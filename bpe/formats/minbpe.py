@@ -1,8 +1,8 @@
 """Read and write the .model files of minbpe: a pattern, special tokens, and pairs of ids to merge.
 
 The id of a byte is its value, and merges make the ids from 256 on in order. If bytes have other
-ids below 256, as in cl100k_base, the first line lists them. minbpe rejects a file with this first
-line, so it cannot misread it.
+ids below 256, as in cl100k_base, the first line lists these ids. minbpe rejects a file with such a
+first line, so it cannot misread the file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from pretok.unicode import DEFAULT_VERSION
 FIRST_LINE = "minbpe v1"
 _BYTES = " bytes="
 _MAX_TOKEN_BYTES = 1 << 16
-"""Each line can double the longest token, so without a limit a small file could fill memory."""
+"""The maximal size of a token. A line can double the longest token, so a small file without this
+limit could fill memory.
+"""
 
 
 class MinbpeFormat(Format):
@@ -157,6 +159,7 @@ def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
 
 
 def _pattern(spec: TokenizerSpec) -> str:
+    """Return the pattern of the split; "" if each text is one pre-token (WHOLE)."""
     if spec.preset is None:
         raise VocabularyError("a custom pre-tokenizer has no pattern")
     unicode = spec.unicode or spec.preset.unicode
@@ -185,6 +188,7 @@ def _special_line(token: AddedToken) -> str:
 
 
 def _byte_ids(line: str) -> list[int]:
+    """Return the id of each byte, in order of the bytes, from the first line."""
     if line == FIRST_LINE:
         return list(range(256))
     text = line.removeprefix(FIRST_LINE + _BYTES)
@@ -214,6 +218,7 @@ def _special(lines: Sequence[str], index: int) -> AddedToken:
 
 
 def _numbers(lines: Sequence[str], index: int, count: int) -> list[int]:
+    """Return the `count` numbers in `lines[index]`; raises VocabularyError."""
     fields = lines[index].split(" ")
     if len(fields) != count or not all(
         field.isascii() and field.isdecimal() and len(field) <= 9 for field in fields

@@ -59,6 +59,7 @@ def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None
 
 
 def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the ids that a TemplateProcessing puts before and after the ids of one text."""
     part.only("type", "single", "pair", "special_tokens")
     sides: list[tuple[int, ...]] = [()]
     for piece in part["single"].items():
@@ -77,6 +78,7 @@ def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _id_of(pair: Value) -> tuple[int]:
+    """Return the id in a list [text, id]."""
     items = list(pair.items())
     if len(items) != 2:
         raise pair.malformed("a list of a text and its id")

@@ -56,9 +56,9 @@ def _byte_level_parts(pre_tokenizer: Value) -> list[Value]:
 
 
 def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
-    """Return a pre_tokenizer with which tokenizers splits like `preset`.
+    """Return a pre_tokenizer with which Hugging Face tokenizers splits like `preset`.
 
-    Raises VocabularyError if none exists.
+    Raises VocabularyError if there is no such pre_tokenizer.
     """
     if preset is None:
         raise VocabularyError(

@@ -1,4 +1,7 @@
-"""Check if a vocabulary with merges encodes alike when merged by rank, the id of each token."""
+"""Check whether ranks can replace the merges of a vocabulary.
+
+The rank of a merge is then the id of the token that it makes, as in a rank file of tiktoken.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +30,20 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
                 "order of ids"
             )
         last = merge[2]
+    # The merge that makes each token, by its id: as listed, and as implied by ranks.
     listed = {merge[2]: merge for merge in vocabulary.merges}
     try:
         by_rank = {merge[2]: merge for merge in recover_merges(Vocabulary(tokens))}
     except VocabularyError as error:
         return str(error)
     for id, token in tokens.items():
-        ours, theirs = listed.get(id), by_rank.get(id)
-        if ours != theirs:
+        actual, ranked = listed.get(id), by_rank.get(id)
+        if actual != ranked:
             return (
-                f"token {id}, {shortened(token)}, is merged from {_parts(ours, tokens)}, but ranks "
-                f"would merge it from {_parts(theirs, tokens)}"
+                f"token {id}, {shortened(token)}, is merged from {_parts(actual, tokens)}, but "
+                f"ranks would merge it from {_parts(ranked, tokens)}"
             )
-        if ours is None and len(token) > 1 and not vocabulary.ignore_merges:
+        if actual is None and len(token) > 1 and not vocabulary.ignore_merges:
             return (
                 f"no merge makes token {id}, {shortened(token)}, but ranks would use it for a "
                 "pre-token of these bytes"

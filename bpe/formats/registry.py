@@ -1,4 +1,4 @@
-"""FORMATS: all file formats of vocabularies. A new format is one file and one line here."""
+"""Define FORMATS, all file formats of vocabularies. A new format needs a file and one line here."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.minbpe import MinbpeFormat
 from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
 from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
 
-# In order of detection. GGUF comes before formats that read the whole file. Rank files come before
-# the merges.txt of GPT-2, which accepts any lines with one space.
+# In order of detection. GgufFormat comes before formats that read the whole file. TiktokenFormat
+# comes before Gpt2Format, which takes any lines with one space for a merges.txt.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
     HuggingFaceFormat(),
+    TekkenFormat(),
     MinbpeFormat(),
     TiktokenFormat(),
     _GPT2,
@@ -34,8 +36,9 @@ FORMATS: tuple[Format, ...] = (
 def detect(source: Source) -> Format:
     """Return the format of `source`, detected from its content.
 
-    Raises UnsupportedError for a known format that bpe does not read, VocabularyError for anything
-    else that is not a vocabulary, both with the path; OSError.
+    Raises UnsupportedError for a known format that bpe does not read, and VocabularyError for any
+    other file that is not a vocabulary; both messages name the path. Raises OSError if the file
+    cannot be read.
     """
     if len(source.paths) == 2:
         return _GPT2
@@ -51,7 +54,8 @@ def detect(source: Source) -> Format:
 def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     """Write `spec` to `path` atomically, in the format of the suffix.
 
-    Raises VocabularyError if the format cannot hold it, ValueError for another suffix, OSError.
+    Raises VocabularyError if the format cannot hold `spec`, ValueError for a suffix of no format,
+    OSError.
     """
     target = Path(path)
     by_suffix = {format.suffix: format for format in FORMATS if format.suffix}

@@ -1,4 +1,4 @@
-"""TokenizerSpec: the parts of a tokenizer, independent of any file format."""
+"""Define TokenizerSpec, the parts of a tokenizer, independent of any file format."""
 
 from __future__ import annotations
 

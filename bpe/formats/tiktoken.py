@@ -1,7 +1,7 @@
 """Read and write rank files of tiktoken: each line has a token in base64, a space, and its rank.
 
-The rank is the id and the order of merging. The file has no special tokens and no split.
-cpp/formats/tiktoken.hpp is the twin.
+The rank of a token is its id, and the rank of the merges that make it. The file has no special
+tokens and no split. cpp/formats/tiktoken.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _parse_plain(data: bytes) -> dict[int, bytes] | None:
 
 
 def _parse_lines(data: bytes) -> dict[int, bytes]:
-    """Return the tokens by rank; reads line by line to accept other programs' files and errors."""
+    """Return the tokens by rank, also of files by other programs; errors name the line."""
     ranks: dict[int, bytes] = {}
     lines: dict[int, int] = {}
     seen: dict[bytes, int] = {}

@@ -25,7 +25,7 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     """Download the vocabulary called `name` into `folder`, and return the path of its file.
 
     By default `folder` is the cache in which `bpe.load(name)` looks. An intact file is not
-    downloaded again. A file appears only after its sha256 is checked. Raises
+    downloaded again. A file is written only after its sha256 is checked. Raises
     UnknownVocabularyError for an unknown name, VocabularyError if the download is not the published
     file, OSError if the download or the writing fails.
     """

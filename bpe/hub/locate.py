@@ -1,4 +1,4 @@
-"""Find the vocabulary of a name on this machine."""
+"""Find the files of a named vocabulary on this machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
 from pretok.files import read
 
 _MAX_REF_BYTES = 1000
-"""A file that names a commit has 40 bytes."""
+"""The limit for the file that names the commit of a snapshot; the name has 40 bytes."""
 
 
 def cache_folder() -> Path:
     """Return the folder that `fetch` puts files into.
 
-    `pretok` in $XDG_CACHE_HOME, else in ~/.cache; in ~/Library/Caches on macOS, in %LOCALAPPDATA%
-    on Windows.
+    The folder is called `pretok`. It is in %LOCALAPPDATA% on Windows, elsewhere in $XDG_CACHE_HOME
+    or, if this is not set, in ~/Library/Caches (macOS) or ~/.cache.
     """
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
@@ -34,7 +34,7 @@ def cache_folder() -> Path:
 
 
 def locate_vocabulary(name: str) -> tuple[Path, ...]:
-    """Return the path of the one or two files of the vocabulary called `name`.
+    """Return the paths of the one or two files, or of the folder, of the vocabulary `name`.
 
     Look in $PRETOK_VOCAB_DIR, the folder of `pretok fetch`, tiktoken's cache and the cache of
     huggingface_hub. Check the sha256 of files in the folder of `pretok fetch` and in tiktoken's
@@ -54,7 +54,10 @@ def locate_vocabulary(name: str) -> tuple[Path, ...]:
 
 
 def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFile, ...]]]:
-    """Yield possible paths, each with the published files to compare with; () for no check."""
+    """Yield (paths, files) for each place where the vocabulary may be.
+
+    `files` are the published files to compare with `paths`; () means no check.
+    """
     published = PUBLISHED.get(name)
     editions = published.editions if published else ()
     parts = name.split("/")
@@ -80,6 +83,7 @@ def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFi
 
 
 def _tiktoken_folder() -> Path | None:
+    """Return tiktoken's cache folder, or None if the user has disabled the cache."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable]) if os.environ[variable] else None
@@ -87,6 +91,7 @@ def _tiktoken_folder() -> Path | None:
 
 
 def _hub_folder() -> Path:
+    """Return huggingface_hub's cache folder."""
     folder = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
     if folder:
         return Path(folder).expanduser()
@@ -111,6 +116,7 @@ def _snapshot(name: str) -> Path | None:
 
 
 def _not_found(name: str, damaged: list[Path]) -> str:
+    """Return the message of the error for `name`; files in `damaged` have a wrong sha256."""
     own = os.environ.get("PRETOK_VOCAB_DIR")
     folder = _tiktoken_folder()
     places = [

@@ -1,4 +1,4 @@
-"""PUBLISHED: the named vocabularies of tiktoken 0.14.0 with files, split and special tokens."""
+"""Define PUBLISHED, the vocabularies of tiktoken 0.14.0: files, split, special tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PublishedFile:
     sha256: str
 
     def is_in(self, path: Path) -> bool:
-        """Return whether `path` has this content, apart from line ends; raises OSError."""
+        """Return whether the file `path` has this sha256, apart from line ends; raises OSError."""
         return has_digest(read(path), self.sha256)
 
 
@@ -27,7 +27,8 @@ class PublishedFile:
 class PublishedVocabulary:
     """A published vocabulary: its files, its split, its special tokens.
 
-    `pretok fetch` downloads `files`. `alternatives` are other files with the same vocabulary.
+    `pretok fetch` downloads `files`. Each of `alternatives` is another set of files with the same
+    vocabulary. `preset` names the split.
     """
 
     name: str
@@ -95,7 +96,7 @@ _HARMONY_RESERVED = range(200000, 201088)
 PUBLISHED: dict[str, PublishedVocabulary] = {
     vocabulary.name: vocabulary
     for vocabulary in (
-        # The ranks of r50k_base are those of GPT-2's merges.
+        # The ranks in r50k_base.tiktoken imply the merges of GPT-2.
         PublishedVocabulary("gpt2", (_R50K,), "r50k", _END, alternatives=(_GPT2,)),
         PublishedVocabulary("r50k_base", (_R50K,), "r50k", _END),
         PublishedVocabulary("p50k_base", (_P50K,), "r50k", _END),
@@ -127,13 +128,13 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
 
 
 def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
-    """Return the published vocabulary whose files have the names of `paths`."""
+    """Return the published vocabulary whose files have the names of `paths`, or None."""
     names = [path.name for path in paths]
     if len(paths) == 1:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # gpt2 last: r50k_base has the same file, which bears its name.
+    # Try gpt2 last: the name of its file, r50k_base.tiktoken, must give r50k_base.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

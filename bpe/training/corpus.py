@@ -19,6 +19,7 @@ CollectBatch: TypeAlias = Callable[
     [Iterator[object], int, int, str, Callable[[str], None]],
     tuple[list[StrOrBytes], list[object], bool],
 ]
+"""The type of `collect_batch`."""
 
 BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
@@ -26,9 +27,10 @@ BLOCK = 1 << 20
 FORMATS = (".txt", ".jsonl")
 SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in ("", ".gz", ".zst"))
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
+"""Only a str that ends with one of them can be the name of a file of texts."""
 MAX_NAME_LENGTH = 4096
 TEXT_OVERHEAD = 64
-"""The estimated memory of a text besides its characters; bounds lists of empty texts."""
+"""The estimated bytes of a text besides its characters; they limit batches of empty texts."""
 
 
 class FileTexts(list[StrOrBytes]):
@@ -51,14 +53,15 @@ class FileBlocks(Iterator[bytes]):
 
 
 def read_texts(
-    source: Source, field: str, take: CollectBatch | None = None, max_text: int = MAX_TEXT
+    source: Source, field: str, collect: CollectBatch | None = None, max_text: int = MAX_TEXT
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
     Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
-    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. Read all
-    blocks of a file before the next item. Lists and iterators from a file have its `name`. `take`
-    is `collect_batch` or its twin in C++.
+    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. The caller
+    must exhaust each iterator over blocks before it takes the next item. A list or iterator that
+    comes from a file has the attribute `name`, the path of the file. `collect` is `collect_batch`
+    (the default) or _core.gather, its C++ version.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
     ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
@@ -75,32 +78,38 @@ def read_texts(
         for path in items:
             if isinstance(path, os.PathLike):
                 _suffix_of(_name(path))
-    return _batches(items, field, take or collect_batch, max_text)
+    return _batches(items, field, collect or collect_batch, max_text)
 
 
 def _batches(
-    items: Iterable[object], field: str, take: CollectBatch, max_text: int
+    items: Iterable[object], field: str, collect: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    """Yield the texts of `items`, as `read_texts` does."""
     iterator = iter(items)
     is_end = False
     while not is_end:
-        batch, others, is_end = take(
+        batch, rest, is_end = collect(
             iterator, BLOCK, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
         )
         if batch:
             yield batch
-        for other in others:
-            yield from _texts_of_item(other, field, take, max_text)
+        for item in rest:
+            yield from _texts_of_item(item, field, collect, max_text)
 
 
 def collect_batch(
-    iterator: Iterator[object], enough: int, per_text: int, last: str, check: Callable[[str], None]
+    iterator: Iterator[object],
+    max_size: int,
+    text_overhead: int,
+    last: str,
+    check: Callable[[str], None],
 ) -> tuple[list[StrOrBytes], list[object], bool]:
-    """Return (batch, others, is_end): the next texts of `iterator`, until their size is `enough`.
+    """Return (batch, rest, is_end): the next texts of `iterator`, until their size is `max_size`.
 
-    `others` holds the next item if it is not a str or bytes. `is_end` is true if the iterator is
-    exhausted. Each str that ends with one of the characters `last` is passed to `check`. The size
-    counts `per_text` for each text besides its length. _core.gather is the twin.
+    An item that is neither a str nor bytes also ends the batch; then `rest` is a list of this item,
+    else it is empty. `is_end` is true if the iterator is exhausted. Each str that ends with one of
+    the characters of `last` is passed to `check`. The size of a text is its length plus
+    `text_overhead`. _core.gather is the C++ version.
     """
     batch: list[StrOrBytes] = []
     size = 0
@@ -110,13 +119,14 @@ def collect_batch(
         if isinstance(item, str) and item[-1:] in last and item:
             check(item)
         batch.append(item)
-        size += len(item) + per_text
-        if size >= enough:
+        size += len(item) + text_overhead
+        if size >= max_size:
             return batch, [], False
     return batch, [], True
 
 
 def _check_text(text: str) -> None:
+    """Raise ValueError if `text` is the name of an existing file: it should be a Path."""
     if _is_file_name(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
@@ -125,7 +135,7 @@ def _check_text(text: str) -> None:
 
 
 def _texts_of_item(
-    item: object, field: str, take: CollectBatch, max_text: int
+    item: object, field: str, collect: CollectBatch, max_text: int
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     """Yield the texts of an item that is neither a str nor bytes, such as a path."""
     if isinstance(item, os.PathLike):
@@ -134,7 +144,7 @@ def _texts_of_item(
             yield FileBlocks(name)
         else:
             texts = _texts_of_lines(name, field, max_text)
-            for batch in _batches(texts, field, take, max_text):
+            for batch in _batches(texts, field, collect, max_text):
                 yield FileTexts(cast("list[StrOrBytes]", batch), name)
     elif isinstance(item, (bytearray, memoryview)):
         yield [bytes(item)]
@@ -167,7 +177,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
     while start < len(text):
         end = start + BLOCK
         if "\ud800" <= text[end - 1 : end] <= "\udbff":
-            end += 1  # a low surrogate may follow
+            end += 1  # keep the high surrogate with the low surrogate that may follow
         yield encode_utf8(text[start:end])
         start = end
 
@@ -175,12 +185,15 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
 def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
     for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
-            # As bytes, since collect_batch checks if a str is the name of a file.
+            # Not a str: collect_batch would check if it is the name of a file.
             yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
 
 
 def _suffix_of(name: str) -> str:
-    """Return the suffix of `name` without compression: ".txt" or ".jsonl"."""
+    """Return ".txt" or ".jsonl", the suffix of `name` before any .gz or .zst.
+
+    Raises TextFileError for any other suffix, OSError if the file cannot be opened.
+    """
     stem = name.lower()
     for packed in (".gz", ".zst"):
         stem = stem.removesuffix(packed)
@@ -194,16 +207,17 @@ def _suffix_of(name: str) -> str:
 
 
 def _lines(name: str, max_text: int) -> Iterator[bytes]:
-    held: list[bytes] = []
-    size = done = 0
+    """Yield the lines of a file; raise TextFileError for a line of more than `max_text` bytes."""
+    held: list[bytes] = []  # the parts of the current line so far, `size` bytes together
+    size = done = 0  # `done` lines are complete
     for block in _blocks_of_file(name):
-        first, *others = block.split(b"\n")
+        first, *later = block.split(b"\n")
         held.append(first)
         size += len(first)
-        for other in others:
+        for part in later:
             _check_line(size, name, done + 1, max_text)
             yield b"".join(held)
-            held, size, done = [other], len(other), done + 1
+            held, size, done = [part], len(part), done + 1
         _check_line(size, name, done + 1, max_text)
     yield b"".join(held)
 
@@ -285,7 +299,7 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     frame = None  # decompressor of the current frame
     with open(name, "rb") as stream:
-        # Feed small blocks: 4 bytes can expand to 128 KB, and the output has no limit.
+        # Feed small blocks: 4 bytes can expand to 128 KB, and `decompress` has no output limit.
         while packed := stream.read(BLOCK >> 10):
             while packed:
                 frame = frame or unpacker.decompressobj()

@@ -24,7 +24,7 @@ WORTH_A_THREAD = 1 << 19
 
 
 class WordCounts:
-    """Distinct words and their counts, in the order of first appearance."""
+    """Distinct words (pre-tokens) and their counts, in the order of first appearance."""
 
     def __init__(self) -> None:
         self._counts: Counter[bytes] = Counter()
@@ -124,13 +124,14 @@ class _Counter:
         held = 0
         for block in blocks:
             held += len(block) - self._add_pre_tokens(stream.feed(block))
-            # The stream holds an incomplete pre-token, and at most as much text after it that
-            # decides where the pre-token ends.
+            # The stream holds an incomplete pre-token, and the text after it that decides where it
+            # ends. This text is at most as long as the pre-token.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
         self._add_pre_tokens(stream.finish())
 
     def _joined(self, blocks: Iterable[bytes]) -> bytes:
+        """Return all blocks as one text; raise TooLongError if it is too long."""
         held: list[bytes] = []
         size = 0
         for block in blocks:
@@ -170,13 +171,14 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If a later stage may join pieces of the first stage, no cut is safe.
+        # If the first stage joins pieces, whole files are counted as streams: no cut is safe.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A text with a too long pre-token fills a batch by itself (a character has up to 4 bytes).
-        # So the error is raised before the next file is read, and names the right file.
+        # A pre-token that is too long must fill a batch by itself: then the error is raised before
+        # the next file is read, and names the right file. `add` measures a str in code points,
+        # which have up to 4 bytes, so the limit in bytes is divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
@@ -214,10 +216,11 @@ class _NativeCounter:
             if cut:
                 yield text[:cut]
             held, size = [text[cut:]], size - cut
-            # The factor 2 is needed because some ends of pre-tokens are not safe cuts.
+            # Without the factor 2 a shorter pre-token could fail: not every end of a pre-token is
+            # a safe cut.
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
-            # Without a safe cut, double the size before the next try: the total time is linear.
+            # If there is no safe cut, wait until the size doubles: the total time stays linear.
             next_try_size = 0 if cut else 2 * size
         yield b"".join(held)
 

@@ -11,7 +11,7 @@ MAX_TEXT = 64 << 20
 
 
 class Limits(NamedTuple):
-    """The maximum bytes of a pre-token, and of a text that must be in memory as a whole."""
+    """The maximal bytes of a pre-token, and of a text that must be in memory as a whole."""
 
     pre_token: int = MAX_PRE_TOKEN
     text: int = MAX_TEXT
@@ -30,7 +30,7 @@ class TooLongError(ValueError):
     """A pre-token or a text is longer than its limit."""
 
     def at(self, name: str | None) -> ValueError:
-        """Return the error with the name of its file, or None if the text is not from a file."""
+        """Return the error for the caller; `name` is the file of the text, or None."""
         return TextFileError(f"{name}: {self}") if name is not None else ValueError(str(self))
 
 

@@ -29,6 +29,7 @@ from pretok.registry import get
 
 BYTES = 256
 UNLIMITED = 1 << 62
+"""A number that no count and no length reaches."""
 PROGRESS_DELAY = 0.5
 """Seconds after which the progress bar appears."""
 
@@ -73,15 +74,16 @@ def train(
 
     Two limits bound the memory; no usual text reaches them. `max_pre_token` is the maximal size of
     a pre-token (default 16 MB of 2^20 bytes). `max_text` (default 64 MB) is the maximal size of a
-    line of a .jsonl file, and of a .txt file if a custom pre-tokenizer needs the whole text. Longer
-    ones are errors. `cache_mb` is the cache limit of the returned Tokenizer.
+    line of a .jsonl file, and of a .txt file if a custom pre-tokenizer needs the whole text. Text
+    over a limit raises an error. `cache_mb` is the cache limit of the returned Tokenizer.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
 
     Raises ValueError if `vocab_size` is too small, if special tokens are invalid, if a pre-token is
     too long, or if a str is the name of a file; TypeError if an item is neither a text nor a path;
-    TextFileError if a file is damaged, malformed, or over a limit; OSError if it cannot be read.
+    TextFileError if a file is damaged, malformed, or over a limit; OSError if a file cannot be
+    read.
 
     >>> tok = train(["ab", "abc", "abcd"], vocab_size=300, special_tokens={"<PAD>": 0, "<UNK>": 1})
     >>> tok.encode("abcde"), tok.token_bytes(260)
@@ -125,13 +127,13 @@ def train(
 
 
 class _Trainer(Protocol):
-    """Trainer, or _core.Trainer."""
+    """The methods of Trainer, and of _core.Trainer in C++."""
 
     @property
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...
     def merges(self) -> NDArray[np.uint32]: ...
-    def origins(self) -> NDArray[np.uint32]: ...
+    def first_merges(self) -> NDArray[np.uint32]: ...
 
 
 def _trainer(
@@ -141,7 +143,7 @@ def _trainer(
     min_frequency: int,
     max_token_length: int | None,
 ) -> _Trainer:
-    # C++ takes 64-bit numbers.
+    # C++ takes only 64-bit numbers.
     frequency = min(min_frequency, UNLIMITED)
     length = None if max_token_length is None else min(max_token_length, UNLIMITED)
     if backend == "python":
@@ -212,6 +214,7 @@ def _count(
     counter: TextCounter,
     advance: Callable[[int], object],
 ) -> None:
+    """Count the pre-tokens of `texts`; pass the size of each text to `advance`."""
     name = None
     try:
         for item in texts:
@@ -237,7 +240,7 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     size = BYTES + trainer.tokens
     ids = list(islice((id for id in count() if id not in fixed), size + len(specials.names)))
     tokens = [bytes([byte]) for byte in range(BYTES)]
-    lefts, rights, _ = trainer.origins().T.tolist()
+    lefts, rights, _ = trainer.first_merges().T.tolist()
     for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
     packed = Packed.of(dict(zip(ids, tokens, strict=False)))
@@ -250,7 +253,7 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
 def _progress(
     label: str, unit: str, progress: bool | None, total: int | None = None
 ) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on a terminal; yield the function that advances it by a number."""
+    """Show a progress bar on a terminal; yield the function that adds to its number of units."""
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return

@@ -1,6 +1,6 @@
 """Define Trainer, which repeatedly merges the most frequent pair of symbols.
 
-cpp/core/train/trainer.hpp is the twin, with the same results.
+cpp/core/train/trainer.hpp is the C++ version, with the same results.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from pretok.byte_characters import BYTE_CHARACTERS
 TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
 Pair: TypeAlias = tuple[int, int]
 Entry: TypeAlias = tuple[int, Pair, int]
+"""A heap entry: minus the count of a pair, the key of the tie-break, the index of the bucket."""
 
 BETWEEN, INSIDE = -1, -2
-"""Sentinels in slots without a symbol: between two words, and inside a symbol."""
+"""Sentinels in slots without a symbol: BETWEEN two words, INSIDE a symbol. See Trainer."""
 
 
 BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
-"""The bytes in the order of Hugging Face's trainer, which compares their GPT-2 characters."""
+"""The bytes in the order of the GPT-2 characters that stand for them.
+
+Hugging Face's trainer breaks ties in this order.
+"""
 
 
 class Words(Protocol):
@@ -46,7 +50,10 @@ class Words(Protocol):
 
 @dataclass
 class _Bucket:
-    """A pair and its places in order; places before index `first` are stale."""
+    """A pair and its places in order; `places` before index `first` are stale.
+
+    A place is the index of the first slot of the pair. See Trainer for slots.
+    """
 
     pair: Pair
     places: list[int]
@@ -72,12 +79,14 @@ class Trainer:
       token.
 
     A pair is not merged if its count is below `min_frequency`, or if the token would have
-    `max_token_length` bytes or more and the pair is not two bytes. Both are as in BpeTrainer.
+    `max_token_length` bytes or more and the pair is not two bytes. Both limits work as in
+    BpeTrainer.
 
     All words are concatenated in one list, with a slot for each byte. A symbol stores its id in its
-    first and its last slot, so both neighbors are found in constant time. A heap entry is a pair
-    with a count, which may be too high by now, and the places of the pair; a merge visits only
-    these places. All merges together take O(n log n) time, where n is the size of the words.
+    first and its last slot, so both neighbors are found in constant time. A heap entry has the
+    count of a pair, which may be outdated (too high), and a bucket of places of the pair. A merge
+    visits only these places. All merges together take O(n log n) time, where n is the size of the
+    words.
     """
 
     def __init__(
@@ -93,14 +102,15 @@ class Trainer:
         self._tokens = [bytes([byte]) for byte in BYTE_ORDER]
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
         self._symbols = [BETWEEN]
-        self._word_of = [0]  # each slot
-        self._counts: list[int] = []  # of the words
+        self._word_of = [0]  # the index of the word of each slot
+        self._counts: list[int] = []  # the count of each word
         self._pairs: dict[Pair, _PairCount] = {}
-        self._new_places: dict[Pair, list[int]] = {}  # of the current merge
+        # The places of the pairs that the current merge creates.
+        self._new_places: dict[Pair, list[int]] = {}
         self._buckets: list[_Bucket] = []
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
-        self._origins: list[Pair] = []
+        self._first_merges: list[Pair] = []
         for word, count in words.take():
             self._load(word, count)
         self._push_new_pairs()
@@ -113,18 +123,19 @@ class Trainer:
     def merges(self) -> NDArray[np.uint32]:
         """Return a row (left, right, result) for each merge, in order.
 
-        A symbol is a byte, or 256 + k for the k-th new token.
+        Each of the three is a byte, or 256 + k for the k-th new token.
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
-    def origins(self) -> NDArray[np.uint32]:
-        """Return the first merge of each token, in order of creation.
+    def first_merges(self) -> NDArray[np.uint32]:
+        """Return rows as `merges` does, but of the first merge of each token, in order of creation.
 
-        If a pair was merged again, `merges` has only its last merge.
+        If a pair was merged more than once, `merges` has only the last merge.
         """
-        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._origins)])
+        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._first_merges)])
 
     def _rows(self, merges: list[tuple[int, int, int]]) -> NDArray[np.uint32]:
+        """Return `merges` as an array; replace each symbol below 256 by its byte."""
         names = np.arange(len(self._tokens), dtype=np.uint32)
         names[:256] = BYTE_ORDER
         return names[np.array(merges, np.uint32).reshape(-1, 3)]
@@ -146,6 +157,7 @@ class Trainer:
         return True
 
     def _load(self, word: bytes, count: int) -> None:
+        """Append `word` to the slots, and count its pairs."""
         start = len(self._symbols)
         self._symbols += [self._known[bytes([byte])] for byte in word]
         self._symbols.append(BETWEEN)
@@ -155,11 +167,12 @@ class Trainer:
             self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:
+        """Count `pair`, which is new at `place`, in a word of count `count`."""
         self._pairs.setdefault(pair, _PairCount()).count += count
         self._new_places.setdefault(pair, []).append(place)
 
     def _lose(self, pair: Pair, count: int) -> None:
-        # A pair that is too long for a token was never counted.
+        # A pair whose token would be too long was never counted.
         if pair in self._pairs:
             self._pairs[pair].count -= count
 
@@ -180,6 +193,7 @@ class Trainer:
         return -self._pairs[bucket.pair].count, order, index
 
     def _first_place(self, bucket: _Bucket) -> int:
+        """Return the first place that still holds the pair; skip the places before it."""
         # A pair that is gone from a place never returns to it.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
@@ -192,17 +206,17 @@ class Trainer:
         return symbols[place] == left and symbols[place + len(self._tokens[left])] == right
 
     def _places_of(self, bucket: _Bucket) -> list[int]:
-        """Return the places to merge at.
+        """Return the places at which to merge the pair of `bucket`.
 
-        BpeTrainer records the words that contain a pair, and merges all its places in these words.
-        A pair has two buckets if two different merges produced one of its tokens. Then a bucket
-        covers the places of both buckets in its own words.
+        These are the places in `bucket` if the pair has no other bucket. A pair has several buckets
+        if several merges made one of its tokens. Then BpeTrainer merges all places of the pair in
+        each word that has a place in `bucket`.
         """
         buckets = self._pairs[bucket.pair].buckets
         if len(buckets) == 1:
             return bucket.places[bucket.first :]
         words = {self._word_of[place] for place in bucket.places}
-        places = {place for other in buckets for place in other.places}
+        places = {place for each in buckets for place in each.places}
         return sorted(place for place in places if self._word_of[place] in words)
 
     def _merge(self, bucket: _Bucket) -> None:
@@ -213,7 +227,7 @@ class Trainer:
             result = self._known.setdefault(token, result)
         if result == len(self._tokens):
             self._tokens.append(token)
-            self._origins.append(pair)
+            self._first_merges.append(pair)
         self._merges.pop(pair, None)  # if a pair is merged again, the last merge counts
         self._merges[pair] = result
         for place in self._places_of(bucket):
@@ -222,10 +236,12 @@ class Trainer:
         self._push_new_pairs()
 
     def _replace(self, pair: Pair, place: int, result: int) -> None:
+        """Replace `pair` at `place` by `result`, and count the new pairs with its neighbors."""
         symbols, tokens = self._symbols, self._tokens
         left, right = pair
         middle, end = place + len(tokens[left]), place + len(tokens[result])
         count = self._counts[self._word_of[place]]
+        # A neighbor of `room` bytes or more would make a token that is too long.
         room = self._too_long - len(tokens[result])
         before, after = symbols[place - 1], symbols[end]
         if before != BETWEEN:

@@ -1,6 +1,6 @@
 #include "bindings/batch_calls.hpp"
 
-#include "bindings/pulse.hpp"
+#include "bindings/interrupt_check.hpp"
 #include "bindings/results.hpp"
 #include "bindings/texts.hpp"
 
@@ -14,39 +14,40 @@
 namespace pretok {
 namespace {
 
-// The number of ids to collect before they become lists: they need little memory, and the call
-// does not take the GIL too often.
-constexpr std::size_t ENOUGH_FOR_LISTS = std::size_t{1} << 17;
+// The number of ids to collect before the call takes the GIL to make lists of them. This many
+// ids take little memory, and are enough that the call seldom takes the GIL.
+constexpr std::size_t MIN_IDS_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
 
-// Calls take(found) with the GIL from time to time, and at the end. `take` makes lists of the
-// ids so far and removes these ids.
+// Encodes texts without the GIL. Calls take(encoded) with the GIL after every `enough` ids, and
+// at the end. `take` makes lists of the ids so far, and removes these ids.
 template <typename Take>
 void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
                      std::size_t size, const AddedTokens &added, unsigned threads,
-                     EncodeResult &found, Take take) {
-  std::size_t enough = ENOUGH_FOR_LISTS;
+                     EncodeResult &encoded, Take take) {
+  std::size_t enough = MIN_IDS_FOR_LISTS;
   const auto on_progress = [&](const EncodeResult &) {
-    if (!is_not_refused(found))
+    if (!is_not_refused(encoded))
       return false;
-    if (size < WORTH_RELEASING || found.ids.size() < enough)
+    if (size < MIN_SIZE_TO_RELEASE || encoded.ids.size() < enough)
       return true;
-    const auto asked = std::chrono::steady_clock::now();
+    const auto wait_start = std::chrono::steady_clock::now();
     const py::gil_scoped_acquire acquired;
     // If other threads hold the GIL for long, take it less often.
-    if (std::chrono::steady_clock::now() - asked > std::chrono::milliseconds(1))
+    if (std::chrono::steady_clock::now() - wait_start > std::chrono::milliseconds(1))
       enough = std::min(enough * 4, MOST_FOR_LISTS);
-    take(found);
+    take(encoded);
     return true;
   };
   unlocked(size, [&] {
-    encode_texts(encoder, OutputKind::IDS, texts, added, threads, found, on_progress, Pulse());
+    encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, on_progress,
+                 InterruptCheck());
   });
-  if (is_not_refused(found))
-    take(found);
+  if (is_not_refused(encoded))
+    take(encoded);
 }
 
-// Builds the list of the id lists of a batch.
+// Builds the result of a batch: the list of the id lists of its texts.
 class Lists {
 public:
   Lists(IdObjects &objects, std::size_t count) : objects_(objects), result_(count) {
@@ -55,17 +56,17 @@ public:
   }
 
   // Adds the lists of the texts that are complete, and removes their ids.
-  void add(EncodeResult &found) {
+  void add(EncodeResult &encoded) {
     std::int64_t start = 0;
-    for (const std::int64_t end : found.text_ends) {
+    for (const std::int64_t end : encoded.text_ends) {
       py::list ids =
-          objects_.as_list(found.ids.data() + start, static_cast<std::size_t>(end - start));
+          objects_.as_list(encoded.ids.data() + start, static_cast<std::size_t>(end - start));
       // The garbage collector would traverse the lists repeatedly while more lists are added.
       PyObject_GC_UnTrack(ids.ptr());
       PyList_SET_ITEM(result_.ptr(), made_++, ids.release().ptr());
       start = end;
     }
-    found.drop_ended_texts();
+    encoded.drop_ended_texts();
   }
 
   // Call after the last text.
@@ -86,45 +87,47 @@ private:
 
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads) {
-  EncodeResult found;
+  EncodeResult encoded;
   py::list result;
-  encode_in_parts(encoder, {text}, text.size(), added, threads, found, [&](EncodeResult &some) {
-    const py::list part = objects.as_list(some.ids.data(), some.ids.size());
-    const Py_ssize_t end = PyList_GET_SIZE(result.ptr());
-    if (PyList_SetSlice(result.ptr(), end, end, part.ptr()) != 0)
-      throw py::error_already_set();
-    some.ids.clear();
-  });
-  raise_if_refused(found, py::none());
+  encode_in_parts(encoder, {text}, text.size(), added, threads, encoded,
+                  [&](EncodeResult &some) {
+                    const py::list part = objects.as_list(some.ids.data(), some.ids.size());
+                    const Py_ssize_t end = PyList_GET_SIZE(result.ptr());
+                    if (PyList_SetSlice(result.ptr(), end, end, part.ptr()) != 0)
+                      throw py::error_already_set();
+                    some.ids.clear();
+                  });
+  raise_if_refused(encoded, py::none());
   return result;
 }
 
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads) {
   const Texts batch(texts);
-  EncodeResult found;
+  EncodeResult encoded;
   Lists lists(objects, batch.views.size());
-  encode_in_parts(encoder, batch.views, batch.size, added, threads, found,
+  encode_in_parts(encoder, batch.views, batch.size, added, threads, encoded,
                   [&](EncodeResult &some) { lists.add(some); });
-  raise_if_refused(found, py::int_(found.refused_text));
+  raise_if_refused(encoded, py::int_(encoded.refused_text));
   return lists.take();
 }
 
 py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
                            const AddedTokens &added, unsigned threads) {
   const Texts batch(texts);
-  EncodeResult found;
+  EncodeResult encoded;
   unlocked(batch.size, [&] {
-    // Unused memory has no pages; growing could leave holes in the heap.
-    found.ids.reserve(batch.size / 2); // pages beyond the ids are never written
-    found.text_ends.reserve(batch.views.size() + 1);
-    encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, found, is_not_refused,
-                 Pulse());
+    // Reserve more room than the ids need: pages after the last id are never written, so they
+    // take no memory. Growing could leave holes in the heap.
+    encoded.ids.reserve(batch.size / 2);
+    encoded.text_ends.reserve(batch.views.size() + 1);
+    encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, encoded, is_not_refused,
+                 InterruptCheck());
   });
-  raise_if_refused(found, py::int_(found.refused_text));
-  std::vector<std::int64_t> &offsets = found.text_ends;
+  raise_if_refused(encoded, py::int_(encoded.refused_text));
+  std::vector<std::int64_t> &offsets = encoded.text_ends;
   offsets.insert(offsets.begin(), 0);
-  return py::make_tuple(as_array_of_ids(std::move(found.ids)), as_array(std::move(offsets)));
+  return py::make_tuple(as_array_of_ids(std::move(encoded.ids)), as_array(std::move(offsets)));
 }
 
 } // namespace pretok

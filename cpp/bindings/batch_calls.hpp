@@ -10,16 +10,16 @@
 
 namespace pretok {
 
-// Encodes a long text. Builds the list while other threads compute more ids. `threads`, here
-// and below: 0 chooses the number by the size of the work.
+// Returns the ids of a long text. Builds the list while other threads compute more ids. If
+// `threads` is 0, the size of the work determines their number, here and below.
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads);
 
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads);
 
-// Returns the ids of all n texts, and n + 1 offsets: text i has the ids from offsets[i] to
-// offsets[i + 1] (exclusive).
+// Returns the ids of all n texts, and n + 1 offsets. The ids of text i are in
+// [offsets[i], offsets[i + 1]).
 py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
                            const AddedTokens &added, unsigned threads);
 

@@ -21,11 +21,11 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// For smaller texts, releasing the GIL costs more time than other threads gain by it.
-inline constexpr std::size_t WORTH_RELEASING = 4096;
+// For texts with fewer code units, releasing the GIL costs more time than other threads gain.
+inline constexpr std::size_t MIN_SIZE_TO_RELEASE = 4096;
 
-// A view of a str, in the width in which Python stores it, or of bytes. The Python object must
-// stay alive. Constructing a view needs the GIL; using it does not.
+// A view of a str or bytes. The code units of a str have 1, 2 or 4 bytes, as Python stores it.
+// The Python object must stay alive. Constructing a view needs the GIL; using it does not.
 class TextView {
 public:
   explicit TextView(py::handle text) {
@@ -62,10 +62,11 @@ public:
 
   bool is_ascii() const { return width_ == 1 && is_utf8(); }
 
-  // Returns whether Python stores the str with 1 byte per code point: all are below U+0100.
+  // Returns whether Python stores the str with 1 byte per code point: all code points are below
+  // U+0100.
   bool is_below_100() const { return width_ == 1; }
 
-  // Returns the size: code points of a str, or bytes.
+  // Returns the number of code points of a str, or of bytes.
   std::size_t size() const { return size_; }
 
   // Calls use(source) with the text as a source for the machine.
@@ -88,11 +89,11 @@ public:
       return use(utf8_, utf8_size_);
     switch (width_) {
     case 1:
-      return made<std::uint8_t>(scratch, use);
+      return convert_to_utf8<std::uint8_t>(scratch, use);
     case 2:
-      return made<std::uint16_t>(scratch, use);
+      return convert_to_utf8<std::uint16_t>(scratch, use);
     default:
-      return made<std::uint32_t>(scratch, use);
+      return convert_to_utf8<std::uint32_t>(scratch, use);
     }
   }
 
@@ -118,8 +119,8 @@ private:
   // Returns whether the code units are bytes of UTF-8.
   bool is_utf8() const { return utf8_ == data_; }
 
-  template <typename Unit, typename Use> auto made(Scratch &scratch, Use use) const {
-    std::uint8_t *first = scratch.room(size_ * MOST_UTF8<Unit>);
+  template <typename Unit, typename Use> auto convert_to_utf8(Scratch &scratch, Use use) const {
+    std::uint8_t *first = scratch.room(size_ * MAX_UTF8<Unit>);
     const std::uint8_t *last = write_utf8(as<Unit>(), size_, first);
     return use(const_cast<const std::uint8_t *>(first), static_cast<std::size_t>(last - first));
   }
@@ -138,13 +139,13 @@ private:
   std::size_t size_;
   const std::uint8_t *utf8_ = nullptr; // nullptr: the UTF-8 does not exist yet
   std::size_t utf8_size_ = 0;
-  int width_ = 0; // of a code point of a str in bytes; 0: bytes
+  int width_ = 0; // bytes per code unit of a str; 0: the object is bytes
 };
 
-// Runs work(); releases the GIL meanwhile if the text is long.
+// Runs work(). Releases the GIL during the work if `size` is at least MIN_SIZE_TO_RELEASE.
 template <typename Work> void unlocked(std::size_t size, Work work) {
   std::optional<py::gil_scoped_release> released;
-  if (size >= WORTH_RELEASING)
+  if (size >= MIN_SIZE_TO_RELEASE)
     released.emplace();
   work();
 }
@@ -157,7 +158,7 @@ py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
   return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
 }
 
-// An array of merges, one merge per row.
+// Returns an array of merges, one merge per row.
 inline py::array_t<std::uint32_t> as_rows(const std::vector<Merge> &merges) {
   py::array_t<std::uint32_t> result({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}});
   std::uint32_t *to = result.mutable_data();

@@ -26,10 +26,10 @@ namespace {
 
 constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
-// The positions of the bytes of tokens.
+// A view of the bytes of all tokens and of their positions. Copies share the memory.
 struct TokenStore {
   const std::uint32_t *starts; // by id: the start in `bytes`, and the end of the previous token
-  std::size_t limit;           // of ids
+  std::size_t limit;           // the largest id plus one
   const std::uint8_t *bytes;
 
   // An id without a token has no bytes.
@@ -61,7 +61,7 @@ public:
     bytes_.resize(size + PADDING);
   }
 
-  // The number of bytes after a token that may be read.
+  // The number of readable bytes after a token.
   static constexpr std::size_t PADDING = 16;
 
   TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
@@ -73,8 +73,8 @@ private:
 
 struct DecodeCalls {
   const Vocabulary *vocabulary;
-  std::size_t limit; // of ids
-  // Built by the first call that decodes, because many programs only encode.
+  std::size_t limit; // the largest id plus one
+  // The first call that decodes builds the TokenBytes, since many programs only encode.
   std::once_flag once;
   std::optional<TokenBytes> tokens;
   std::vector<bool> special; // by id
@@ -104,15 +104,15 @@ public:
   Joined(const Joined &) = delete;
   Joined &operator=(const Joined &) = delete;
   ~Joined() {
-    if (bytes_ != few_.data())
+    if (bytes_ != local_.data())
       std::free(bytes_);
   }
 
   // Adds the tokens of `count` ids. Returns false if an id has no token. Throws std::bad_alloc.
   template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
-    if (count * LIKELY > capacity_ - size_)
-      grow(size_ + count * LIKELY);
-    // Local copies: the compiler must assume that writing bytes changes members.
+    if (count * BYTES_PER_TOKEN > capacity_ - size_)
+      grow(size_ + count * BYTES_PER_TOKEN);
+    // Local copies: a store of a byte may alias members, so the compiler would reload them.
     const TokenStore tokens = tokens_;
     const std::vector<bool> *const skipped = skipped_;
     std::uint8_t *to = bytes_ + size_;
@@ -131,7 +131,7 @@ public:
         to = bytes_ + size_;
         end = bytes_ + capacity_;
       }
-      // Nearly all tokens are short, and a copy of constant size is fast.
+      // Nearly all tokens are short. A copy of constant size is fast.
       std::memcpy(to, token.bytes, TokenBytes::PADDING);
       if (token.size > TokenBytes::PADDING)
         std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
@@ -146,15 +146,15 @@ public:
   std::size_t size() const { return size_; }
 
 private:
-  static constexpr std::size_t LIKELY = 5; // bytes of a token, with some room to spare
+  static constexpr std::size_t BYTES_PER_TOKEN = 5; // a little more than the average
 
-  void grow(std::size_t least) {
-    const std::size_t capacity = std::max(least, capacity_ + capacity_ / 2);
-    const bool first = bytes_ == few_.data();
-    void *larger = std::realloc(first ? nullptr : bytes_, capacity);
+  void grow(std::size_t min_capacity) {
+    const std::size_t capacity = std::max(min_capacity, capacity_ + capacity_ / 2);
+    const bool is_local = bytes_ == local_.data();
+    void *larger = std::realloc(is_local ? nullptr : bytes_, capacity);
     if (larger == nullptr)
       throw std::bad_alloc();
-    if (first)
+    if (is_local)
       std::memcpy(larger, bytes_, size_);
     bytes_ = static_cast<std::uint8_t *>(larger);
     capacity_ = capacity;
@@ -162,13 +162,13 @@ private:
 
   TokenStore tokens_;
   const std::vector<bool> *skipped_;
-  std::array<std::uint8_t, 1024> few_; // not initialized
-  std::uint8_t *bytes_ = few_.data();
+  std::array<std::uint8_t, 1024> local_; // not initialized
+  std::uint8_t *bytes_ = local_.data();
   std::size_t size_ = 0;
-  std::size_t capacity_ = few_.size();
+  std::size_t capacity_ = local_.size();
 };
 
-// Prefetches, because the ints are scattered in memory.
+// The prefetch distance: the ints of a list are scattered in memory.
 constexpr std::size_t AHEAD = 24;
 
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
@@ -190,10 +190,11 @@ template <typename Id> bool add_array(const py::array &ids, Joined &joined) {
   return known;
 }
 
-// Returns false if the slow function must handle the ids.
+// Adds the tokens of `ids` to `joined`. Returns false if the slow function must handle the
+// call.
 bool add_all(PyObject *ids, Joined &joined) {
 #ifndef Py_GIL_DISABLED
-  // No Python code runs meanwhile, so nothing changes the list.
+  // add_items runs no Python code, so nothing changes the list during the call.
   if (PyList_CheckExact(ids))
     return add_items(PySequence_Fast_ITEMS(ids), static_cast<std::size_t>(PyList_GET_SIZE(ids)),
                      joined);
@@ -283,7 +284,7 @@ PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 
 py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabulary,
                             std::size_t limit, const std::vector<std::uint32_t> &special,
-                            const py::tuple &others) {
+                            const py::tuple &slow_calls) {
   static std::array<PyMethodDef, 2> methods{fast_method<decode>("decode"),
                                             fast_method<decode_bytes>("decode_bytes")};
   auto calls = std::make_unique<DecodeCalls>();
@@ -299,7 +300,7 @@ py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabular
                             [](void *p) { delete static_cast<DecodeCalls *>(p); });
   py::tuple result(methods.size());
   for (std::size_t i = 0; i < methods.size(); ++i)
-    result[i] = new_function(methods[i], py::make_tuple(capsule, others[i], owner));
+    result[i] = new_function(methods[i], py::make_tuple(capsule, slow_calls[i], owner));
   return result;
 }
 

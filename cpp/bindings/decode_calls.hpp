@@ -11,13 +11,13 @@
 
 namespace pretok {
 
-// Returns a tuple of the functions decode(ids, errors, skip) and decode_bytes(ids, skip).
-// The fast path handles a list or tuple of ints, or an array of one dimension, if each int is
-// the id of a token. All other calls go to the function at the same index of `others`. With
-// `skip`, calls omit the ids in `special`. The functions keep `owner` alive, which owns
-// `vocabulary`; its ids are below `limit`.
+// Returns a tuple of the functions decode(ids, errors, skip) and decode_bytes(ids, skip). The
+// fast path handles a list or tuple of ints, or an array of one dimension, if each int is the
+// id of a token. Any other call goes to the function at the same index of `slow_calls`. If
+// `skip` is true, a call omits the ids in `special`. The functions keep `owner`, the owner of
+// `vocabulary`, alive. All ids are below `limit`.
 pybind11::tuple make_decode_calls(const pybind11::object &owner, const Vocabulary &vocabulary,
                                   std::size_t limit, const std::vector<std::uint32_t> &special,
-                                  const pybind11::tuple &others);
+                                  const pybind11::tuple &slow_calls);
 
 } // namespace pretok

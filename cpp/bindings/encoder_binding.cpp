@@ -5,9 +5,9 @@
 #include "bindings/decode_calls.hpp"
 #include "bindings/fast_calls.hpp"
 #include "bindings/id_objects.hpp"
+#include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/normal_text.hpp"
-#include "bindings/pulse.hpp"
 #include "bindings/results.hpp"
 #include "bindings/texts.hpp"
 
@@ -32,7 +32,7 @@ namespace pretok {
 namespace {
 
 template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
-// content, id, normalized, lstrip, rstrip, single_word, special
+// The fields content, id, normalized, lstrip, rstrip, single_word and special.
 using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
 
 template <typename T> std::vector<T> as_vector(const Array<T> &values) {
@@ -53,22 +53,22 @@ AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
                                               : Treatment::ALLOW);
 }
 
-// Returns (start, end, id or None) for each segment, and (content, position) of the refused
-// token, or None.
+// Returns two values: the list of (start, end, id or None) of all segments; and (content,
+// position) of the refused token, or None.
 py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
-  py::list found;
+  py::list result;
   const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
     py::object id = py::none();
     if (segment.token != nullptr)
       id = py::int_(segment.token->id);
-    found.append(py::make_tuple(segment.start, segment.end, id));
+    result.append(py::make_tuple(segment.start, segment.end, id));
   });
   py::object refused = py::none();
   if (refusal.token != nullptr)
     refused = py::make_tuple(py::str(refusal.token->content), refusal.position);
-  return py::make_tuple(found, refused);
+  return py::make_tuple(result, refused);
 }
 
 class NativeEncoder {
@@ -95,10 +95,10 @@ public:
       for (py::ssize_t i = 0; i + 2 < merges->size(); i += 3)
         data.merges.push_back({at[i], at[i + 1], at[i + 2]});
     }
-    const char *wrong = nullptr;
-    unlocked(WORTH_RELEASING, [&] { wrong = vocabulary_.build(std::move(data)); });
-    if (wrong != nullptr)
-      throw py::value_error(wrong);
+    const char *build_error = nullptr;
+    unlocked(MIN_SIZE_TO_RELEASE, [&] { build_error = vocabulary_.build(std::move(data)); });
+    if (build_error != nullptr)
+      throw py::value_error(build_error);
     id_objects_.emplace(limit_);
     if (machine_)
       encoder_.emplace(machine_->pre_tokenizer(), vocabulary_, add_prefix_space, cache_limit);
@@ -106,13 +106,13 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  // `threads`, here and below: 0 chooses the number by the size of the work.
+  // If `threads` is 0, the size of the work determines their number, here and below.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
     if (plan_tasks(view.size(), threads).threads > 1)
       return encode_to_list(encoder(), *id_objects_, view, added, threads);
-    const EncodeResult found = encoded(OutputKind::IDS, view, added, threads);
-    return id_objects_->as_list(found.ids.data(), found.ids.size());
+    const EncodeResult result = encoded(OutputKind::IDS, view, added, threads);
+    return id_objects_->as_list(result.ids.data(), result.ids.size());
   }
 
   py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokens &added,
@@ -126,9 +126,9 @@ public:
   }
 
   py::tuple spans(const py::object &text, const AddedTokens &added, unsigned threads) const {
-    EncodeResult found = encoded(OutputKind::SPANS, TextView(text), added, threads);
-    return py::make_tuple(as_array_of_ids(std::move(found.ids)),
-                          as_array(std::move(found.starts)), as_array(std::move(found.ends)));
+    EncodeResult result = encoded(OutputKind::SPANS, TextView(text), added, threads);
+    return py::make_tuple(as_array_of_ids(std::move(result.ids)),
+                          as_array(std::move(result.starts)), as_array(std::move(result.ends)));
   }
 
   py::list encode_batch(const py::list &texts, const AddedTokens &added,
@@ -152,7 +152,7 @@ public:
     return id_objects_->as_list(ids.data(), ids.size());
   }
 
-  // Returns the bytes of `ids`, or None if one is not an int or has no token.
+  // Returns the bytes of `ids`, or None if an item is not an int, or is not the id of a token.
   py::object decode(const py::object &ids) const {
     std::string bytes;
     if (py::isinstance<py::array>(ids)) {
@@ -160,7 +160,7 @@ public:
         return py::none();
       return py::bytes(bytes);
     }
-    // Copy the list, because __index__ of an item may change it.
+    // Copy the list: __index__ of an item may run code that changes the list.
     const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
     if (!items)
       throw py::error_already_set();
@@ -177,9 +177,9 @@ public:
 
   static bool is_normal_text(const py::object &text) {
     const TextView view(text);
-    bool found = false;
-    unlocked(view.size(), [&] { found = is_normal(view); });
-    return found;
+    bool result = false;
+    unlocked(view.size(), [&] { result = is_normal(view); });
+    return result;
   }
 
   // See make_fast_calls.
@@ -208,15 +208,15 @@ public:
     if (encoder_)
       encoder_->caches().trim();
 #if defined(__GLIBC__)
-    // Otherwise malloc keeps the freed memory, which is a lot with 64 threads.
+    // Return the freed memory to the system. malloc would keep much of it with many threads.
     malloc_trim(0);
 #endif
   }
 
   py::array_t<std::uint32_t> merges() const {
-    std::vector<Merge> found;
-    unlocked(WORTH_RELEASING, [&] { found = vocabulary_.merges(); });
-    return as_rows(found);
+    std::vector<Merge> result;
+    unlocked(MIN_SIZE_TO_RELEASE, [&] { result = vocabulary_.merges(); });
+    return as_rows(result);
   }
 
 private:
@@ -228,23 +228,23 @@ private:
 
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokens &added,
                        unsigned threads) const {
-    EncodeResult found;
+    EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        found.ids.reserve(text.size() / 2); // pages beyond the ids are never written
+        result.ids.reserve(text.size() / 2); // pages beyond the ids are never written
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;
         text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-          found.add(encoder(), output, data, size, added, *cache, true);
+          result.add(encoder(), output, data, size, added, *cache, true);
         });
       } else {
-        encode_texts(encoder(), output, std::vector<TextView>{text}, added, threads, found,
-                     is_not_refused, Pulse());
+        encode_texts(encoder(), output, std::vector<TextView>{text}, added, threads, result,
+                     is_not_refused, InterruptCheck());
       }
     });
-    raise_if_refused(found, py::none());
-    return found;
+    raise_if_refused(result, py::none());
+    return result;
   }
 
   bool decode_array(const py::array &ids, std::string &bytes) const {
@@ -269,7 +269,7 @@ private:
 
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
-  std::size_t limit_ = 0; // of ids
+  std::size_t limit_ = 0; // the largest id plus one
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
 };

@@ -12,7 +12,7 @@ struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
   PyObject *attribute;
-  PyObject *special; // the names and values of arguments, interned, like those in Python code
+  PyObject *special; // names and values of arguments, interned like names in Python code
   PyObject *raise;
   PyObject *errors;
   PyObject *replace;
@@ -28,7 +28,8 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Fills `plain` and returns true if the arguments are (self, text, special, errors) only.
+// Returns whether the arguments are only self, text, special and errors. If so, sets `plain` to
+// text, special and errors.
 bool is_plain(const FastCallMethod &method, PyObject *const *args, std::size_t count,
               PyObject *names, std::array<PyObject *, 3> &plain) {
   if (count != 2 && count != 3)
@@ -121,7 +122,7 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-// Attributes that the method itself lacks are those of the function.
+// Looks up an attribute: of the method, or else of the function that it replaces.
 PyObject *attribute_of(PyObject *self, PyObject *name) {
   if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0 &&
       PyUnicode_CompareWithASCIIString(name, "__module__") != 0) {

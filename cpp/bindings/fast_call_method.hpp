@@ -6,9 +6,9 @@
 namespace pretok {
 
 // FastCallMethod(function, attribute) replaces the method function(self, text, special="raise",
-// *, errors="replace", ...) of a class. A call with these arguments only becomes
-// self.<attribute>(text, special, errors), which must return the same result. All other calls
-// go to `function`.
+// *, errors="replace", ...) of a class. A call with only these arguments becomes
+// self.<attribute>(text, special, errors), which must return an equal result. Any other call
+// goes to `function`.
 void bind_fast_call_method(pybind11::module_ &module);
 
 } // namespace pretok

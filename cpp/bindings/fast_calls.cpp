@@ -16,7 +16,7 @@ namespace pretok {
 namespace {
 
 // Longer texts may release the GIL and use threads.
-constexpr std::size_t MAX_FAST_SIZE = WORTH_RELEASING;
+constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
 constexpr std::size_t STACK_IDS = 256;
 constexpr std::size_t POLICIES = 3;
 
@@ -52,7 +52,7 @@ const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
   const py::object tokens = make(calls.names[policy]);
   auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
   const AddedTokenPhases *current = nullptr;
-  // Another thread may have stored an object meanwhile, which calls already use.
+  // If another thread has stored an object first, calls already use that object. Keep it.
   if (calls.added[policy].compare_exchange_strong(current, phases.get()))
     return phases.release();
   return current;
@@ -82,7 +82,7 @@ bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t c
          PyBytes_GET_SIZE(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
 }
 
-// Calls numpy directly: py::array_t would allocate a shape and strides first.
+// Calls NumPy directly, since py::array_t would allocate a shape and strides.
 PyObject *new_array(const IdBuffer &ids) {
   const py::detail::npy_api &numpy = py::detail::npy_api::get();
   const auto size = static_cast<Py_intptr_t>(ids.size());

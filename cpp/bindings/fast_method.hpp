@@ -22,10 +22,10 @@ inline pybind11::object new_function(PyMethodDef &method, const pybind11::object
 
 // Returns the interned str of a name, the object that Python code uses.
 inline pybind11::object interned(const char *name) {
-  PyObject *found = PyUnicode_InternFromString(name);
-  if (found == nullptr)
+  PyObject *str = PyUnicode_InternFromString(name);
+  if (str == nullptr)
     throw pybind11::error_already_set();
-  return pybind11::reinterpret_steal<pybind11::object>(found);
+  return pybind11::reinterpret_steal<pybind11::object>(str);
 }
 
 } // namespace pretok

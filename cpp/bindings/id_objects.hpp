@@ -15,20 +15,21 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Caches one Python int per id, so lists of ids share their ints. The ints of frequent ids are
-// created first, so they are close together in memory.
+// Caches one Python int per id, so lists of ids share their ints. An int is created when its id
+// first occurs, so the ints of frequent ids are mostly close together in memory.
 class IdObjects {
 public:
   // Caches ids below `limit`. Larger ids get a new int each time.
   explicit IdObjects(std::size_t limit) {
 #ifdef Py_GIL_DISABLED
-    // In free-threaded Python, threads that share ints would contend for the reference counts.
+    // In free-threaded Python, threads that share ints would contend for their reference
+    // counts.
     limit = 0;
 #endif
     // Zeroed pages from the system cost nothing until they are written.
-    made_ =
-        static_cast<PyObject **>(std::calloc(std::max<std::size_t>(limit, 1), sizeof *made_));
-    if (made_ == nullptr)
+    ints_ =
+        static_cast<PyObject **>(std::calloc(std::max<std::size_t>(limit, 1), sizeof *ints_));
+    if (ints_ == nullptr)
       throw std::bad_alloc();
     limit_ = limit;
   }
@@ -36,14 +37,14 @@ public:
   IdObjects &operator=(const IdObjects &) = delete;
   ~IdObjects() {
     for (std::size_t id = 0; id < limit_; ++id)
-      Py_XDECREF(made_[id]);
-    std::free(made_);
+      Py_XDECREF(ints_[id]);
+    std::free(ints_);
   }
 
   // Frees the ints. Needs the GIL.
   void trim() {
     for (std::size_t id = 0; id < limit_; ++id)
-      Py_CLEAR(made_[id]);
+      Py_CLEAR(ints_[id]);
   }
 
   // Returns a new list, or nullptr with an exception set. Needs the GIL.
@@ -56,12 +57,12 @@ public:
       PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
     };
     while (i < size) {
-      // Prefetch: the processor learns the address of an int too late to count its reference.
+      // Prefetch the ints, whose reference counts the loop increments.
       for (; i + AHEAD < size; ++i) {
         if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
           break;
-        prefetch(made_[ids[i + AHEAD]]);
-        PyObject *object = made_[ids[i]];
+        prefetch(ints_[ids[i + AHEAD]]);
+        PyObject *object = ints_[ids[i]];
         if (object == nullptr)
           break;
         Py_INCREF(object);
@@ -90,19 +91,19 @@ private:
 
   // Returns a new reference, or nullptr with an exception set.
   PyObject *new_object(std::uint32_t id) {
-    if (id < limit_ && made_[id] != nullptr) {
-      Py_INCREF(made_[id]);
-      return made_[id];
+    if (id < limit_ && ints_[id] != nullptr) {
+      Py_INCREF(ints_[id]);
+      return ints_[id];
     }
-    PyObject *made = PyLong_FromUnsignedLong(id);
-    if (made != nullptr && id < limit_) {
-      Py_INCREF(made);
-      made_[id] = made;
+    PyObject *new_int = PyLong_FromUnsignedLong(id);
+    if (new_int != nullptr && id < limit_) {
+      Py_INCREF(new_int);
+      ints_[id] = new_int;
     }
-    return made;
+    return new_int;
   }
 
-  PyObject **made_ = nullptr;
+  PyObject **ints_ = nullptr;
   std::size_t limit_ = 0;
 };
 

@@ -105,10 +105,12 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   return true;
 }
 
-// Returns None if an argument is invalid; Python then finds the error.
-py::object build_texts(const py::dict &vocab, const py::list &merges,
-                       const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
-                       bool ignore_merges, const std::unordered_set<std::uint32_t> &loose) {
+// Returns a vocabulary, or None if an argument is invalid; Python then finds the error. `loose`
+// has the ids of texts that are tokens only if a merge names them.
+py::object build_from_texts(const py::dict &vocab, const py::list &merges,
+                            const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
+                            bool ignore_merges,
+                            const std::unordered_set<std::uint32_t> &loose) {
   Utf8Texts utf8;
   TextModel source;
   source.ignore_merges = ignore_merges;
@@ -136,7 +138,7 @@ py::object build_texts(const py::dict &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
-// Returns all fields of a TokenizerSpec. Tests compare them with the file that Python reads.
+// Returns all fields of a TokenizerSpec. Tests compare them with the result of Python's reader.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   TokenizerSpec spec;
@@ -178,7 +180,7 @@ void bind_loading(pybind11::module_ &module) {
   module.def("read_ranks", &read_ranks, py::arg("data"));
   module.def("read_pretok_file_tokens", &read_tokens, py::arg("data"), py::arg("at"),
              py::arg("from_ranks"));
-  module.def("build_vocabulary", &build_texts, py::arg("vocab"), py::arg("merges"),
+  module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
   module.def("read_spec", &read_file, py::arg("data")); // for tests
 }

@@ -25,8 +25,8 @@ py::object built_in_program(const std::string &name) {
   if (preset == nullptr)
     return py::none();
   py::list words;
-  for (std::size_t i = 0; i < preset->word_count; ++i)
-    words.append(preset->words[i]);
+  for (const std::uint32_t word : preset->words())
+    words.append(word);
   return py::make_tuple(preset->unicode, words);
 }
 

@@ -22,35 +22,35 @@
 
 namespace pretok {
 
-// Below this many pre-tokens, setting up a cache of slices takes longer than it saves.
-inline constexpr std::size_t WORTH_CACHING = 2000;
+// For fewer pre-tokens, a StrCache costs more time than it saves.
+inline constexpr std::size_t MIN_PRE_TOKENS_TO_CACHE = 2000;
 
-// An allocator that leaves new elements of a vector uninitialized, because other code writes
+// An allocator that leaves new elements of a vector uninitialized, for code that overwrites
 // them.
-template <typename T> struct Unwritten : std::allocator<T> {
+template <typename T> struct UninitializedAllocator : std::allocator<T> {
   template <typename U> struct rebind {
-    using other = Unwritten<U>;
+    using other = UninitializedAllocator<U>;
   };
-  Unwritten() = default;
-  template <typename U> Unwritten(const Unwritten<U> &) {}
+  UninitializedAllocator() = default;
+  template <typename U> UninitializedAllocator(const UninitializedAllocator<U> &) {}
   template <typename U> void construct(U *at) noexcept { ::new (static_cast<void *>(at)) U; }
   template <typename U, typename V> void construct(U *at, V &&value) noexcept {
     ::new (static_cast<void *>(at)) U(std::forward<V>(value));
   }
 };
 
-using Offsets = std::vector<std::int64_t, Unwritten<std::int64_t>>;
+using Offsets = std::vector<std::int64_t, UninitializedAllocator<std::int64_t>>;
 
 // Splitting writes the ends of pre-tokens directly into `offsets`.
-class OffsetsOutput {
+class OffsetsOutput final : public EndOutput {
 public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
 
-  void add(std::size_t end) { offsets_.push_back(static_cast<std::int64_t>(end)); }
+  void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
-           const std::uint16_t *offsets) {
-    // A signed type may be written through its unsigned type, but not through another one of
-    // the same size.
+           const std::uint16_t *offsets) override {
+    // C++ allows writing a signed integer through its unsigned type, but not through another
+    // type of the same size.
     if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MAX_ENDS);
@@ -58,11 +58,12 @@ public:
       offsets_.resize(before + use.bits_to_positions(words, count, base, offsets, to));
     } else {
       std::array<std::size_t, MAX_ENDS> ends;
-      const std::size_t found = use.bits_to_positions(words, count, base, offsets, ends.data());
-      offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + found);
+      const std::size_t end_count =
+          use.bits_to_positions(words, count, base, offsets, ends.data());
+      offsets_.insert(offsets_.end(), ends.begin(), ends.begin() + end_count);
     }
   }
-  void flush() {}
+  void flush() override {}
 
   static constexpr std::size_t MAX_ENDS =
       ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING; // at a time
@@ -84,7 +85,7 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
 }
 
 inline py::list slices_of_str(py::handle text, const Offsets &bounds) {
-  if (bounds.size() < WORTH_CACHING)
+  if (bounds.size() < MIN_PRE_TOKENS_TO_CACHE)
     return slices(bounds, [text](std::int64_t start, std::int64_t end) {
       return PyUnicode_Substring(text.ptr(), start, end);
     });
@@ -150,7 +151,7 @@ public:
                           as_array(std::move(rules)));
   }
 
-  // The following functions support only one stage.
+  // `advance` and run_length support only pre-tokenizers with one stage that removes no text.
 
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
@@ -233,16 +234,16 @@ private:
 
   static std::vector<StageProgram> read(const std::vector<std::uint32_t> &words) {
     std::vector<StageProgram> stages;
-    if (const char *wrong = read_stages(words.data(), words.size(), stages))
-      throw py::value_error(wrong);
+    if (const char *error = read_stages(words.data(), words.size(), stages))
+      throw py::value_error(error);
     return stages;
   }
 
   static UnicodeTable table(const std::string &version) {
-    const UnicodeTable found = unicode_table(version);
-    if (found.size == 0)
+    const UnicodeTable table = unicode_table(version);
+    if (table.size == 0)
       throw py::value_error("no table of Unicode " + version);
-    return found;
+    return table;
   }
 
   static OffsetUnit unit_of(const std::string &name) {
@@ -263,7 +264,7 @@ private:
     bounds.push_back(0);
     if (pre_tokenizer_.has_fast_path()) {
       OffsetsOutput output(bounds);
-      Splitter(pre_tokenizer_, source, kernels(), output).split();
+      pre_tokenizer_.split(source, kernels(), output);
     } else {
       pre_tokenizer_.spans(source, kernels(), [&bounds](std::size_t, std::size_t end, int) {
         bounds.push_back(static_cast<std::int64_t>(end));

@@ -22,7 +22,7 @@ struct Utf8Shape {
 inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   Utf8Shape shape;
   std::size_t at = 0;
-  // Count in blocks so small that counts fit into bytes: compilers can vectorize such a loop.
+  // Count in blocks of 128, so that each count fits in a byte. Compilers vectorize this loop.
   for (; size - at >= 128; at += 128) {
     std::uint8_t starts = 0;
     std::uint8_t largest = 0;
@@ -41,8 +41,8 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   return shape;
 }
 
-// Decodes UTF-8 from `at` until `stop`, and writes each code point to `to` as one Unit. Moves
-// `at` and `to`. The text ends at `end`. Returns false if the bytes are not UTF-8.
+// Decodes UTF-8 from `at` until `stop`, and writes each code point to `to` as one Unit.
+// Advances `at` and `to`. The text ends at `end`. Returns false if the bytes are not UTF-8.
 template <typename Unit>
 bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
                Unit *&to) {
@@ -79,7 +79,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
       *to++ = static_cast<Unit>(code_point);
       at += 3;
     } else if (lead < 0xE0) {
-      // Sequences of this length usually follow each other.
+      // Sequences of two bytes usually follow each other.
       std::uint32_t next = lead;
       do {
         if (next < 0xC2 || end - at < 2 || !follows(1))
@@ -139,27 +139,27 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
     return PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(data),
                                 static_cast<Py_ssize_t>(size), errors);
   };
-  // Python caches the empty str and strs of one Latin-1 character, so let Python return these.
+  // Leave short texts to Python, which caches the empty str and strs of one Latin-1 character.
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // Each code point begins with its own lead byte, so the memory suffices for all code points
-  // that read_all writes before it finds an invalid byte.
-  const Py_UCS4 most = shape.largest < 0x80   ? 0x7F
-                       : shape.largest < 0xC4 ? 0xFF
-                       : shape.largest < 0xF0 ? 0xFFFF
-                                              : 0x10FFFF;
+  // shape.code_points counts all bytes but continuation bytes. So the str has room for all code
+  // points that read_all writes, even if read_all stops at an invalid byte.
+  const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
+                           : shape.largest < 0xC4 ? 0xFF
+                           : shape.largest < 0xF0 ? 0xFFFF
+                                                  : 0x10FFFF;
   if (shape.code_points < 2)
     return slowly();
-  PyObject *text = PyUnicode_New(static_cast<Py_ssize_t>(shape.code_points), most);
+  PyObject *text = PyUnicode_New(static_cast<Py_ssize_t>(shape.code_points), max_char);
   if (text == nullptr)
     return nullptr;
   bool read = true;
-  if (most == 0x7F)
+  if (max_char == 0x7F)
     std::memcpy(PyUnicode_DATA(text), data, size);
-  else if (most == 0xFF)
+  else if (max_char == 0xFF)
     read = read_all(data, size, PyUnicode_1BYTE_DATA(text));
-  else if (most == 0xFFFF)
+  else if (max_char == 0xFFFF)
     read = read_all(data, size, PyUnicode_2BYTE_DATA(text));
   else
     read = read_all(data, size, PyUnicode_4BYTE_DATA(text));

@@ -11,8 +11,8 @@
 
 namespace pretok {
 
-inline void raise_if_refused(const EncodeResult &found, py::object text_index) {
-  const Refusal &refusal = found.refusal;
+inline void raise_if_refused(const EncodeResult &encoded, py::object text_index) {
+  const Refusal &refusal = encoded.refusal;
   if (refusal.token == nullptr)
     return;
   const py::object type = py::module_::import("bpe.errors").attr("SpecialTokenError");
@@ -22,7 +22,9 @@ inline void raise_if_refused(const EncodeResult &found, py::object text_index) {
   throw py::error_already_set();
 }
 
-inline bool is_not_refused(const EncodeResult &found) { return found.refusal.token == nullptr; }
+inline bool is_not_refused(const EncodeResult &encoded) {
+  return encoded.refusal.token == nullptr;
+}
 
 inline py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
   const auto size = static_cast<py::ssize_t>(ids.size());

@@ -28,12 +28,12 @@ public:
     std::memcpy(key.data(), data_ + static_cast<std::size_t>(start) * width_, size);
     Entry &entry = entries_[place(key)];
     if (entry.slice == nullptr || entry.key != key || entry.size != size) {
-      PyObject *made = PyUnicode_Substring(text_, start, end);
-      if (made == nullptr)
+      PyObject *new_slice = PyUnicode_Substring(text_, start, end);
+      if (new_slice == nullptr)
         return nullptr;
       // The result list owns the slices, so the cache needs no references of its own.
-      entry = {key, size, made};
-      return made;
+      entry = {key, size, new_slice};
+      return new_slice;
     }
     Py_INCREF(entry.slice);
     return entry.slice;

@@ -26,9 +26,9 @@ struct Texts {
   std::size_t size = 0; // in code units
 };
 
-// Returns whether the core can encode all of these texts without work in Python first.
-// `only_str` rejects bytes. `only_ascii` rejects bytes and non-ASCII str. `only_normal` rejects
-// text that is not in NFC.
+// Returns whether the core can encode all texts without prior work in Python. `only_str`
+// rejects bytes. `only_ascii` rejects bytes and non-ASCII str. `only_normal` rejects text that
+// is not in NFC.
 inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii,
                                bool only_normal) {
   const auto takes_fast_path = [&](const py::handle text) {

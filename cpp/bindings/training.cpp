@@ -1,7 +1,7 @@
 #include "bindings/training.hpp"
 
+#include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
-#include "bindings/pulse.hpp"
 #include "core/split/safe_cut.hpp"
 #include "core/train/trainer.hpp"
 #include "core/train/word_counts.hpp"
@@ -32,7 +32,8 @@ ByteView view(py::handle bytes) {
 
 class NativeWordCounts {
 public:
-  // The tuple keeps each text alive even if the caller changes the list.
+  // Takes a tuple, not a list: another thread cannot remove a text from a tuple while the GIL
+  // is released.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
     std::vector<TextView> views;
     views.reserve(texts.size());
@@ -40,7 +41,7 @@ public:
       views.emplace_back(text);
     threads_ = std::max(threads_, threads);
     const py::gil_scoped_release released;
-    counts_.add(machine.pre_tokenizer(), views, threads, Pulse());
+    counts_.add(machine.pre_tokenizer(), views, threads, InterruptCheck());
   }
 
   void add_words(const py::dict &words) {
@@ -49,7 +50,7 @@ public:
   }
 
   py::list take() {
-    WordTable table = this->table();
+    WordTable table = take_table();
     py::list result;
     for (const Word &word : table.finish())
       result.append(py::make_tuple(
@@ -59,11 +60,12 @@ public:
 
   std::size_t longest() const { return counts_.longest(); }
 
-  WordTable table() { return counts_.take(threads_); }
+  // Returns the counts, and resets them.
+  WordTable take_table() { return counts_.take(threads_); }
 
 private:
   WordCounts counts_;
-  unsigned threads_ = 1; // the largest number requested
+  unsigned threads_ = 1; // the largest number of threads of any call
 };
 
 class NativeTrainer {
@@ -77,13 +79,13 @@ public:
 
   bool step(std::size_t tokens) {
     const py::gil_scoped_release released;
-    return trainer_.step(tokens, Pulse());
+    return trainer_.step(tokens, InterruptCheck());
   }
 
   std::size_t tokens() const { return trainer_.tokens(); }
 
   py::array_t<std::uint32_t> merges() const { return rows(trainer_.merges()); }
-  py::array_t<std::uint32_t> origins() const { return rows(trainer_.first_merges()); }
+  py::array_t<std::uint32_t> first_merges() const { return rows(trainer_.first_merges()); }
 
 private:
   static py::array_t<std::uint32_t> rows(const std::vector<Trainer::Merge> &merges) {
@@ -94,8 +96,8 @@ private:
 
   static Trainer make(NativeWordCounts &counts, const TrainerOptions &options) {
     const py::gil_scoped_release released;
-    WordTable table = counts.table();
-    return Trainer(table.finish(), options, Pulse());
+    WordTable table = counts.take_table();
+    return Trainer(table.finish(), options, InterruptCheck());
   }
 
   static TieBreak tie_break_of(const std::string &name) {
@@ -109,9 +111,10 @@ private:
   Trainer trainer_;
 };
 
-// The twin of bpe.training.corpus.gather.
+// Does in C++ what bpe.training.corpus.gather does in Python. Calls `check` with each str whose
+// last character is one of the ASCII characters `checked_endings`.
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
-                       const std::string &last, const py::function &check) {
+                       const std::string &checked_endings, const py::function &check) {
   py::list texts;
   std::size_t total = 0;
   while (total < enough) {
@@ -123,14 +126,14 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
     }
     const bool is_str = PyUnicode_Check(item.ptr()) != 0;
     if (!is_str && !PyBytes_Check(item.ptr())) {
-      py::list others;
-      others.append(item);
-      return py::make_tuple(std::move(texts), std::move(others), false);
+      py::list other_items;
+      other_items.append(item);
+      return py::make_tuple(std::move(texts), std::move(other_items), false);
     }
     const auto size = static_cast<std::size_t>(PyObject_Length(item.ptr()));
     if (is_str && size != 0) {
       const Py_UCS4 end = PyUnicode_ReadChar(item.ptr(), static_cast<py::ssize_t>(size) - 1);
-      if (end < 0x80 && last.find(static_cast<char>(end)) != std::string::npos)
+      if (end < 0x80 && checked_endings.find(static_cast<char>(end)) != std::string::npos)
         check(item);
     }
     total += size + per_text;
@@ -163,7 +166,7 @@ void bind_training(py::module_ &module) {
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", &NativeTrainer::tokens)
       .def("merges", &NativeTrainer::merges)
-      .def("origins", &NativeTrainer::origins);
+      .def("first_merges", &NativeTrainer::first_merges);
   module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
              py::arg("per_text"), py::arg("last"), py::arg("check"));
   module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));

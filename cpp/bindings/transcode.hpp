@@ -9,14 +9,14 @@
 
 namespace pretok {
 
-// The maximum number of UTF-8 bytes for one unit of a text.
+// The maximum number of UTF-8 bytes for one code unit of a text.
 template <typename Unit>
-inline constexpr std::size_t MOST_UTF8 = sizeof(Unit) == 1   ? 2
-                                         : sizeof(Unit) == 2 ? 3
-                                                             : 4;
+inline constexpr std::size_t MAX_UTF8 = sizeof(Unit) == 1   ? 2
+                                        : sizeof(Unit) == 2 ? 3
+                                                            : 4;
 
-// Writes `size` code points as UTF-8, to where there is room for MOST_UTF8 each; returns the
-// end. A pair of surrogates is the character that it stands for, and a lone one U+FFFD.
+// Writes `size` code units as UTF-8, and returns the end. There must be room for MAX_UTF8 bytes
+// per code unit. Writes a surrogate pair as its code point, and a lone surrogate as U+FFFD.
 template <typename Unit>
 std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
   constexpr std::size_t AT_ONCE = 8 / sizeof(Unit);
@@ -60,17 +60,18 @@ bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
          (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
 }
 
-// A number of code points, and the number of bytes that write_utf8 writes for them.
+// A number of code units, and the number of bytes that write_utf8 writes for them.
 struct Measured {
   std::size_t units;
   std::size_t bytes;
 };
 
-// Returns how many code points `most` bytes are, of which there are `size`.
+// Measures code units from the first one on, until they take at least `min_bytes` bytes of
+// UTF-8, or until all `size` code units are measured. Does not divide a surrogate pair.
 template <typename Unit>
-Measured measure_utf8(const Unit *units, std::size_t size, std::size_t most) {
+Measured measure_utf8(const Unit *units, std::size_t size, std::size_t min_bytes) {
   Measured result{0, 0};
-  while (result.units < size && result.bytes < most) {
+  while (result.units < size && result.bytes < min_bytes) {
     const std::uint32_t code_point = units[result.units];
     const bool is_pair = is_within_pair(units, size, result.units + 1);
     result.units += is_pair ? 2 : 1;

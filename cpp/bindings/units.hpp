@@ -11,7 +11,8 @@ namespace pretok {
 
 enum class OffsetUnit { CHAR, BYTE, UTF16 };
 
-// Returns the width of a code point in `unit`. A lone surrogate has 3 bytes and 1 code unit.
+// Returns the width of a code point in `unit`. A lone surrogate has 3 bytes and 1 UTF-16 code
+// unit.
 inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   switch (unit) {
   case OffsetUnit::CHAR:

@@ -15,12 +15,12 @@
 
 namespace pretok {
 
-// Python would cache the UTF-8 of a str for the life of the str. This class frees it earlier,
-// and stores texts that are read in order next to each other.
+// PyUnicode_AsUTF8 caches the UTF-8 in the str, as long as the str lives. This class frees the
+// UTF-8 in its destructor. Texts that are added in order are next to each other in memory.
 class Utf8Texts {
 public:
-  // Returns the UTF-8, valid during the life of this object. Returns nothing if the object is
-  // not a str, or has a surrogate.
+  // Returns the UTF-8, valid as long as this object. Returns std::nullopt if `text` is not a
+  // str, or has a surrogate.
   std::optional<std::string_view> add(PyObject *text) {
     if (!PyUnicode_Check(text))
       return std::nullopt;
@@ -49,9 +49,9 @@ private:
       if (std::any_of(units, units + size,
                       [](Unit unit) { return (unit & ~Unit{0x7FF}) == 0xD800; }))
         return std::nullopt;
-    const std::size_t most = size * MOST_UTF8<Unit>;
-    if (most > left_) {
-      left_ = std::max(BLOCK, most);
+    const std::size_t max_bytes = size * MAX_UTF8<Unit>;
+    if (max_bytes > left_) {
+      left_ = std::max(BLOCK, max_bytes);
       blocks_.emplace_back(new std::uint8_t[left_]);
       at_ = blocks_.back().get();
     }
@@ -64,7 +64,7 @@ private:
 
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::uint8_t *at_ = nullptr;
-  std::size_t left_ = 0; // in the last block
+  std::size_t left_ = 0; // free bytes of the last block
 };
 
 } // namespace pretok

@@ -8,8 +8,9 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Writes the code points that start in 32 bytes; `second` and `third` have the two bytes after
-// each of these bytes. Returns the number of code points.
+// Writes the code points that start in 32 bytes. `first` has the 32 bytes. For each of them,
+// `second` has the next byte, and `third` has the byte after that. Returns the number of code
+// points.
 PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m256i third,
                                             __mmask32 two, __mmask32 three, __mmask32 starts,
                                             std::uint16_t *to) {
@@ -36,8 +37,8 @@ PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m25
 PRETOK_AVX512 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *stop,
                                 const std::uint8_t *end, std::uint16_t *&to) {
   using namespace avx512;
-  const __m512i next = _mm512_add_epi8(counting(), _mm512_set1_epi8(1));
-  const __m512i one_further = _mm512_add_epi8(counting(), _mm512_set1_epi8(2));
+  const __m512i next = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(1));
+  const __m512i one_further = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(2));
   while (at < stop && end - at >= 64) {
     const __m512i bytes = _mm512_loadu_si512(at);
     if (_mm512_movepi8_mask(bytes) == 0) {

@@ -6,7 +6,7 @@
 namespace pretok {
 namespace {
 
-// The range of the next byte of a sequence.
+// The valid range of the next byte of a UTF-8 sequence.
 struct NextByte {
   std::uint8_t first;
   std::uint8_t last;
@@ -33,8 +33,8 @@ NextByte second_byte(std::uint8_t lead) {
   return {first, last};
 }
 
-// Appends `data` to `text` as UTF-8, with U+FFFD for each maximal part of an invalid sequence.
-// Returns the start of an incomplete sequence at the end, or the size of `data`.
+// Appends `data` to `text` as UTF-8. Replaces each maximal part of an invalid sequence by
+// U+FFFD. Returns the start of an incomplete sequence at the end, or the size of `data`.
 std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
@@ -68,7 +68,7 @@ struct pretok_decode_stream {
   bool skip_special;
   bool finished = false;
   std::string held; // an incomplete sequence
-  std::string text; // the result of the last call
+  std::string text; // the text that the last call returned
 };
 
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
@@ -106,7 +106,7 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
     std::string new_text;
     const std::size_t done = append_whole_utf8(data, new_text);
     data.erase(0, done);
-    // Nothing below can fail.
+    // Nothing below fails, so an error leaves the stream unchanged.
     stream->held.swap(data);
     stream->text.swap(new_text);
     *text = stream->text.data();
@@ -123,7 +123,7 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
-    // An incomplete sequence is one maximal part.
+    // An incomplete sequence becomes one U+FFFD.
     std::string new_text;
     if (!stream->held.empty())
       new_text.assign(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);

@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// Appends the ids of a text, and of the template if the options ask for it.
+// Appends the ids of a text. If the options ask for the template, also appends its ids.
 pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                          IdBuffer &ids, pretok_error *error) {
   const CacheLease cache(call.tokenizer->encoder->caches());
@@ -44,7 +44,8 @@ pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::
   return status;
 }
 
-// Checks the arguments that all functions of this file share, and returns work(call, text).
+// Checks the arguments that pretok_encode and pretok_encode_new share. Returns work(call,
+// text).
 template <typename Work>
 pretok_status with_call(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                         const pretok_encode_options *options, std::size_t *count,

@@ -7,8 +7,8 @@
 
 namespace pretok {
 
-pretok_status EncodeCall::read(const pretok_tokenizer &of, const pretok_encode_options *options,
-                               pretok_error *error) {
+pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
+                               const pretok_encode_options *options, pretok_error *error) {
   pretok_encode_options copy{};
   if (const pretok_status status = read_options(options, copy, error))
     return status;
@@ -18,12 +18,13 @@ pretok_status EncodeCall::read(const pretok_tokenizer &of, const pretok_encode_o
   if (special < PRETOK_SPECIAL_RAISE || special > PRETOK_SPECIAL_ALLOW)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.special is %d; expected a value of pretok_special", special);
-  if (copy.allowed != nullptr && copy.allowed->tokenizer != &of)
+  if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.allowed belongs to another tokenizer; make a set from this one");
-  tokenizer = &of;
-  policy = copy.allowed != nullptr ? &copy.allowed->policy
-                                   : &of.policies[static_cast<std::size_t>(special)];
+  tokenizer = &used_tokenizer;
+  policy = copy.allowed != nullptr
+               ? &copy.allowed->policy
+               : &used_tokenizer.policies[static_cast<std::size_t>(special)];
   add_special_tokens = copy.add_special_tokens;
   return PRETOK_OK;
 }

@@ -1,4 +1,4 @@
-// The encode options of a call, and encoding with them.
+// EncodeCall holds the encode options of a call, and encodes texts with these options.
 #pragma once
 
 #include "capi/handles.hpp"
@@ -17,11 +17,12 @@ struct EncodeCall {
   bool add_special_tokens = false;
 
   // Reads and checks the options of a caller, which may be nullptr.
-  pretok_status read(const pretok_tokenizer &of, const pretok_encode_options *options,
-                     pretok_error *error);
+  pretok_status read(const pretok_tokenizer &used_tokenizer,
+                     const pretok_encode_options *options, pretok_error *error);
 
-  // The template, if the options ask for it: its number of ids, and appending them before and
-  // after those of the text.
+  // template_size returns the number of ids of the template. `begin` and `end` append the ids
+  // of the template before and after the text. Unless the options ask for the template,
+  // template_size returns 0, and `begin` and `end` do nothing.
   std::size_t template_size() const {
     return add_special_tokens ? tokenizer->pipeline->ids_around().size() : 0;
   }
@@ -49,7 +50,7 @@ struct EncodeCall {
                       std::size_t &result, pretok_error *error) const;
 
 private:
-  // Writes the error of a special token that is refused.
+  // Writes the error of a refused special token, if there is one.
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 

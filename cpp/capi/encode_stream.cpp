@@ -1,9 +1,10 @@
 // Encodes a text in chunks.
 //
 // `held` starts at a safe cut (safe_cut.hpp), so it can be encoded as a text of its own. Once
-// it is long enough, find_cut searches it for another cut, from its end. `held` is encoded up
-// to the cut. The next search waits until `held` has doubled. A search reads little more than
-// the text after the cut that it finds, so all searches together take linear time.
+// `held` is long enough, find_cut searches `held` for another cut, beginning at the end. The
+// stream encodes `held` up to the cut and removes that part. The next search waits until the
+// rest has doubled. A search reads little more than the text after the cut that it finds, so
+// all searches together take linear time.
 #include "capi/encode_call.hpp"
 #include "capi/find_cut.hpp"
 
@@ -16,10 +17,10 @@ namespace {
 // The minimum number of new bytes between two searches for a cut.
 constexpr std::size_t MIN_NEW_BYTES = 512;
 
-// A larger capacity of `held` shrinks when it is mostly unused.
+// If the capacity of `held` is larger than this and mostly unused, `held` shrinks.
 constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
-// The target of *ids if there are no ids: callers never get NULL.
+// *ids points here if there are no ids, so that callers never get NULL.
 constexpr std::uint32_t NO_IDS = 0;
 
 } // namespace
@@ -29,12 +30,12 @@ using namespace pretok;
 
 struct pretok_encode_stream {
   EncodeCall call;
-  bool has_begun = false; // the template before the text was returned
+  bool has_begun = false; // whether the ids of the template before the text were returned
   bool finished = false;
   std::vector<std::uint8_t> held;
   std::size_t position = 0;                // of `held` in the whole text
   std::size_t next_search = MIN_NEW_BYTES; // the size of `held` that starts a search
-  IdBuffer ids;                            // the result of the last call
+  IdBuffer ids;                            // the ids that the last call returned
 
   pretok_status encode(std::size_t size, IdBuffer &new_ids, pretok_error *error) {
     if (!has_begun)
@@ -69,7 +70,7 @@ struct pretok_encode_stream {
     if (searches)
       next_search = held.size() + std::max(held.size(), MIN_NEW_BYTES);
     ids = std::move(new_ids);
-    // A large chunk must not occupy memory while small ones follow.
+    // Free the memory of a large chunk while small chunks follow.
     if (held.capacity() > MAX_SPARE_BYTES && held.size() < held.capacity() / 4)
       held.shrink_to_fit();
     return PRETOK_OK;

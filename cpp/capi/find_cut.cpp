@@ -11,12 +11,13 @@
 namespace pretok {
 namespace {
 
-// The first search starts this far before the end. Each next search starts WIDER times as far.
+// The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
+// times as many bytes as the previous one.
 constexpr std::size_t FIRST_WINDOW = 256;
-constexpr std::size_t WIDER = 16;
+constexpr std::size_t WINDOW_FACTOR = 16;
 
-// Returns more bytes than an added token can have after the position where it starts, plus
-// those of one code point.
+// Returns the number of bytes of context that safe_cut_between needs before a position: the
+// longest added token and one code point.
 std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 
 // Returns a cut between `from` and `to`, or 0, of a text that needs no normalization.
@@ -34,12 +35,11 @@ std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, s
 
 // Returns a cut between `from` and `to`, or 0, of a text that NFC normalizes.
 //
-// 1. Find a range data[start..start + part) with NFC boundaries at both ends that no exact
-// added
-//    token touches. The whole text has the NFC of this range as a substring.
+// 1. Find a range data[start..start + part) with NFC boundaries at both ends. No exact added
+//    token touches the range. So the NFC of the whole text contains the NFC of the range.
 // 2. Find a safe cut in the NFC of the range.
-// 3. Map it to the source. The cut is exact if NFC has a boundary there, or if NFC leaves the
-//    letter and its marks unchanged: then it leaves both parts unchanged too.
+// 3. Map the cut to the source. It is exact if NFC has a boundary there, or if NFC does not
+//    change the letter and marks around it.
 std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
                               std::size_t size, std::size_t from, std::size_t to) {
   const Encoder &encoder = *call.tokenizer->encoder;
@@ -61,12 +61,12 @@ std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
   const std::size_t part = last_nfc_cut(data + start, to - start, 0);
   std::vector<std::uint8_t> normalized;
   to_nfc(data + start, part, normalized);
-  const std::size_t before = start == 0 ? 0 : margin_of(added);
-  if (normalized.size() <= before)
+  const std::size_t context = start == 0 ? 0 : margin_of(added);
+  if (normalized.size() <= context)
     return 0;
   const std::size_t cut =
       safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                       normalized.data(), normalized.size(), before, normalized.size());
+                       normalized.data(), normalized.size(), context, normalized.size());
   // A later added token with lstrip would take white space before the cut.
   if (cut == 0 ||
       (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))
@@ -79,7 +79,8 @@ std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
 
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
   const bool nfc = call.tokenizer->pipeline->normalizer() == Normalizer::NFC;
-  for (std::size_t window = FIRST_WINDOW;; window = saturating_multiply(window, WIDER)) {
+  for (std::size_t window = FIRST_WINDOW;;
+       window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;
     const std::size_t cut = nfc ? find_cut_with_nfc(call, data, size, from, size)
                                 : find_cut_in_text(call, data, size, from, size);

@@ -8,9 +8,9 @@
 
 namespace pretok {
 
-// Returns a position in data[0..size) where a cut does not change the ids: the ids of both
-// parts equal those of the whole, whatever text follows data[size - 1]. Returns 0 if it finds
-// none. Searches from the end. Time is linear in the distance from the end, or in `size`.
+// Returns a safe cut of data[0..size), or 0 if it finds none. Encoding both parts gives the ids
+// of the whole text, whatever text follows. Searches from the end. Takes linear time in the
+// distance of the cut from the end, or in `size` if there is no cut.
 std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size);
 
 } // namespace pretok

@@ -23,10 +23,10 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
                                  std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error) {
   std::vector<StageProgram> stages;
-  if (const char *wrong = read_stages(words, count, stages))
+  if (const char *stage_error = read_stages(words, count, stages))
     return fail(error, PRETOK_MALFORMED,
                 "the program of the preset is damaged: %s; write it with `pretok program`",
-                wrong);
+                stage_error);
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)
     return fail(error, PRETOK_UNKNOWN_NAME,
@@ -44,7 +44,8 @@ pretok_status find_pre_tokenizer(const char *name, const char *unicode,
   const Preset *preset = find_preset(name);
   if (preset == nullptr)
     return unknown_preset(name, error);
-  return make_pre_tokenizer(preset->name, preset->words, preset->word_count,
+  const std::vector<std::uint32_t> words = preset->words();
+  return make_pre_tokenizer(preset->name, words.data(), words.size(),
                             unicode != nullptr ? unicode : preset->unicode, result, error);
 }
 

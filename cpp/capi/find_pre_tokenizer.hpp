@@ -9,10 +9,12 @@
 
 namespace pretok {
 
-// If `unicode` is nullptr, the preset decides the version.
+// Makes the pre-tokenizer of a built-in preset. If `unicode` is nullptr, the preset decides the
+// version.
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
                                  std::optional<NamedPreTokenizer> &result, pretok_error *error);
 
+// Makes a pre-tokenizer from the words of a program (core/split/program.hpp).
 pretok_status read_pre_tokenizer(const std::uint32_t *words, std::size_t count,
                                  const char *unicode, std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error);

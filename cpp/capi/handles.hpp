@@ -44,10 +44,10 @@ struct pretok_tokenizer {
   std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
   std::size_t id_limit = 0;                  // the largest id plus one
   std::vector<pretok::AddedToken> added;
-  std::vector<bool> special;                      // by id
+  std::vector<bool> special;                      // by id: whether the token is special
   std::vector<pretok::AddedTokenPhases> policies; // by pretok_special
-  std::array<bool, 256> no_token{};               // by byte: no token has it
-  bool lacks_bytes = false;                       // any byte in `no_token`
+  std::array<bool, 256> no_token{};               // by byte: whether it has no token
+  bool lacks_bytes = false;                       // whether any byte has no token
 };
 
 struct pretok_special_set {

@@ -27,8 +27,8 @@
 namespace pretok {
 namespace {
 
-// The maximum of one read call: some systems refuse more.
-constexpr std::size_t MOST_AT_ONCE = std::size_t{1} << 30;
+// The maximum size of one read call: some systems refuse larger sizes.
+constexpr std::size_t MAX_READ_BYTES = std::size_t{1} << 30;
 
 #if defined(_WIN32)
 
@@ -59,7 +59,7 @@ void close_file(int file) { _close(file); }
 using FileStatus = struct stat;
 
 int open_to_read(const char *path) {
-  // Opening a device may change it.
+  // Check before opening: opening a device may have side effects.
   FileStatus status;
   if (::stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     errno = S_ISDIR(status.st_mode) ? EISDIR : 0;
@@ -79,9 +79,10 @@ void close_file(int file) { ::close(file); }
 
 #endif
 
-std::string why(int number) {
-  return number == 0 ? "expected a regular file; copy the data to a file"
-                     : std::generic_category().message(number);
+// Returns the message of an error number. 0 means that the file is not a regular file.
+std::string message_of(int error_number) {
+  return error_number == 0 ? "expected a regular file; copy the data to a file"
+                           : std::generic_category().message(error_number);
 }
 
 } // namespace
@@ -96,9 +97,9 @@ std::string InputFile::open(const char *path) {
   descriptor_ = open_to_read(path);
   FileStatus status;
   if (descriptor_ < 0 || !status_of(descriptor_, status))
-    return why(errno);
+    return message_of(errno);
   if (!is_regular(status))
-    return why(0);
+    return message_of(0);
   size_ = static_cast<std::uint64_t>(std::max<long long>(status.st_size, 0));
   return "";
 }
@@ -112,7 +113,7 @@ std::size_t InputFile::read(std::uint64_t at, std::uint8_t *to, std::size_t coun
   while (done < count) {
     errno = 0;
     const long long got =
-        read_some(descriptor_, to + done, std::min(count - done, MOST_AT_ONCE));
+        read_some(descriptor_, to + done, std::min(count - done, MAX_READ_BYTES));
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
@@ -125,6 +126,6 @@ std::size_t InputFile::read(std::uint64_t at, std::uint8_t *to, std::size_t coun
   return done;
 }
 
-std::string InputFile::read_error() const { return error_ == 0 ? "" : why(error_); }
+std::string InputFile::read_error() const { return error_ == 0 ? "" : message_of(error_); }
 
 } // namespace pretok

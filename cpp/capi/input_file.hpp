@@ -1,4 +1,4 @@
-// A tokenizer file, read from front to back.
+// A tokenizer file as a ByteSource.
 #pragma once
 
 #include "formats/byte_source.hpp"
@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// Reads by copying, not by mapping: another process may truncate the file meanwhile.
+// Copies the bytes instead of mapping the file: another process may truncate a mapped file.
 class InputFile final : public ByteSource {
 public:
   InputFile() = default;

@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// Returns how many bytes of a text a message quotes.
+// Returns the number of bytes of `text` that a message quotes.
 int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
@@ -46,7 +46,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       spec.why_no_preset.c_str());
 }
 
-// Appends the special tokens of the caller to those of the file.
+// Appends the special tokens of the caller to the special tokens of the file.
 pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
@@ -116,7 +116,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
     } else if (place.mergeable && (place.size != token.content.size() ||
                                    std::memcmp(data.bytes.data() + place.start,
                                                token.content.data(), place.size) != 0)) {
-      // Two added tokens may have one id, as in o200k_harmony; it decodes to the first.
+      // Two added tokens may share an id, as in o200k_harmony: the id decodes to the first one.
+      // Only an id of a mergeable token with other bytes is an error.
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, the id of another token; give each "
                   "its own",
@@ -127,6 +128,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
+// Sets no_token[b] if no mergeable token is the byte b, and lacks_bytes if there is such a
+// byte.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;
@@ -182,9 +185,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   note_bytes(spec.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
-  if (const char *wrong = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
+  if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, with a token for each byte", wrong);
+                "%s; expected a byte-level vocabulary, with a token for each byte",
+                build_error);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);

@@ -9,7 +9,8 @@
 
 namespace pretok {
 
-// Reads and checks the options of a caller, which may be nullptr.
+// Checks `caller_options` and copies them to `options`. If `caller_options` is nullptr, sets
+// the defaults.
 pretok_status read_load_options(const pretok_load_options *caller_options,
                                 pretok_load_options &options, pretok_error *error);
 

@@ -1,4 +1,4 @@
-// Reads option structs of callers, which an older or newer header may define.
+// Reads the option structs of callers, which may be compiled with an older or newer header.
 #pragma once
 
 #include "capi/status.hpp"
@@ -8,8 +8,9 @@
 
 namespace pretok {
 
-// Copies `caller_options` to `own` unless it is NULL. `own` must be all zero: members that an
-// older header lacks stay zero. Members that only a newer header has must be zero.
+// Copies `caller_options` to `own` unless `caller_options` is NULL. All bytes of `own` must be
+// zero. Members that an older header lacks stay zero. Fails if a member that only a newer
+// header has is not zero.
 template <typename Options>
 pretok_status read_options(const Options *caller_options, Options &own,
                            pretok_error *error) noexcept {

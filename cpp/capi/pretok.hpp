@@ -333,12 +333,12 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   pretok_error error;
   std::size_t count = 0;
   // Holds the ids of a short text without allocation.
-  std::array<std::uint32_t, 2048> few; // not initialized
-  if (pretok_encode_bound(get(), text.size()) <= few.size()) {
-    if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, few.data(),
-                      few.size(), &count, &error))
+  std::array<std::uint32_t, 2048> short_ids; // not initialized
+  if (pretok_encode_bound(get(), text.size()) <= short_ids.size()) {
+    if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, short_ids.data(),
+                      short_ids.size(), &count, &error))
       return detail::error_of(error);
-    return std::vector<std::uint32_t>(few.data(), few.data() + count);
+    return std::vector<std::uint32_t>(short_ids.data(), short_ids.data() + count);
   }
   std::uint32_t *result = nullptr;
   if (pretok_encode_new(get(), detail::data_of(text), text.size(), &c_options, &result, &count,

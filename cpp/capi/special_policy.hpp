@@ -1,4 +1,4 @@
-// The added tokens that a call searches for, by its policy for special tokens.
+// Makes the added tokens that encoding searches for, for each value of pretok_special.
 #pragma once
 
 #include "capi/handles.hpp"

@@ -13,8 +13,8 @@
 namespace pretok {
 namespace {
 
-// Makes a message valid UTF-8. It may quote bytes of a file, and truncation may split a
-// sequence.
+// Replaces invalid UTF-8 and control characters in a message by '?'. The message may quote
+// bytes of a file, and truncation may split a sequence.
 void mend_message(char *message) {
   auto *bytes = reinterpret_cast<std::uint8_t *>(message);
   std::size_t left = std::strlen(message);

@@ -29,7 +29,7 @@ inline pretok_status missing(pretok_error *error, const char *argument) noexcept
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
 }
 
-// A pointer argument and its name. It must not be NULL if it is `needed`.
+// A pointer argument and its name. The pointer must not be NULL if `needed` is true.
 struct Argument {
   const void *value;
   const char *name;
@@ -45,11 +45,12 @@ inline pretok_status check(pretok_error *error,
   return PRETOK_OK;
 }
 
-// Converts the current exception. std::bad_alloc and std::length_error, the only ones that the
-// core throws, become PRETOK_OUT_OF_MEMORY. All others become PRETOK_INTERNAL.
+// Converts the current exception to a status. The core throws only std::bad_alloc and
+// std::length_error, which become PRETOK_OUT_OF_MEMORY. Any other exception becomes
+// PRETOK_INTERNAL.
 pretok_status fail_unforeseen(pretok_error *error) noexcept;
 
-// Returns work(), and converts exceptions.
+// Returns work(). Converts an exception to a status.
 template <typename Work> pretok_status guarded(pretok_error *error, Work work) noexcept {
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
   try {

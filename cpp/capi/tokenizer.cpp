@@ -13,7 +13,7 @@
 namespace pretok {
 namespace {
 
-// `name` is "" or the prefix of messages.
+// Makes a tokenizer, or writes the error of loading. `name` is the prefix of messages, or "".
 pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
                              const std::string &name, const pretok_load_options &options,
                              pretok_tokenizer **result, pretok_error *error) {
@@ -61,13 +61,13 @@ pretok_status pretok_tokenizer_from_file(const char *path,
     LoadError load_error;
     {
       InputFile file;
-      std::string wrong = file.open(path);
-      if (wrong.empty()) {
+      std::string file_error = file.open(path);
+      if (file_error.empty()) {
         load_error = read_spec(file, spec);
-        wrong = file.read_error();
+        file_error = file.read_error();
       }
-      if (!wrong.empty())
-        return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), wrong.c_str());
+      if (!file_error.empty())
+        return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), file_error.c_str());
     }
     return make_tokenizer(std::move(spec), load_error, name, options, result, error);
   });

@@ -1,4 +1,4 @@
-# Runs COMMAND with INPUT as its standard input; what it writes must be what EXPECTED has.
+# Runs COMMAND with the file INPUT as standard input, and compares its output with EXPECTED.
 execute_process(COMMAND ${COMMAND} INPUT_FILE ${INPUT}
   OUTPUT_VARIABLE written ERROR_VARIABLE complaint RESULT_VARIABLE result)
 file(READ ${EXPECTED} expected)

@@ -1,4 +1,4 @@
-/* Streams standard input to token ids, one a line:
+/* Streams standard input to token ids, one per line:
  *
  *     ids cl100k_base.tiktoken cl100k < text.txt
  *

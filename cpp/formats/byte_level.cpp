@@ -8,7 +8,8 @@
 namespace pretok {
 namespace {
 
-// Printable bytes of Latin-1 map to themselves, all others to characters from 256.
+// A printable byte of Latin-1 stands for itself. The other 68 bytes stand for the characters
+// from U+0100 on.
 struct Characters {
   static constexpr std::size_t COUNT = 256 + 68;
   static constexpr std::uint16_t NO_BYTE = 256;
@@ -17,7 +18,7 @@ struct Characters {
   std::array<std::uint16_t, COUNT> bytes{}; // by character
 };
 
-constexpr bool is_itself(unsigned byte) {
+constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
 }
 
@@ -27,7 +28,7 @@ constexpr Characters make_characters() {
     characters.bytes[i] = Characters::NO_BYTE;
   std::uint16_t next = 256;
   for (std::uint16_t byte = 0; byte < 256; ++byte) {
-    const std::uint16_t character = is_itself(byte) ? byte : next++;
+    const std::uint16_t character = stands_for_itself(byte) ? byte : next++;
     characters.of_bytes[byte] = character;
     characters.bytes[character] = byte;
   }

@@ -9,11 +9,11 @@ namespace pretok {
 
 class ByteSource {
 public:
-  // The size of the source when it was opened. A file may have shrunk since.
+  // Returns the size of the source when it was opened. A file may have shrunk since.
   virtual std::uint64_t size() const = 0;
 
-  // Copies `count` bytes from offset `at` to `to`. Returns the number of bytes copied, which is
-  // less at the end. `at` must not be less than the end of the previous call.
+  // Copies `count` bytes from offset `at` to `to`, or fewer at the end of the source. Returns
+  // the number of bytes copied. `at` must not be less than the end of the previous read.
   virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
 
 protected:

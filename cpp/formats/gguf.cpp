@@ -15,10 +15,11 @@
 namespace pretok {
 namespace {
 
-// Properties that llama.cpp derives from tokenizer.ggml.pre and that the file does not store.
+// Properties of a tokenizer that the file does not store. llama.cpp derives them from
+// tokenizer.ggml.pre.
 struct PreType {
   std::string_view pre;
-  bool ignore_merges;      // pre-tokens are looked up whole before they are merged
+  bool ignore_merges;      // a whole pre-token is looked up before merging
   bool add_bos;            // the default of add_bos_token
   std::string_view lstrip; // the token that has lstrip
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
@@ -74,7 +75,7 @@ LoadError check_model(const GgufValue &model) {
   return unsupported(message + "pretok reads only byte-level BPE, \"gpt2\"");
 }
 
-// Values that Python treats as false count as absent.
+// Reads tokenizer.ggml.pre. A value that is false in Python counts as absent.
 LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   const bool is_empty = value.kind == GgufValue::ABSENT ||
                         (value.kind == GgufValue::STRINGS && value.texts.empty()) ||
@@ -170,7 +171,7 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
   }
 }
 
-// Reads a flag, which is `fallback` if the file does not have it.
+// Reads a flag. If the file does not have the flag, sets it to `fallback`.
 LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
   if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
@@ -178,7 +179,8 @@ LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   return {};
 }
 
-// Reads the id for one end of a text, if `is_added` is true.
+// Reads the id that the model expects at one end of a text, if the flag `is_added` is true. If
+// the file lacks the flag, `fallback` is its value.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
@@ -208,7 +210,8 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
     source.ids[id] = id;
   source.merges_name = KEYS[Key::MERGES].data();
   source.ignore_merges = type.ignore_merges;
-  // Entries of other types stay tokens if a merge names them or if they are bytes.
+  // An entry of any type but UNDEFINED and NORMAL is loose: it stays a token only if a merge
+  // names it, or if it is an ASCII byte.
   source.loose.reserve(types.numbers.size());
   for (const std::int64_t token_type : types.numbers)
     source.loose.push_back(token_type != TokenType::UNDEFINED &&

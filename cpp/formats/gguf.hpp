@@ -1,5 +1,5 @@
 // Reads the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
-// bpe/formats/gguf.py is the twin.
+// bpe/formats/gguf.py does the same in Python.
 #pragma once
 
 #include "formats/byte_source.hpp"

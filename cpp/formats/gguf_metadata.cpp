@@ -29,8 +29,8 @@ bool is_signed(std::uint32_t kind) {
   return kind == Gguf::I8 || kind == Gguf::I16 || kind == Gguf::I32 || kind == Gguf::I64;
 }
 
-// Reads values from offset `at_`, in the byte order of the file. A function that fails sets
-// `error_` and returns false. The file may shrink meanwhile, so each read checks its size.
+// Reads values from offset `at_` on, in the byte order of the file. A function that fails sets
+// `error_` and returns false. The file may shrink during reading, so each read checks its size.
 class MetadataReader {
 public:
   MetadataReader(ByteSource &file, std::vector<GgufValue> &values)
@@ -47,7 +47,8 @@ private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
-    // The versions 2 and 3 are multiples of 65536 in the wrong byte order.
+    // If the byte order of the file is not the assumed one, the versions 2 and 3 read as
+    // multiples of 65536.
     const std::uint8_t *const first = bytes(4);
     if (first == nullptr)
       return false;
@@ -68,9 +69,10 @@ private:
     if (!number(8, count))
       return false;
     if (count > (size_ - at_) / MIN_ENTRY_BYTES)
-      return wrong(std::to_string(count) + ", more than the file can hold", at_ - 8);
+      return fail_value(std::to_string(count) + ", more than the file can hold", at_ - 8);
     if (count > MAX_KEYS)
-      return wrong(std::to_string(count) + ", more than " + std::to_string(MAX_KEYS), at_ - 8);
+      return fail_value(std::to_string(count) + ", more than " + std::to_string(MAX_KEYS),
+                        at_ - 8);
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < count; ++index) {
       name_ = "key " + std::to_string(index) + " of " + std::to_string(count);
@@ -89,19 +91,19 @@ private:
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     if (twice != keys.end()) {
       name_ = "key " + quote(*twice);
-      return wrong("a duplicate", at_);
+      return fail_value("a duplicate", at_);
     }
     return true;
   }
 
   // Reads one value into `to`, or skips it if `to` is nullptr.
   bool value(GgufValue *to) {
-    std::uint32_t of = 0;
-    if (!kind(of))
+    std::uint32_t type = 0;
+    if (!kind(type))
       return false;
-    if (of == Gguf::ARRAY)
+    if (type == Gguf::ARRAY)
       return array(to);
-    if (of == Gguf::STRING) {
+    if (type == Gguf::STRING) {
       std::uint64_t length = 0;
       if (to == nullptr)
         return number(8, length) && skip(length);
@@ -112,45 +114,45 @@ private:
       return true;
     }
     std::uint64_t bits = 0;
-    if (!number(WIDTHS[of], bits) || (of == Gguf::BOOL && !flag(bits)))
+    if (!number(WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
       return false;
     if (to != nullptr) {
-      to->kind = of == Gguf::BOOL ? GgufValue::FLAG
-                 : is_float(of)   ? GgufValue::FLOAT
-                                  : GgufValue::INTEGER;
-      to->negative = is_signed(of) && is_negative(bits, WIDTHS[of]);
-      to->number = to->negative ? distance(bits, WIDTHS[of]) : bits;
+      to->kind = type == Gguf::BOOL ? GgufValue::FLAG
+                 : is_float(type)   ? GgufValue::FLOAT
+                                    : GgufValue::INTEGER;
+      to->negative = is_signed(type) && is_negative(bits, WIDTHS[type]);
+      to->number = to->negative ? magnitude(bits, WIDTHS[type]) : bits;
     }
     return true;
   }
 
   bool array(GgufValue *to) {
-    std::uint32_t of = 0;
+    std::uint32_t type = 0;
     std::uint64_t count = 0;
-    if (!kind(of) || !number(8, count))
+    if (!kind(type) || !number(8, count))
       return false;
-    if (of == Gguf::ARRAY) {
+    if (type == Gguf::ARRAY) {
       error_ = unsupported(name_ +
                            " is an array of arrays; expected an array of numbers or strings");
       return false;
     }
-    if (count > ID_LIMIT && (to != nullptr || of == Gguf::STRING))
-      return wrong("an array of " + std::to_string(count) + ", more than " +
-                       std::to_string(ID_LIMIT),
-                   at_ - 8);
-    if (of == Gguf::STRING)
+    if (count > ID_LIMIT && (to != nullptr || type == Gguf::STRING))
+      return fail_value("an array of " + std::to_string(count) + ", more than " +
+                            std::to_string(ID_LIMIT),
+                        at_ - 8);
+    if (type == Gguf::STRING)
       return strings(count, to);
-    if (count > (size_ - at_) / WIDTHS[of])
-      return cut_off(std::to_string(count) + " times " + std::to_string(WIDTHS[of]));
+    if (count > (size_ - at_) / WIDTHS[type])
+      return cut_off(std::to_string(count) + " times " + std::to_string(WIDTHS[type]));
     if (to == nullptr)
-      return skip(count * WIDTHS[of]);
+      return skip(count * WIDTHS[type]);
     to->kind = GgufValue::NUMBERS;
     to->numbers.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
       std::uint64_t bits = 0;
-      if (!number(WIDTHS[of], bits) || (of == Gguf::BOOL && !flag(bits)))
+      if (!number(WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
         return false;
-      to->numbers.push_back(whole(of, bits));
+      to->numbers.push_back(to_int64(type, bits));
     }
     return true;
   }
@@ -204,14 +206,14 @@ private:
     if (!number(8, length))
       return false;
     if (length > max_size)
-      return wrong("a string of " + std::to_string(length) + " bytes, more than " +
-                       std::to_string(max_size),
-                   start);
+      return fail_value("a string of " + std::to_string(length) + " bytes, more than " +
+                            std::to_string(max_size),
+                        start);
     const std::uint8_t *const first = bytes(length);
     if (first == nullptr)
       return false;
     result.assign(first, first + length);
-    return is_utf8({result.data(), result.size()}) || wrong("not UTF-8", start);
+    return is_utf8({result.data(), result.size()}) || fail_value("not UTF-8", start);
   }
 
   bool kind(std::uint32_t &result) {
@@ -219,7 +221,8 @@ private:
     if (!number(4, read))
       return false;
     result = static_cast<std::uint32_t>(read);
-    return result < Gguf::COUNT || wrong("of unknown type " + std::to_string(result), at_ - 4);
+    return result < Gguf::COUNT ||
+           fail_value("of unknown type " + std::to_string(result), at_ - 4);
   }
 
   bool number(std::size_t width, std::uint64_t &bits) {
@@ -234,8 +237,8 @@ private:
 
   bool flag(std::uint64_t bits) {
     return bits <= 1 ||
-           wrong("the byte " + std::to_string(bits) + "; expected 0 (false) or 1 (true)",
-                 at_ - 1);
+           fail_value("the byte " + std::to_string(bits) + "; expected 0 (false) or 1 (true)",
+                      at_ - 1);
   }
 
   bool skip(std::uint64_t length) {
@@ -245,7 +248,7 @@ private:
     return true;
   }
 
-  // The next bytes, which stay until the next call; or nullptr, if they are not there.
+  // Returns the next bytes, valid until the next call, or nullptr if the file has fewer.
   const std::uint8_t *bytes(std::uint64_t count) {
     const std::size_t start = at_;
     if (!skip(count))
@@ -258,7 +261,7 @@ private:
     return window_.data() + (start - window_start_);
   }
 
-  // Reads a block from `start` on, at least up to `at_`.
+  // Fills the window with a block from `start` on, at least up to `at_`.
   bool read_on(std::size_t start) {
     const std::size_t end = window_start_ + window_.size();
     const std::size_t kept = end > start ? end - start : 0;
@@ -276,20 +279,23 @@ private:
   static bool is_negative(std::uint64_t bits, std::size_t width) {
     return (bits >> (8 * width - 1) & 1) != 0;
   }
-  static std::uint64_t distance(std::uint64_t bits, std::size_t width) {
+  // Returns the absolute value of a negative number in two's complement.
+  static std::uint64_t magnitude(std::uint64_t bits, std::size_t width) {
     return width == 8 ? ~bits + 1 : (std::uint64_t{1} << 8 * width) - bits;
   }
 
-  static std::int64_t whole(std::uint32_t of, std::uint64_t bits) {
-    if (is_float(of) || of == Gguf::BOOL)
+  // Returns the number that `bits` store, clamped to std::int64_t. Returns NOT_WHOLE if `type`
+  // is not an integer type.
+  static std::int64_t to_int64(std::uint32_t type, std::uint64_t bits) {
+    if (is_float(type) || type == Gguf::BOOL)
       return GgufValue::NOT_WHOLE;
-    if (is_signed(of) && is_negative(bits, WIDTHS[of]))
+    if (is_signed(type) && is_negative(bits, WIDTHS[type]))
       return -static_cast<std::int64_t>(
-          std::min<std::uint64_t>(distance(bits, WIDTHS[of]), INT64_MAX));
+          std::min<std::uint64_t>(magnitude(bits, WIDTHS[type]), INT64_MAX));
     return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
   }
 
-  bool wrong(const std::string &what, std::size_t at) {
+  bool fail_value(const std::string &what, std::size_t at) {
     error_ = malformed(name_ + ", at offset " + std::to_string(at) + ", is " + what +
                        "; the file is damaged");
     return false;

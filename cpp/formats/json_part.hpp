@@ -1,5 +1,5 @@
-// A value of a JSON file with its path, for error messages.
-// bpe/formats/json_value.py is the twin.
+// A value of a JSON file with its path, for error messages. bpe/formats/json_value.py does the
+// same in Python.
 #pragma once
 
 #include "formats/load_error.hpp"
@@ -26,18 +26,19 @@ struct JsonPart {
     return is(simdjson::dom::element_type::INT64) || is(simdjson::dom::element_type::UINT64);
   }
 
-  // Describes path and value for errors.
+  // Returns "PATH is VALUE", for error messages.
   std::string description() const;
   LoadError malformed(const std::string &expected) const;
   LoadError unsupported(const std::string &advice) const;
 
+  // Get the value as an object, list, text, id or flag. Fail if the value has a different type.
   bool object(simdjson::dom::object &result, LoadError &error) const;
   bool list(simdjson::dom::array &result, LoadError &error) const;
   bool items(std::vector<JsonPart> &result, LoadError &error) const;
   bool text(std::string_view &result, LoadError &error) const;
   bool id(std::uint32_t &result, LoadError &error) const;
   bool flag(bool &result, LoadError &error) const;
-  // Like `flag`, but an absent value means false.
+  // Like `flag`, but an absent value counts as false.
   bool flag_or_false(bool &result, LoadError &error) const;
 
   // Gets a member of an object.
@@ -46,8 +47,8 @@ struct JsonPart {
   bool kind(std::string_view &result, LoadError &error) const;
   // Fails if the object has a member other than `names` that is not null.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
-  // Gets the parts of a Sequence, whose member `name` lists them. Flattens nested Sequences.
-  // Any other type is its own only part.
+  // Gets the parts that the member `name` of a Sequence lists. Flattens nested Sequences. A
+  // value of any other type is its own single part.
   bool parts(std::string_view name, std::vector<JsonPart> &result, LoadError &error) const;
 };
 

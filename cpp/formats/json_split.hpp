@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Returns false after an error. No matching preset is not an error: the caller may choose one.
+// Sets spec.preset, or spec.why_no_preset if no preset matches. Returns false after an error.
 bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

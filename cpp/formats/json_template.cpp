@@ -96,7 +96,7 @@ private:
     });
   }
 
-  // Appends the id of a list of a text and its id.
+  // Appends the id in the member `name`, a list of a text and its id.
   bool read_end(const JsonPart &part, const char *name, std::vector<std::uint32_t> &to) {
     JsonPart pair;
     std::vector<JsonPart> items;

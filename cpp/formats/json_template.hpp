@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Returns false after an error.
+// Sets spec.before and spec.after. Returns false after an error.
 bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

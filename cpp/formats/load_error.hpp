@@ -1,4 +1,4 @@
-// Makes LoadErrors, and quotes the contents of a file in them.
+// Makes LoadErrors, and quotes the contents of a file for their messages.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"

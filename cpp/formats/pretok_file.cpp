@@ -59,8 +59,10 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
     if (!reader.number(word))
       return false;
   std::vector<StageProgram> stages;
-  const char *problem = read_stages(spec.program.data(), spec.program.size(), stages);
-  return problem == nullptr || reader.fail(std::string("has a wrong program: ") + problem);
+  if (const char *problem = read_stages(spec.program.data(), spec.program.size(), stages))
+    return reader.fail(std::string("has a wrong program: ") + problem);
+  std::string_view description; // only Python shows it
+  return reader.text(description);
 }
 
 bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spec) {
@@ -71,7 +73,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (unicode_table(unicode).size == 0) {
     reader.error() = unsupported("the file uses Unicode " + quote(unicode) +
                                  ", which this version of pretok does not have; save the "
-                                 "tokenizer with a known version");
+                                 "tokenizer again with a version that it has");
     return false;
   }
   spec.unicode = unicode;

@@ -19,7 +19,7 @@ inline std::uint32_t little_endian(const std::uint8_t *bytes, std::size_t width)
   return number;
 }
 
-// Reads from offset `at`. A function that fails sets `error` and returns false.
+// Reads from offset `at` on. A function that fails sets error() and returns false.
 class PretokFileReader {
 public:
   PretokFileReader(const std::uint8_t *data, std::size_t size, std::size_t at)
@@ -55,8 +55,8 @@ public:
     return fail("has a number of more than 32 bits");
   }
 
-  // Reads the number of elements of a list. Each element has at least `min_size` bytes, so the
-  // rest of the file limits the number.
+  // Reads the number of elements of a list. Fails if the rest of the file is too small for
+  // elements of at least `min_size` bytes.
   bool count(std::size_t min_size, std::uint32_t &result) {
     return number(result) &&
            (result <= left() / min_size ||

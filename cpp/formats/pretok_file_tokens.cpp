@@ -37,9 +37,10 @@ public:
   }
 
 private:
+  // A merge that makes an existing token.
   struct Repeated {
     std::uint32_t rank;
-    std::uint32_t place; // of the existing token that the merge makes
+    std::uint32_t place; // index of the token
   };
 
   bool read_literals() {
@@ -60,7 +61,7 @@ private:
     return reader_.skip(size);
   }
 
-  // Reads the list of merges that make an existing token.
+  // Reads the merges that make an existing token: gaps between ranks, and indices of tokens.
   bool read_repeated(std::uint32_t merge_count) {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -74,8 +75,8 @@ private:
         return false;
       next += gap;
       if (next >= merge_count)
-        return reader_.fail("refers to a merge after the last, " +
-                            std::to_string(std::int64_t{merge_count} - 1));
+        return reader_.fail("refers to merge " + std::to_string(next) +
+                            ", expected fewer than " + std::to_string(merge_count));
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
     return !data_.from_ranks || count == 0 ||
@@ -117,6 +118,7 @@ private:
     return true;
   }
 
+  // Writes the bytes of merged tokens. WIDTH is the size of an index in bytes.
   template <std::size_t WIDTH>
   bool make(const std::uint8_t *merges, std::uint32_t merge_count) {
     if (!find_places<WIDTH>(merges, merge_count))
@@ -188,7 +190,7 @@ private:
   PretokFileReader &reader_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
-  std::vector<std::uint32_t> starts_; // of the bytes of each token, then their end
+  std::vector<std::uint32_t> starts_; // start of the bytes of each token, then the end of all
   std::vector<Repeated> repeated_;
   std::size_t token_count_ = 0;
   std::size_t width_ = 1;

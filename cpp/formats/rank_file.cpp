@@ -29,7 +29,7 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
   file.bytes.reserve(size / 4 * 3);
   file.lengths.reserve(size / 16);
   file.ids.reserve(size / 16);
-  // Tokens are decoded into a block, since growing the vector would clear memory first.
+  // Decode into a block: growing the vector would clear its new memory first.
   std::vector<std::uint8_t> block(std::size_t{1} << 14);
   std::size_t used = 0;
   const auto flush = [&] {
@@ -93,11 +93,11 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
     return 0;
   const std::uint8_t *const first = to;
   const std::uint8_t *const last = end - 4;
-  unsigned wrong = 0;
+  unsigned all_values = 0; // the OR of all digits; at least NO_DIGIT if one is invalid
   const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
   for (; at != last; at += 4, to += 3) {
     const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];
-    wrong |= a | b | c | d;
+    all_values |= a | b | c | d;
     to[0] = byte(a << 2 | b >> 4);
     to[1] = byte(b << 4 | c >> 2);
     to[2] = byte(c << 6 | d);
@@ -105,10 +105,10 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   const unsigned a = VALUES[at[0]], b = VALUES[at[1]];
   const unsigned c = at[2] == '=' && at[3] == '=' ? 0 : VALUES[at[2]];
   const unsigned d = at[3] == '=' ? 0 : VALUES[at[3]];
-  wrong |= a | b | c | d;
+  all_values |= a | b | c | d;
   const std::size_t size = at[3] != '=' ? 3 : at[2] != '=' ? 2 : 1;
-  // Unused bits must be 0.
-  if (wrong >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
+  // The bits of the last digit that belong to no byte must be 0.
+  if (all_values >= NO_DIGIT || (size == 1 && (b & 15) != 0) || (size == 2 && (c & 3) != 0))
     return 0;
   *to++ = byte(a << 2 | b >> 4);
   if (size > 1)
@@ -118,8 +118,9 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   return static_cast<std::size_t>(to - first);
 }
 
-// `seen` is a Bloom filter with one hash. `again` has the hashes that hit a set bit in `seen`.
-// Only tokens with such a hash are sorted and compared.
+// `seen` is a Bloom filter of all hashes, with one bit per hash. `repeated` is a second, small
+// filter, of the hashes whose bit in `seen` was already set when they were added. Only tokens
+// in `repeated`, the candidates, are sorted and compared.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
   struct Token {
@@ -133,8 +134,8 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
   while (std::uint64_t{1} << bits < std::uint64_t{16} * lengths.size())
     ++bits;
   std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
-  constexpr unsigned FEW_BITS = 16;
-  std::vector<std::uint64_t> again(std::size_t{1} << (FEW_BITS - 6));
+  constexpr unsigned REPEATED_BITS = 16;
+  std::vector<std::uint64_t> repeated(std::size_t{1} << (REPEATED_BITS - 6));
   const std::uint8_t *at = tokens.data();
   const std::uint8_t *const end = at + tokens.size();
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -145,25 +146,25 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
     const std::uint64_t bit = hash >> (64 - bits);
     const std::uint64_t is_seen = seen[bit >> 6] >> (bit & 63) & 1;
     seen[bit >> 6] |= std::uint64_t{1} << (bit & 63);
-    again[hash % again.size()] |= is_seen << (hash >> 10 & 63);
+    repeated[hash % repeated.size()] |= is_seen << (hash >> 10 & 63);
   }
-  std::vector<Token> likely;
+  std::vector<Token> candidates;
   at = tokens.data();
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::uint64_t hash = hashes[i];
-    if ((again[hash % again.size()] >> (hash >> 10 & 63) & 1) != 0)
-      likely.push_back({hash, at, lengths[i]});
+    if ((repeated[hash % repeated.size()] >> (hash >> 10 & 63) & 1) != 0)
+      candidates.push_back({hash, at, lengths[i]});
     at += lengths[i];
   }
-  const auto same = [](const Token &a, const Token &b) {
+  const auto is_equal = [](const Token &a, const Token &b) {
     return a.hash == b.hash && a.size == b.size && std::memcmp(a.bytes, b.bytes, a.size) == 0;
   };
-  std::sort(likely.begin(), likely.end(), [](const Token &a, const Token &b) {
+  std::sort(candidates.begin(), candidates.end(), [](const Token &a, const Token &b) {
     return a.hash != b.hash   ? a.hash < b.hash
            : a.size != b.size ? a.size < b.size
                               : std::memcmp(a.bytes, b.bytes, a.size) < 0;
   });
-  return std::adjacent_find(likely.begin(), likely.end(), same) == likely.end();
+  return std::adjacent_find(candidates.begin(), candidates.end(), is_equal) == candidates.end();
 }
 
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file) {

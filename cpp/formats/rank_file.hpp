@@ -13,9 +13,9 @@ struct RankFile {
   std::vector<std::uint32_t> ids;     // of each token: its rank
 };
 
-// Reads a file in the exact format of tiktoken: no rank or token is repeated, and each byte is
-// a token. Returns false for all other files. formats/tiktoken.cpp then reads the file line by
-// line or finds the error.
+// Reads a file in the exact format of tiktoken: ranks and tokens are unique, and each byte is a
+// token. Returns false for any other file; formats/tiktoken.cpp then reads it line by line, or
+// finds the error.
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file);
 
 // Decodes the base64 text from `at` to `end`. Returns the number of bytes, or 0 if the text is

@@ -44,7 +44,7 @@ bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Returns whether a protobuf message begins with a piece: its text, then its score.
+// Returns whether the protobuf message begins with a piece of SentencePiece: text and score.
 bool is_sentencepiece(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() < 5 || text[0] != '\n' || text[2] != '\n')
@@ -53,7 +53,7 @@ bool is_sentencepiece(std::string_view text) {
   return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
 }
 
-// Returns whether the first lines have two texts each.
+// Returns whether each of the first three lines has exactly one space, as in merges.txt.
 bool looks_like_merges(std::string_view text) {
   int seen = 0;
   bool is_header = false;
@@ -130,7 +130,8 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
       "tokenizer.json, a GGUF file or a .pretok file");
 }
 
-// Bytes that are rare or invalid in UTF-8. Vocabularies with merges may lack tokens for them.
+// Returns whether a vocabulary with merges may lack a token for the byte: it is rare or invalid
+// in UTF-8.
 bool may_be_missing(std::size_t byte) {
   return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
 }
@@ -194,9 +195,9 @@ LoadError check_added(const TokenizerSpec &spec) {
     const std::uint32_t id = spec.vocabulary.ids[i];
     const std::string_view token(bytes + start, spec.vocabulary.lengths[i]);
     start += token.size();
-    const auto first =
-        std::lower_bound(entries.begin(), entries.end(), id,
-                         [](const Entry &entry, std::uint32_t of) { return entry.id < of; });
+    const auto first = std::lower_bound(
+        entries.begin(), entries.end(), id,
+        [](const Entry &entry, std::uint32_t limit) { return entry.id < limit; });
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
       if (entry->content != token)
         return malformed("added token " + quote(entry->content) + " has id " +

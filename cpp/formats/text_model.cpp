@@ -15,7 +15,8 @@ const std::uint8_t *bytes_of(std::string_view text) {
 
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
-// The tokens of a TextModel, by the index of their texts.
+// The tokens of a TextModel, by the index of their texts. An entry is inert if one of its
+// characters stands for no byte: no text encodes to it.
 class Tokens {
 public:
   Tokens(const TextModel &source, const TextIndex &places) : source_(source), places_(places) {
@@ -29,8 +30,7 @@ public:
       const std::string_view text = source.texts[place];
       const std::size_t start = bytes_.size();
       if (!append_bytes(text, bytes_)) {
-        // A character stands for no byte: the entry stands for its UTF-8, and no text is ever
-        // merged to it.
+        // The entry is inert. Its bytes are the UTF-8 of its text, for decoding.
         bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
         inert_[place] = has_inert_ = true;
       }
@@ -41,15 +41,15 @@ public:
   LoadError add_merges() {
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
-    std::string both;
+    std::string concatenated;
     std::uint32_t at[3] = {};
     for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
       const auto &[left, right] = source_.merges[rank];
-      both.assign(left).append(right);
-      // Most merges make the token after that of the previous merge.
+      concatenated.assign(left).append(right);
+      // Most merges make the token after the token of the previous merge.
       const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
       int count = 0;
-      for (const std::string_view part : {left, right, std::string_view(both)}) {
+      for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
         const bool is_next = count == 2 && next < source_.texts.size();
         at[count] = is_next && source_.texts[next] == part ? next : places_.find(part);
         if (at[count++] == TextIndex::NO_TEXT)
@@ -76,13 +76,14 @@ public:
       if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
           views_[place].size < 2 || in_merges_[place])
         continue;
-      // With ignore_merges a whole pre-token may equal an added token that single_word
-      // excluded. Ordinary text must never become a special token.
+      // With ignore_merges, a whole pre-token may equal an added token that did not match
+      // because of single_word. Such a pre-token must not become a special token.
       if (spec.added_special[i] || !source_.ignore_merges)
         views_[place].size = 0;
     }
   }
 
+  // Removes loose entries, unless a merge names them or they are ASCII bytes.
   void drop_loose() {
     for (std::size_t place = 0; place < source_.loose.size(); ++place)
       if (source_.loose[place] && !in_merges_[place] &&
@@ -90,7 +91,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Removes or refuses inert entries that have the same bytes as another token.
+  // Removes inert entries of one byte. Refuses inert entries that pretok cannot tell from
+  // another token with equal bytes.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)
@@ -135,7 +137,7 @@ public:
 private:
   struct View {
     std::size_t start;
-    std::size_t size; // 0 if it is not a token
+    std::size_t size; // 0 if the entry is not a token
   };
 
   std::string name(std::size_t rank) const {
@@ -183,11 +185,11 @@ std::size_t TextIndex::slot_of(std::string_view text, std::uint64_t hash) const 
   return slot;
 }
 
-bool split_merge(std::string_view both, TextMerge &result) {
-  const std::size_t space = both.find(' ');
-  if (space == std::string_view::npos || both.find(' ', space + 1) != std::string_view::npos)
+bool split_merge(std::string_view text, TextMerge &result) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
     return false;
-  result = {both.substr(0, space), both.substr(space + 1)};
+  result = {text.substr(0, space), text.substr(space + 1)};
   return true;
 }
 

@@ -1,5 +1,5 @@
 // Builds a vocabulary from the texts, ids and merges of a GGUF file or tokenizer.json.
-// bpe/formats/bpe_model.py is the twin.
+// bpe/formats/bpe_model.py does the same in Python.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -19,14 +19,14 @@ class TextIndex {
 public:
   static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
-  // `texts` must outlive the TextIndex. Of equal texts the last one counts.
+  // `texts` must outlive the TextIndex. If texts are equal, find() returns the last index.
   explicit TextIndex(const std::vector<std::string_view> &texts);
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
 
 private:
-  // `tag` is a part of the hash, so few texts are compared with another one.
+  // `tag` is part of the hash. Only texts with equal tags are compared.
   struct Slot {
     std::uint32_t tag = 0;
     std::uint32_t place = NO_TEXT; // NO_TEXT marks a free slot
@@ -47,7 +47,7 @@ struct TextMerge {
 };
 
 // Splits "left right". Returns false unless there is exactly one space.
-bool split_merge(std::string_view both, TextMerge &result);
+bool split_merge(std::string_view text, TextMerge &result);
 
 // Texts of a file, as views of its bytes. All of them are UTF-8.
 struct TextModel {
@@ -59,8 +59,8 @@ struct TextModel {
   std::vector<bool> loose; // of each text: a token only if a merge names it; may be empty
 };
 
-// Fills spec.vocabulary. Omits entries that are only added tokens of `spec`: no merge names
-// them. Omits loose entries too, unless a merge names them or they are ASCII bytes.
+// Fills spec.vocabulary. Omits added tokens of `spec` that no merge names. Omits loose entries,
+// unless a merge names them or they are ASCII bytes.
 LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
                            TokenizerSpec &spec);
 

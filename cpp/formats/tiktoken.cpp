@@ -17,7 +17,7 @@ constexpr std::size_t MAX_RANK_DIGITS = 9;
 
 // One line of a rank file.
 struct RankLine {
-  std::size_t number = 0; // of the line
+  std::size_t number = 0; // line number
   std::vector<std::uint8_t> token;
   std::uint32_t rank = 0;
 };
@@ -32,7 +32,7 @@ std::string_view next_line(std::string_view &text) {
   return line;
 }
 
-// Returns the error of the line, or "".
+// Reads one line. Returns its error, or "".
 std::string read_line(std::string_view line, RankLine &to) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space + 1 == line.size())
@@ -66,9 +66,9 @@ public:
       const std::string_view next = next_line(text);
       if (next.empty())
         continue;
-      const std::string wrong = read_line(next, line);
-      if (!wrong.empty())
-        return at_line(number, wrong);
+      const std::string line_error = read_line(next, line);
+      if (!line_error.empty())
+        return at_line(number, line_error);
       places_.push_back({bytes_.size(), line.token.size(), line.rank, number});
       bytes_.insert(bytes_.end(), line.token.begin(), line.token.end());
     }
@@ -109,14 +109,16 @@ private:
       return std::adjacent_find(sorted.begin(), sorted.end(),
                                 [&](const Place &a, const Place &b) { return !less(a, b); });
     };
-    auto found = find_equal([](const Place &a, const Place &b) { return a.rank < b.rank; });
-    if (found != sorted.end())
-      return at_line(found[1].line, "rank " + std::to_string(found->rank) +
-                                        " is already on line " + std::to_string(found->line));
-    found = find_equal([&](const Place &a, const Place &b) { return token(a) < token(b); });
-    if (found != sorted.end())
-      return at_line(found[1].line, "token " + quote(token(*found)) + " is already on line " +
-                                        std::to_string(found->line));
+    auto repeated = find_equal([](const Place &a, const Place &b) { return a.rank < b.rank; });
+    if (repeated != sorted.end())
+      return at_line(repeated[1].line, "rank " + std::to_string(repeated->rank) +
+                                           " is already on line " +
+                                           std::to_string(repeated->line));
+    repeated = find_equal([&](const Place &a, const Place &b) { return token(a) < token(b); });
+    if (repeated != sorted.end())
+      return at_line(repeated[1].line, "token " + quote(token(*repeated)) +
+                                           " is already on line " +
+                                           std::to_string(repeated->line));
     return {};
   }
 

@@ -1,5 +1,5 @@
-// Reads tiktoken rank files, also those that other programs wrote.
-// bpe/formats/tiktoken.py is the twin.
+// Reads tiktoken rank files, and the variants of the format that other programs write.
+// bpe/formats/tiktoken.py does the same in Python.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"
@@ -12,7 +12,7 @@ namespace pretok {
 // Returns whether one of the first lines has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// Errors name the line.
+// Reads a rank file. Errors name the line.
 LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -206,7 +206,7 @@ private:
       return false;
     std::vector<bool> seen;
     for (const auto &member : members) {
-      // Paths of entries are for errors only.
+      // Makes the JsonPart of an entry, whose path only errors need.
       const auto entry = [&] {
         return JsonPart{member.value, !member.value.is_null(),
                         "model.vocab[" + quote(member.key) + "]"};
@@ -225,8 +225,8 @@ private:
     return true;
   }
 
-  // tokenizers gives an added token its id in the vocabulary, and numbers new tokens from the
-  // number of entries.
+  // Checks the ids of added tokens. Hugging Face's tokenizers ignores these ids: it uses the id
+  // of the vocabulary entry, or numbers new tokens from the number of entries on.
   bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
@@ -305,9 +305,11 @@ LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
     text.remove_prefix(3);
   simdjson::dom::parser parser;
   JsonPart file;
-  const simdjson::error_code wrong = parser.parse(text.data(), text.size()).get(file.value);
-  if (wrong != simdjson::SUCCESS)
-    return malformed(std::string("the JSON is not valid: ") + simdjson::error_message(wrong));
+  const simdjson::error_code parse_error =
+      parser.parse(text.data(), text.size()).get(file.value);
+  if (parse_error != simdjson::SUCCESS)
+    return malformed(std::string("the JSON is not valid: ") +
+                     simdjson::error_message(parse_error));
   file.is_present = true;
   if (has_duplicate_member(file.value))
     return malformed("an object in the JSON has a duplicate member");

@@ -1,4 +1,5 @@
-// The parts of a tokenizer, independent of any file format. bpe/formats/spec.py is the twin.
+// The parts of a tokenizer, independent of any file format. bpe/formats/spec.py has the same
+// struct in Python.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -22,7 +23,7 @@ struct TokenizerSpec {
   bool nfc = false;                   // normalize text
   bool add_prefix_space = false;
   std::vector<std::uint32_t> before; // ids that add_special_tokens puts before a text
-  std::vector<std::uint32_t> after;
+  std::vector<std::uint32_t> after;  // ids that add_special_tokens puts after a text
 };
 
 // The error of loading a file, or NONE.

@@ -1,7 +1,8 @@
-// Fuzzes the search for added tokens that overlap, repeat or are long. Checks four things:
-// splitting a text matches the slow definition; it takes a linear number of steps; splitting
-// the two sides of a cut gives the result for the whole text; and a stream that gets the text
-// in chunks gives the ids of one call.
+// Fuzzes the search for added tokens that overlap, repeat or are long. Checks four properties:
+//   - splitting a text gives the result of the slow definition;
+//   - splitting takes a linear number of steps;
+//   - splitting the two sides of a cut gives the result for the whole text;
+//   - a stream that gets the text in chunks gives the ids of one call.
 #include "capi/encode_call.hpp"
 #include "capi/special_policy.hpp"
 #include "core/encode/safe_cut_between.hpp"
@@ -21,8 +22,8 @@ using namespace pretok;
 // of white space at most once from each side.
 constexpr std::size_t STEPS_PER_BYTE = 8;
 constexpr std::size_t EXTRA_STEPS = 64;
-// The same limit for a stream is higher: it searches windows of the text for cuts, and each
-// search also reads the bytes before its window that could belong to a token.
+// The limit of steps for a stream is higher: a stream searches windows of the text for cuts,
+// and each search also reads the bytes before its window that could belong to a token.
 constexpr std::size_t STREAM_STEPS_PER_BYTE = 40;
 constexpr std::size_t STREAM_EXTRA_STEPS = 4096;
 
@@ -160,10 +161,10 @@ Split slow_split(const SlowAdded &added, const std::string &text) {
   return result;
 }
 
-// Checks `clear_places` for the bytes [from, to) of `text`. It returns a range of positions
-// that no token can include or touch, whatever follows `to`. This function finds the range
-// again in the slow way, then cuts `text` at the end of the range and splits both sides.
-// Together they must give `whole`, the split of `text`.
+// Checks `clear_places` for the bytes [from, to) of `text`. clear_places returns a range of
+// positions that no token can include or touch, whatever bytes follow `to`. This function also
+// computes the range by a slow definition. Then it cuts `text` at the end of the range and
+// splits both sides. Joined, they must equal `whole`, the split of `text`.
 void check_clear(const AddedTokens &added, const std::vector<AddedToken> &tokens,
                  const std::string &text, const Split &whole, std::size_t from,
                  std::size_t to) {

@@ -33,8 +33,8 @@ struct Example {
   mutable std::unordered_map<std::uint64_t, Merged> look_ups;
 
   std::uint32_t id_of(const std::string &token) const {
-    const auto found = ids.find(token);
-    return found == ids.end() ? NO_ID : found->second;
+    const auto entry = ids.find(token);
+    return entry == ids.end() ? NO_ID : entry->second;
   }
   Merged merged(std::uint32_t left, std::uint32_t right) const {
     const auto [entry, is_new] =
@@ -45,8 +45,8 @@ struct Example {
   }
   Merged look_up(std::uint32_t left, std::uint32_t right) const {
     if (!data.from_ranks) {
-      const auto found = merges.find({left, right});
-      return found == merges.end() ? Merged{NO_RANK, NO_ID} : found->second;
+      const auto entry = merges.find({left, right});
+      return entry == merges.end() ? Merged{NO_RANK, NO_ID} : entry->second;
     }
     if (left == NO_ID || right == NO_ID)
       return {NO_RANK, NO_ID};
@@ -55,8 +55,8 @@ struct Example {
   }
 };
 
-// Returns an example with the byte tokens in a random order, and up to 39 longer tokens, each
-// of two parts.
+// Returns an example that has the byte tokens in a random order, and up to 39 longer tokens.
+// Each longer token consists of two earlier tokens.
 inline Example make_example(Input &input) {
   Example example;
   VocabularyData &data = example.data;
@@ -89,7 +89,7 @@ inline Example make_example(Input &input) {
     for (std::uint32_t &part : parts) {
       const std::uint8_t choice = input.byte();
       // Each part is a byte that is common in the texts, or an earlier longer token.
-      static const std::string BYTES = " abs1\n't\xE4\xB8\xAD\xD0\xBE\x80\xF0\x9F\x98";
+      static const std::string BYTES = " abs1\n't\xE1\x84\x81\xD0\xBE\x80\xF0\x9F\x98";
       if ((choice & 1) == 0 && added.size() > 256)
         part = static_cast<std::uint32_t>(added.size() - 1 - choice / 2 % (added.size() - 256));
       else
@@ -181,39 +181,39 @@ public:
       return Refusal{};
     };
     for (std::size_t at = start; at < end;) {
-      const AddedToken *found = nullptr;
+      const AddedToken *match = nullptr;
       for (const AddedToken &token : tokens_)
         if (token.normalized == normalized && token.content[0] == text[at] &&
             token.content.size() <= end - at &&
             text.compare(at, token.content.size(), token.content) == 0 &&
-            (found == nullptr || token.content.size() > found->content.size()))
-          found = &token;
-      if (found == nullptr) {
+            (match == nullptr || token.content.size() > match->content.size()))
+          match = &token;
+      if (match == nullptr) {
         ++at;
         continue;
       }
       std::size_t first = at;
-      std::size_t last = at += found->content.size();
-      if ((found->special && treatment_ == Treatment::TEXT) ||
-          (found->single_word && (is_word(code_point_before(text, start, first)) ||
+      std::size_t last = at += match->content.size();
+      if ((match->special && treatment_ == Treatment::TEXT) ||
+          (match->single_word && (is_word(code_point_before(text, start, first)) ||
                                   is_word(code_point_at(text, last, end)))))
         continue;
-      if (found->special && treatment_ == Treatment::RAISE) {
+      if (match->special && treatment_ == Treatment::RAISE) {
         const Refusal earlier = leave(first);
-        return earlier.token != nullptr ? earlier : Refusal{found, first};
+        return earlier.token != nullptr ? earlier : Refusal{match, first};
       }
-      while (found->lstrip && first > done && is_space(code_point_before(text, start, first)))
+      while (match->lstrip && first > done && is_space(code_point_before(text, start, first)))
         first -= width(code_point_before(text, start, first));
-      if (found->lstrip && first < done)
+      if (match->lstrip && first < done)
         first = done;
-      while (found->rstrip && is_space(code_point_at(text, last, end)))
+      while (match->rstrip && is_space(code_point_at(text, last, end)))
         last += width(code_point_at(text, last, end));
       if (first >= last)
         continue;
       const Refusal refusal = leave(first);
       if (refusal.token != nullptr)
         return refusal;
-      emit(first, last, found);
+      emit(first, last, match);
       done = last;
     }
     return leave(end);
@@ -228,17 +228,17 @@ private:
   static std::uint32_t code_point_before(const std::string &text, std::size_t start,
                                          std::size_t at) {
     for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
-      const Decoded found = decode(text, at - size, size);
-      if (found.width == size && found.code_point - 0xDC00 >= 0x400)
-        return found.code_point;
+      const Decoded decoded = decode(text, at - size, size);
+      if (decoded.width == size && decoded.code_point - 0xDC00 >= 0x400)
+        return decoded.code_point;
     }
     return NOTHING;
   }
   static std::uint32_t code_point_at(const std::string &text, std::size_t at, std::size_t end) {
     if (at == end)
       return NOTHING;
-    const Decoded found = decode(text, at, end - at);
-    return found.code_point - 0xDC00 < 0x400 ? NOTHING : found.code_point;
+    const Decoded decoded = decode(text, at, end - at);
+    return decoded.code_point - 0xDC00 < 0x400 ? NOTHING : decoded.code_point;
   }
   static std::size_t width(std::uint32_t code_point) {
     return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;

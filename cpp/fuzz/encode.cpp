@@ -8,7 +8,7 @@ namespace {
 
 using namespace pretok;
 
-// A random example, the same for each run with `seed`, and its vocabulary.
+// A random example and its vocabulary. Equal seeds give equal examples.
 struct RandomVocabulary {
   Example example;
   Vocabulary vocabulary;
@@ -30,8 +30,8 @@ struct Choice {
   const Encoder &encoder;
 };
 
-// Each combination of arguments has one encoder for all inputs, so its caches contain some
-// pre-tokens already.
+// Returns the encoder for these arguments. All inputs share it, so its caches contain
+// pre-tokens of earlier inputs.
 Choice choose(std::size_t index, std::size_t preset, bool add_prefix_space) {
   constexpr std::size_t VOCABULARIES = 16;
   constexpr std::size_t PRESETS = 4;

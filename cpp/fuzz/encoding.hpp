@@ -19,7 +19,7 @@ inline const PreTokenizer &some_tokenizer(std::size_t number) {
     std::vector<std::unique_ptr<PreTokenizer>> result;
     for (std::size_t i = 0; i < preset_count(); ++i) {
       std::vector<StageProgram> stages;
-      read_stages(preset_at(i).words, preset_at(i).word_count, stages);
+      read_stages(preset_at(i).words(), stages);
       auto pre_tokenizer =
           std::make_unique<PreTokenizer>(stages, unicode_table(preset_at(i).unicode));
       if (!pre_tokenizer->removes())

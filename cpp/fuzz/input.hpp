@@ -10,7 +10,7 @@
 
 namespace pretok {
 
-// Aborts with a message if `property` does not hold; a fuzzer records the abort.
+// Prints `property` and aborts unless `holds`; a fuzzer records the abort.
 inline void check(bool holds, const char *property) {
   if (holds)
     return;
@@ -44,8 +44,8 @@ public:
     return (hash >> 8) % interval == 0;
   }
 
-  // Returns the next `size` bytes, or all bytes that are left. The exact-size allocation lets a
-  // sanitizer catch reads after its end.
+  // Returns the next `size` bytes, or all bytes that are left. The allocation has exactly the
+  // size of the result, so a sanitizer catches reads after the end.
   std::vector<std::uint8_t> take(std::size_t size) {
     size = size < left() ? size : left();
     const std::vector<std::uint8_t> taken(data_ + at_, data_ + at_ + size);
@@ -55,7 +55,8 @@ public:
   std::vector<std::uint8_t> rest() { return take(left()); }
 
   // Returns a text made from all bytes that are left. Random bytes are seldom UTF-8, so most
-  // bytes choose a part that matters to some rule. After a byte 0, the next byte is copied.
+  // bytes choose an element of PARTS, which matter to some rule. After a byte 0, the next byte
+  // is copied to the text.
   std::vector<std::uint8_t> text() {
     static const std::string PARTS[] = {"a",
                                         "b",
@@ -96,7 +97,7 @@ public:
                                         "\xE0\xA4\x95",
                                         "\xE0\xA4\xBF",
                                         "\xE4\xB8\xAD",
-                                        "\xE6\x96\x87",
+                                        "\xE1\x84\x81",
                                         "\xE3\x80\x80",
                                         "\xE3\x80\x87",
                                         "\xE3\x81\x82",

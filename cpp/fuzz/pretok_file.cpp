@@ -26,11 +26,13 @@ std::string text(const std::string &value) {
 std::string some_body(Input &input) {
   const std::uint32_t flags = input.byte() & 31U;
   std::string body = varint(flags) + text("gpt2") + text("16.0");
-  if ((flags & 16) != 0) { // a custom preset: its words are in the file
+  if ((flags & 16) != 0) { // a custom preset: its words and its description are in the file
     const Preset &preset = preset_at(input.below(preset_count()));
-    body += varint(static_cast<std::uint32_t>(preset.word_count));
-    for (std::size_t i = 0; i < preset.word_count; ++i)
-      body += varint(preset.words[i]);
+    const std::vector<std::uint32_t> words = preset.words();
+    body += varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      body += varint(word);
+    body += text("{}");
   }
   body += varint(1) + varint(258) + varint(0); // 1 id before each text: 258; 0 ids after it
   body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);

@@ -1,6 +1,7 @@
 // Fuzzes the reader of preset programs (the words that encode the rules of a preset). Each
 // program that the reader accepts must split any text completely and in linear time. The fast
-// path must give the spans of the rules, and so must splitting at safe cuts or in two steps.
+// path must give the spans of the rules. Splitting at safe cuts, and splitting in two steps,
+// must give these spans too.
 #include "core/split/program.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/splitting.hpp"
@@ -38,7 +39,7 @@ Record raw_words(Input &input) {
 // Returns the words of a preset with up to 7 changes.
 Record patched_words(Input &input) {
   const Preset &preset = preset_at(input.below(preset_count()));
-  Record words(preset.words, preset.words + preset.word_count);
+  Record words = preset.words();
   for (std::size_t left = input.below(8); left != 0; --left) {
     const std::size_t at = (input.byte() * std::size_t{256} + input.byte()) % words.size();
     switch (input.below(5)) {
@@ -99,7 +100,7 @@ Record random_rules(Input &input) {
       return number < 252 ? number % 6 : number == 252 ? input.word() : input.byte();
     };
     // All rules of type 3 (spaces) of a stage must have the same masks: the reader refuses
-    // others.
+    // programs in which they differ.
     std::uint32_t space = 0;
     std::uint32_t newline = 0;
     for (std::size_t rule = 0; rule < rules; ++rule) {
@@ -195,7 +196,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const Utf8 source(text.data(), text.size(), tokenizer.classes());
   const Positions whole = check_split(tokenizer, source, kernels);
   if (is_long)
-    check(reads_of(tokenizer, source, kernels) <= most_reads(stages) * text.size(),
+    check(reads_of(tokenizer, source, kernels) <=
+              max_reads_per_code_point(stages) * text.size(),
           "the reads per byte are bounded");
   if (tokenizer.only() != nullptr)
     check_parts(*tokenizer.only(), text, text.size() * known_part / 255, whole);

@@ -59,8 +59,9 @@ Positions check_split(const PreTokenizer &tokenizer, const Source &source, const
   return ends;
 }
 
-// Splits the first `known` bytes of a text as a stream does, then resumes with the whole text
-// where the first step was undecided. Checks that both steps together give the ends of `whole`.
+// Splits the first `known` bytes of a text as a stream does. Then splits the whole text from
+// the position where the first step was undecided. Checks that both steps together give
+// `whole`, the ends of the pre-tokens of the whole text.
 inline void check_parts(const Machine &machine, const std::vector<std::uint8_t> &text,
                         std::size_t known, const Positions &whole) {
   Positions ends;

@@ -58,9 +58,9 @@ const pretok_tokenizer *tokenizer_of(std::size_t number) {
   return tokenizer.get();
 }
 
-// Feeds a text to a new stream and appends its ids to `ids`. `chunk_sizes` has the size of each
-// chunk in units of 8 bytes; later chunks have 700 bytes. Returns the first status that is
-// not PRETOK_OK, with its `error`.
+// Feeds a text to a new stream and appends its ids to `ids`. Each byte of `chunk_sizes` is the
+// size of one chunk in units of 8 bytes; all further chunks have 700 bytes. Returns the first
+// status that is not PRETOK_OK, with its `error`.
 pretok_status encode_by_stream(const pretok_tokenizer *tokenizer,
                                const pretok_encode_options &options,
                                const std::vector<std::uint8_t> &text, Input &chunk_sizes,
@@ -155,11 +155,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if ((choices & 48) == 48) {
     const char *const text = "<x>";
     const std::size_t text_size = 3;
-    pretok_special_set *made = nullptr;
-    check(pretok_special_set_new(tokenizer, &text, &text_size, 1, &made, nullptr) == PRETOK_OK,
+    pretok_special_set *new_set = nullptr;
+    check(pretok_special_set_new(tokenizer, &text, &text_size, 1, &new_set, nullptr) ==
+              PRETOK_OK,
           "creating a set succeeds");
-    set.reset(made);
-    options.allowed = made;
+    set.reset(new_set);
+    options.allowed = new_set;
   }
   const std::vector<std::uint8_t> text = input.text();
   const auto *const bytes = reinterpret_cast<const char *>(text.data());

@@ -43,8 +43,8 @@ std::string normalizer(Input &input) {
   return one_of(input, VALUES);
 }
 
-// Returns 1 to 3 nested Sequences around up to 300 pre-tokenizers. Some of these occur in
-// published files, others are unusual or invalid.
+// Returns 1 to 3 nested Sequences around up to 300 pre-tokenizers. Some of these pre-tokenizers
+// occur in published files; the rest are unusual or invalid.
 std::string sequence(Input &input) {
   static const char *const PARTS[] = {
       R"({"type":"Split","pattern":{"Regex":"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated","invert":false})",

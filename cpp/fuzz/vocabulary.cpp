@@ -8,7 +8,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::size_t preset = input.byte();
   const bool add_prefix_space = input.below(4) == 0;
   const Example example = make_example(input);
-  // Static, to reuse its memory: allocating new pages would take most of the time.
+  // Static, so that all inputs reuse its memory: allocating new pages would take most of the
+  // time.
   static Vocabulary vocabulary;
   VocabularyData copy = example.data;
   check(vocabulary.build(std::move(copy)) == nullptr, "building a valid vocabulary succeeds");

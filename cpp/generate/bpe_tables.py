@@ -38,16 +38,16 @@ HEAD = f"""\
 
 CODE_POINTS = 0x110000
 HANGUL = range(0xAC00, 0xD7A4)
-# Jamo that begin a syllable, and Jamo that continue it.
+# The Hangul Jamo that begin a syllable, and the Jamo that continue a syllable.
 LEADING = range(0x1100, 0x1113)
 FOLLOWING = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
 BLOCK = 16
-"""Number of code points of a block, and number of blocks of a block of blocks."""
+"""The number of items of a block: kinds in a block of LOW, block numbers in a block of MIDDLE."""
 
 
 @cache
 def classes() -> dict[int, int]:
-    """Return the combining classes other than 0, by code point."""
+    """Return the combining classes other than 0, by code point; omit code points of left_alone."""
     all_classes = enumerate(map(unicodedata2.combining, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()}
     return {code: number for code, number in all_classes if number and code not in unchanged}
@@ -55,7 +55,10 @@ def classes() -> dict[int, int]:
 
 @cache
 def decompositions() -> dict[int, tuple[int, ...]]:
-    """Return the canonical decompositions by one step, except for Hangul, by code point."""
+    """Return the canonical decompositions by one step, by code point.
+
+    Omit Hangul syllables and the code points of left_alone.
+    """
     texts = enumerate(map(unicodedata2.decomposition, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()} | {*HANGUL}
     return {
@@ -88,12 +91,13 @@ def pairs() -> list[tuple[int, int, int, bool]]:
 
 
 def singles() -> list[tuple[int, int]]:
-    """Return each code point with a decomposition of one code point, and that code point."""
+    """Return (code point, decomposition) for each decomposition to a single code point."""
     return [(code, parts[0]) for code, parts in decompositions().items() if len(parts) == 1]
 
 
 def kinds() -> list[tuple[int, str]]:
     """Return the combining class and the flags (nfc.cpp) of each code point."""
+    # `firsts` may compose with the next code point, `seconds` with the previous one.
     composing = [(first, second) for first, second, _, excluded in pairs() if not excluded]
     firsts = {first for first, _ in composing} | {*LEADING, *HANGUL}
     firsts |= {code for code in decompositions() if whole(code)[0] in firsts}
@@ -120,7 +124,7 @@ def check(firsts: set[int], seconds: set[int]) -> None:
     for first, second, code, excluded in pairs():
         assert max(first, second, code) < 1 << 18
         assert second not in decompositions()
-        # Composition keeps class 0.
+        # The first code point of a composition and the composite both have class 0.
         assert excluded or classes().get(first, 0) == classes().get(code, 0) == 0
     for code in decompositions():
         assert code in firsts or not stays(code)
@@ -133,13 +137,17 @@ def _utf8(codes: list[int]) -> bytes:
 
 
 def runs_of_singles() -> list[tuple[int, int]]:
-    """Return the first code point of each run of `singles`, and its index in the list."""
+    """Return (first code point, index in `singles`) of each run of consecutive code points."""
     codes = [code for code, _ in singles()]
     return [(code, at) for at, code in enumerate(codes) if at == 0 or codes[at - 1] != code - 1]
 
 
 def blocks(items: list[int]) -> tuple[list[int], list[int]]:
-    """Return the number of each block of `items`, and the items of the distinct blocks."""
+    """Cut `items` into blocks; return the number of each block, and the items of distinct blocks.
+
+    Distinct blocks are numbered in order of appearance. Copies of the last item fill the last
+    block.
+    """
     known: dict[tuple[int, ...], int] = {}
     items = items + [items[-1]] * (-len(items) % BLOCK)
     numbers = [
@@ -154,12 +162,14 @@ def render() -> str:
     """Return the contents of nfc.inc."""
     by_code = kinds()
     usual = by_code[-1]
+    # All code points from `end` on have the usual kind.
     end = max(code for code in range(CODE_POINTS) if by_code[code] != usual) + 1
     names = [usual, *sorted({*by_code} - {usual})]
     number_of = {kind: number for number, kind in enumerate(names)}
     middle, low = blocks([number_of[kind] for kind in by_code[:end]])
     high, middle = blocks(middle)
     by_composite = sorted(range(len(pairs())), key=lambda at: pairs()[at][2])
+    # The first UTF-8 byte of each code point that may change, or change with the one before it.
     unstable_leads = {
         chr(code).encode()[0]
         for code, (_, flags) in enumerate(by_code[:end])
@@ -218,6 +228,7 @@ constexpr OtherModel OTHER_MODELS[] = {{
 
 
 def _type_row(pre: str) -> str:
+    """Return the row of PRE_TYPES for this value of tokenizer.ggml.pre."""
     flags = (pre in kinds for kinds in (gguf.IGNORE_MERGES, gguf.ADD_BOS, gguf.NOT_BYTE_LEVEL))
     ignore_merges, add_bos, not_byte_level = (str(flag).lower() for flag in flags)
     lstrip = literal(gguf.LSTRIP.get(pre, ""))
@@ -225,6 +236,7 @@ def _type_row(pre: str) -> str:
 
 
 def _table(name: str, items: Iterable[str]) -> str:
+    """Return the definition of a C++ array; `name` is its type and its name."""
     lines = textwrap.fill(
         ", ".join(items),
         100,

@@ -19,7 +19,10 @@ def parser(command: str, description: str | None) -> argparse.ArgumentParser:
 
 
 def write_or_check(command: str, files: Mapping[Path, str], check: bool) -> int:
-    """Write each file, or report the stale files; return the exit status."""
+    """Write each text to its file, or if `check`, report the files that differ from their texts.
+
+    Return the exit status. The message names `command`, which rewrites the files.
+    """
     if not check:
         for path, text in files.items():
             path.write_text(text, encoding="utf-8")

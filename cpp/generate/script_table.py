@@ -20,7 +20,9 @@ COMMAND = "python -m cpp.generate.script_table"
 RELEASE = "0.23.3"
 LATIN, GREEK = "a", "α"
 JOINER = 0
+"""The script number of joiners, the code points that belong to every script."""
 BLOCK = 4096
+"""The number of code points to probe at a time."""
 
 
 def cuts(text: str) -> list[int]:
@@ -31,7 +33,11 @@ def cuts(text: str) -> list[int]:
 
 
 def joiners(code_points: list[int]) -> set[int]:
-    """Return the members of `code_points` that belong to every script."""
+    """Return the members of `code_points` that belong to every script.
+
+    UnicodeScripts never cuts before such a code point. Probe all of `code_points` after a Latin and
+    after a Greek letter; if there is a cut before any of them, probe each half on its own.
+    """
     text = "".join(map(chr, code_points))
     if cuts(LATIN + text + GREEK + text) == [0, 1 + len(text)]:
         return set(code_points)
@@ -42,7 +48,11 @@ def joiners(code_points: list[int]) -> set[int]:
 
 
 def scripts(code_points: list[int]) -> dict[int, int]:
-    """Return the script number of each of `code_points`; none may be a joiner."""
+    """Return the script number of each of `code_points`; none may be a joiner.
+
+    `examples` has one character of each script in order of appearance. UnicodeScripts does not cut
+    between a character and the example of its script.
+    """
     text = "".join(map(chr, code_points))
     starts = cuts(text)
     examples: list[str] = []

@@ -28,6 +28,8 @@ PYTHON_TABLES = REPOSITORY / "pretok" / "unicode"
 CPP_TABLES = CPP / "core" / "unicode" / "generated"
 COMMAND = "python -m cpp.generate.unicode_tables"
 
+# The atom of a code point that is not Han, by its general category. `atoms` needs no category of
+# white space.
 PLAIN = {
     **dict.fromkeys(["Lu", "Lt"], Atom.UPPER),
     "Ll": Atom.LOWER,
@@ -39,6 +41,7 @@ PLAIN = {
     **dict.fromkeys(["Sm", "Sc", "Sk", "So"], Atom.SYMBOL),
     **dict.fromkeys(["Cc", "Cf", "Cs", "Co", "Cn"], Atom.CONTROL),
 }
+# The atom of a Han code point, by the atom that PLAIN gives for its category.
 HAN = {
     Atom.CASELESS: Atom.HAN_LETTER,
     Atom.MARK: Atom.HAN_MARK,
@@ -47,7 +50,8 @@ HAN = {
     Atom.SYMBOL: Atom.HAN_SYMBOL,
 }
 
-# Run with the release's folder on the path: prints its version and one category per code point.
+# A program that prints the Unicode version of unicodedata2, and the category of each code point.
+# Run it with the folder of a release of unicodedata2 on the path.
 DUMP = (
     "import sys, unicodedata2 as u; sys.stdout.write(u.unidata_version + '\\n');"
     "sys.stdout.write(''.join(u.category(chr(c)) for c in range(0x110000)))"
@@ -55,7 +59,10 @@ DUMP = (
 
 
 class HanData(TypedDict):
-    """The contents of han.json: the measured `\\p{Han}` of some Unicode versions."""
+    """The contents of han.json: the measured `\\p{Han}` of some Unicode versions.
+
+    Each version has a list of ranges [first, last].
+    """
 
     source: str
     measured: dict[str, list[list[int]]]
@@ -93,10 +100,10 @@ def _dump(folder: str, release: str) -> list[str]:
 
 
 def han(version: str, category: list[str]) -> set[int]:
-    """Return the Han code points of `version`.
+    """Return the Han code points of `version`; `category` is the result of `categories`.
 
     A version that was not measured gets the newest measured set, restricted to the code points
-    that `version` assigns. For 16.0 that rule gives the measured set exactly (a test checks).
+    that `version` assigns. A test checks that this rule gives exactly the measured set of 16.0.
     """
     data: HanData = json.loads(Path(__file__).with_name("han.json").read_text())
     measured = data["measured"]
@@ -107,7 +114,7 @@ def han(version: str, category: list[str]) -> set[int]:
 
 
 def atoms(version: str) -> Iterator[Atom]:
-    """Yield the atom of each code point in order; both tables derive from it."""
+    """Yield the atom of each code point in order. The Python and C++ tables have these atoms."""
     category = categories(version)
     is_han = han(version, category)
     for code_point, name in enumerate(category):

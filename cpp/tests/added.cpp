@@ -35,9 +35,9 @@ using Names = std::vector<std::string>;
 
 Owned<pretok_tokenizer> load(const Names &names, bool one_id = false) {
   static std::string file = [] {
-    std::string made(1 << 14, '\0');
-    made.resize(write_small_vocabulary(made.data()));
-    return made;
+    std::string text(1 << 14, '\0');
+    text.resize(write_small_vocabulary(text.data()));
+    return text;
   }();
   std::vector<pretok_special_token> special;
   for (const std::string &name : names)
@@ -48,12 +48,12 @@ Owned<pretok_tokenizer> load(const Names &names, bool one_id = false) {
   options.preset = "cl100k";
   options.special_tokens = special.data();
   options.special_token_count = special.size();
-  pretok_tokenizer *made = nullptr;
+  pretok_tokenizer *tokenizer = nullptr;
   pretok_error error{};
-  check(pretok_tokenizer_from_memory(file.data(), file.size(), &options, &made, &error) ==
+  check(pretok_tokenizer_from_memory(file.data(), file.size(), &options, &tokenizer, &error) ==
             PRETOK_OK,
         error.message);
-  return Owned<pretok_tokenizer>(made);
+  return Owned<pretok_tokenizer>(tokenizer);
 }
 
 Owned<pretok_special_set> set_of(const pretok_tokenizer *tokenizer, const Names &names,
@@ -64,12 +64,12 @@ Owned<pretok_special_set> set_of(const pretok_tokenizer *tokenizer, const Names 
     texts.push_back(name.data());
     sizes.push_back(name.size());
   }
-  pretok_special_set *made = nullptr;
+  pretok_special_set *new_set = nullptr;
   const pretok_status status = pretok_special_set_new(tokenizer, texts.data(), sizes.data(),
-                                                      names.size(), &made, &error);
-  check((status == PRETOK_OK) == (made != nullptr),
+                                                      names.size(), &new_set, &error);
+  check((status == PRETOK_OK) == (new_set != nullptr),
         "a set is made, or the status says why not");
-  return Owned<pretok_special_set>(made);
+  return Owned<pretok_special_set>(new_set);
 }
 
 Names reserved(std::size_t count) {
@@ -81,20 +81,21 @@ Names reserved(std::size_t count) {
 
 std::size_t stream(const pretok_tokenizer *tokenizer, const pretok_encode_options &options,
                    const std::string &text, std::size_t chunk) {
-  pretok_encode_stream *made = nullptr;
-  check(pretok_encode_stream_new(tokenizer, &options, &made, nullptr) == PRETOK_OK,
-        "a stream can be made");
-  const Owned<pretok_encode_stream> own(made);
+  pretok_encode_stream *new_stream = nullptr;
+  check(pretok_encode_stream_new(tokenizer, &options, &new_stream, nullptr) == PRETOK_OK,
+        "a stream can be created");
+  const Owned<pretok_encode_stream> own(new_stream);
   const std::uint32_t *ids = nullptr;
   std::size_t count = 0;
   std::size_t total = 0;
   for (std::size_t at = 0; at < text.size(); at += chunk) {
-    check(pretok_encode_stream_feed(made, text.data() + at, std::min(chunk, text.size() - at),
-                                    &ids, &count, nullptr) == PRETOK_OK,
+    check(pretok_encode_stream_feed(new_stream, text.data() + at,
+                                    std::min(chunk, text.size() - at), &ids, &count,
+                                    nullptr) == PRETOK_OK,
           "a chunk can be fed");
     total += count;
   }
-  check(pretok_encode_stream_finish(made, &ids, &count, nullptr) == PRETOK_OK,
+  check(pretok_encode_stream_finish(new_stream, &ids, &count, nullptr) == PRETOK_OK,
         "a stream can be finished");
   return total + count;
 }
@@ -105,8 +106,9 @@ template <typename Work> double seconds(Work work) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// Work of 16 times the size takes 16 times as long, or 256 times if it is quadratic. Another
-// process can make one measurement slow, never fast.
+// Checks that work(16 * size) takes less than 60 times as long as work(size); work in quadratic
+// time takes 256 times as long. Other processes can only make a run slower, so the fastest run
+// of each size is compared.
 template <typename Work> void check_linear(const char *what, std::size_t size, Work work) {
   double small = 1e9;
   double large = 1e9;

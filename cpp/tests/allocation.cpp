@@ -21,7 +21,7 @@ void check(bool condition, const char *what, int line) {
   if (condition)
     return;
   counting = false;
-  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, made);
+  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, allocations);
   if (++failures > 20)
     std::exit(1);
 }
@@ -31,11 +31,12 @@ pretok_error error;
 char file[1 << 14];
 std::size_t file_size;
 std::string text; // contains long words and many distinct words
-std::vector<std::uint32_t> wanted;
+std::vector<std::uint32_t> expected_ids;
 
 const pretok_special_token SPECIAL[] = {{"<|end|>", 7, 1000}, {"<|x|>", 5, 1001}};
 
-// The outcome of a call: out of memory, or not.
+// Returns whether `status` is PRETOK_OK. Counts a failure of the test if it is neither
+// PRETOK_OK nor PRETOK_OUT_OF_MEMORY.
 bool is_made(pretok_status status) {
   const bool ok = status == PRETOK_OK || status == PRETOK_OUT_OF_MEMORY;
   if (!ok)
@@ -62,11 +63,12 @@ pretok_encode_options allowing() {
   return options;
 }
 
-// Runs `work` until it succeeds; each run may allocate once more than the previous one. `work`
-// returns whether it succeeded, and frees its memory. Prints the number of allocations.
+// Runs `work` until no allocation fails: in the first run the first allocation fails, in the
+// second run the second, and so on. `work` returns whether it succeeded, and frees its memory.
+// Prints the number of allocations.
 void run_out(const char *what, const std::function<bool()> &work) {
   for (long long allowed = 0;; ++allowed) {
-    made = live = 0;
+    allocations = live = 0;
     failed = false;
     until_failure = allowed;
     counting = true;
@@ -74,7 +76,7 @@ void run_out(const char *what, const std::function<bool()> &work) {
     counting = false;
     if (!failed) {
       CHECK(ok);
-      std::printf("%s: %lld allocations\n", what, made);
+      std::printf("%s: %lld allocations\n", what, allocations);
       return;
     }
     if (allowed > 200000) {
@@ -84,6 +86,8 @@ void run_out(const char *what, const std::function<bool()> &work) {
   }
 }
 
+// This and the next functions make one call, check its result, free their memory, and return
+// whether the call succeeded.
 bool load_and_free(const char *normalizer) {
   const pretok_load_options options = load_options(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -101,7 +105,8 @@ bool load_file(const char *path) {
   const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
   pretok_tokenizer_free(tokenizer);
   CHECK(live == 0);
-  // Opening a file allocates memory too. If that fails, the error is one of the system.
+  // The C library allocates memory to open a file. If this allocation fails, the file cannot be
+  // read.
   if (status == PRETOK_CANNOT_READ) {
     CHECK(failed);
     return false;
@@ -126,14 +131,15 @@ bool split(const char *preset) {
 
 std::vector<std::uint32_t> room;
 
+// If `much_room`, the array has room for any text of this size, else exactly for the ids.
 bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   const pretok_encode_options options = allowing();
   std::size_t count = 0;
   const bool ok =
       is_made(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(),
-                            much_room ? room.size() : wanted.size(), &count, &error));
-  CHECK(!ok || (count == wanted.size() &&
-                std::memcmp(room.data(), wanted.data(), count * sizeof room[0]) == 0));
+                            much_room ? room.size() : expected_ids.size(), &count, &error));
+  CHECK(!ok || (count == expected_ids.size() &&
+                std::memcmp(room.data(), expected_ids.data(), count * sizeof room[0]) == 0));
   return ok;
 }
 
@@ -143,8 +149,8 @@ bool encode_new(const pretok_tokenizer *tokenizer) {
   std::uint32_t *ids = nullptr;
   const bool ok = is_made(
       pretok_encode_new(tokenizer, text.data(), text.size(), &options, &ids, &count, &error));
-  CHECK(!ok ||
-        (count == wanted.size() && std::memcmp(ids, wanted.data(), count * sizeof *ids) == 0));
+  CHECK(!ok || (count == expected_ids.size() &&
+                std::memcmp(ids, expected_ids.data(), count * sizeof *ids) == 0));
   pretok_ids_free(ids);
   return ok;
 }
@@ -154,7 +160,7 @@ bool count(const pretok_tokenizer *tokenizer) {
   std::size_t found = 0;
   const bool ok =
       is_made(pretok_count(tokenizer, text.data(), text.size(), &options, &found, &error));
-  CHECK(!ok || found == wanted.size());
+  CHECK(!ok || found == expected_ids.size());
   return ok;
 }
 
@@ -168,7 +174,8 @@ bool make_set(const pretok_tokenizer *tokenizer) {
   return ok;
 }
 
-// Feeds a chunk again until it succeeds. A failure must leave the stream unchanged.
+// Encodes by a stream. Repeats each call until it succeeds: a call that fails must leave the
+// stream unchanged.
 bool stream_ids(const pretok_tokenizer *tokenizer) {
   const pretok_encode_options options = allowing();
   pretok_encode_stream *stream = nullptr;
@@ -194,8 +201,8 @@ bool stream_ids(const pretok_tokenizer *tokenizer) {
   add([&](const std::uint32_t **ids, std::size_t *found) {
     return pretok_encode_stream_finish(stream, ids, found, &error);
   });
-  CHECK(total == wanted.size() &&
-        std::memcmp(room.data(), wanted.data(), total * sizeof room[0]) == 0);
+  CHECK(total == expected_ids.size() &&
+        std::memcmp(room.data(), expected_ids.data(), total * sizeof room[0]) == 0);
   pretok_encode_stream_free(stream);
   return all_ok;
 }
@@ -204,8 +211,8 @@ char decoded[1 << 17];
 
 bool decode(const pretok_tokenizer *tokenizer) {
   std::size_t size = 0;
-  const bool ok = is_made(pretok_decode(tokenizer, wanted.data(), wanted.size(), false, decoded,
-                                        sizeof decoded, &size, &error));
+  const bool ok = is_made(pretok_decode(tokenizer, expected_ids.data(), expected_ids.size(),
+                                        false, decoded, sizeof decoded, &size, &error));
   CHECK(ok && size == text.size() && std::memcmp(decoded, text.data(), size) == 0);
   return ok;
 }
@@ -216,12 +223,12 @@ bool stream_text(const pretok_tokenizer *tokenizer) {
     return false;
   bool all_ok = true;
   std::size_t total = 0;
-  for (std::size_t at = 0; at <= wanted.size(); at += 50) {
+  for (std::size_t at = 0; at <= expected_ids.size(); at += 50) {
     const char *some = nullptr;
     std::size_t size = 0;
-    while (!is_made(pretok_decode_stream_feed(stream, wanted.data() + at,
-                                              std::min<std::size_t>(50, wanted.size() - at),
-                                              &some, &size, &error)))
+    while (!is_made(pretok_decode_stream_feed(
+        stream, expected_ids.data() + at, std::min<std::size_t>(50, expected_ids.size() - at),
+        &some, &size, &error)))
       all_ok = false;
     std::memcpy(decoded + total, some, size);
     total += size;
@@ -244,21 +251,22 @@ pretok_tokenizer *load(const char *normalizer) {
   return tokenizer;
 }
 
-// The expected ids, from a tokenizer that never ran out of memory.
-void set_wanted(const char *normalizer) {
+// Computes expected_ids, with a tokenizer that never runs out of memory.
+void set_expected(const char *normalizer) {
   pretok_tokenizer *const tokenizer = load(normalizer);
   const pretok_encode_options options = allowing();
   std::size_t found = 0;
   room.resize(pretok_encode_bound(tokenizer, text.size()));
   CHECK(pretok_encode(tokenizer, text.data(), text.size(), &options, room.data(), room.size(),
                       &found, &error) == PRETOK_OK);
-  wanted.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
+  expected_ids.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(found));
   pretok_tokenizer_free(tokenizer);
 }
 
-// Tests one tokenizer whose caches grow between runs, and a new tokenizer for each run.
+// Lets the allocations of each call fail, first with a new tokenizer for each run, then with
+// one tokenizer whose caches grow from run to run.
 void run_all(const char *normalizer) {
-  set_wanted(normalizer);
+  set_expected(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
   const auto fresh = [&] {
     counting = false;
@@ -341,7 +349,7 @@ int main() {
   if (to != nullptr)
     std::fclose(to);
   spans.resize(text.size());
-  set_wanted(nullptr); // detect the instruction set now: it allocates once
+  set_expected(nullptr); // also detects the instruction set, which allocates only once
   for (const bool forever : {false, true}) {
     stays_out = forever;
     run_out("load", [] { return load_and_free(nullptr); });

@@ -27,15 +27,15 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-std::string random_bytes(std::size_t least, std::size_t most) {
-  std::string bytes(least + below(most - least + 1), ' ');
+std::string random_bytes(std::size_t min_size, std::size_t max_size) {
+  std::string bytes(min_size + below(max_size - min_size + 1), ' ');
   for (char &byte : bytes)
     byte = static_cast<char>(below(3) == 0 ? below(256) : 'a' + below(4));
   return bytes;
 }
 
-Ids random_ids(std::size_t most) {
-  Ids ids(1 + below(below(4) == 0 ? most : 3));
+Ids random_ids(std::size_t max_count) {
+  Ids ids(1 + below(below(4) == 0 ? max_count : 3));
   for (std::uint32_t &id : ids)
     id = static_cast<std::uint32_t>(source());
   return ids;
@@ -61,10 +61,10 @@ template <typename Cache> struct Alone {
   Cache cache;
 };
 
-// Run with `most_bits` so small that the cache is sometimes full, and so large that it never
-// is.
-bool short_cache_agrees(unsigned most_bits, bool has_room) {
-  Alone<ShortCache> alone(most_bits);
+// Compares a ShortCache of at most 2^max_bits entries with std::map. `has_room` says whether
+// all entries fit in the cache, so that almost none are lost.
+bool short_cache_agrees(unsigned max_bits, bool has_room) {
+  Alone<ShortCache> alone(max_bits);
   ShortCache &cache = alone.cache;
   std::map<std::string, Ids> all;
   std::size_t found = 0;
@@ -96,7 +96,8 @@ bool short_cache_agrees(unsigned most_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
-// Evicted entries count too.
+// Inserting an entry again must not store it twice, even if the entry is in a slot outside its
+// bucket.
 bool short_cache_keeps_once() {
   Alone<ShortCache> alone(9);
   ShortCache &cache = alone.cache;
@@ -116,8 +117,8 @@ bool short_cache_keeps_once() {
   return true;
 }
 
-// Keys whose hashes agree in all bits that slots and buckets use. A look-up may return the
-// entry of the other key, but never memory outside the entries.
+// Looks up two keys whose hashes agree in all bits that slots and buckets use. A look-up may
+// return the entry of the other key, but never memory outside the entries.
 bool look_alikes_are_no_third() {
   std::map<std::uint64_t, std::string> seen;
   for (int round = 0; round < 100000; ++round) {
@@ -133,9 +134,9 @@ bool look_alikes_are_no_third() {
     const Ids ids = {7};
     cache.insert(other, other.hash(cache.key()), ids.data(), 1);
     cache.insert(key, hash, ids.data(), 1);
-    for (const std::uint64_t asked : {hash, other.hash(cache.key())}) {
-      const ShortCache::Entry *const found = cache.look(asked);
-      if (!(found->key == key) && !(found->key == other))
+    for (const std::uint64_t looked_up : {hash, other.hash(cache.key())}) {
+      const ShortCache::Entry *const entry = cache.look(looked_up);
+      if (!(entry->key == key) && !(entry->key == other))
         return false;
     }
     return true;
@@ -143,7 +144,8 @@ bool look_alikes_are_no_third() {
   return false;
 }
 
-// Returns whether two entries match this hash.
+// Returns whether `hash` matches more than one slot of its bucket, so that look_up may return
+// either entry.
 bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < 4; ++i)
@@ -152,37 +154,38 @@ bool is_ambiguous(const ShortCache &cache, std::uint64_t hash) {
   return count > 1;
 }
 
-// Checks the look-ups of every set of kernels.
+// Compares look_up with the kernels `use` and look_up with the plain kernels.
 bool look_up_agrees(const Kernels &use, const PreTokenBatch &batch, const ShortCache &cache) {
   CacheProbe expected;
   look_up(InstructionSet::PLAIN, batch, cache, expected);
   CacheProbe probe;
   look_up(use.instruction_set, batch, cache, probe);
-  std::size_t others = 0;
+  std::size_t miss_index = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const bool is_miss = probe.keys[i].is_none() || !(probe.hits[i]->key == probe.keys[i]);
     if (!(probe.keys[i] == expected.keys[i]) || probe.hashes[i] != expected.hashes[i] ||
         (probe.hits[i] != expected.hits[i] && !is_ambiguous(cache, probe.hashes[i])) ||
-        (is_miss && (others == probe.miss_count || probe.misses[others] != i)))
+        (is_miss && (miss_index == probe.miss_count || probe.misses[miss_index] != i)))
       return false;
-    others += is_miss;
+    miss_index += is_miss;
   }
-  return others == probe.miss_count;
+  return miss_index == probe.miss_count;
 }
 
+// Compares the look-ups of every set of kernels.
 bool look_ups_agree() {
   std::size_t known = 0;
   std::size_t unknown = 0;
   for (int round = 0; round < 2000; ++round) {
-    // Pre-tokens of all sizes, the last of which ends at the last byte of the memory.
+    // Pre-tokens of all sizes. The last one may end at the last byte of the allocation.
     const std::size_t size = 1 + below(round % 2 == 0 ? 40 : 3000);
     const auto text = std::make_unique<std::uint8_t[]>(size);
     for (std::size_t i = 0; i < size; ++i)
       text[i] = static_cast<std::uint8_t>(below(20) == 0 ? 0xE2 + below(10) : 'a' + below(3));
-    const std::size_t most = below(10) == 0 ? 300 : 1 + below(18);
+    const std::size_t max_size = below(10) == 0 ? 300 : 1 + below(18);
     std::vector<std::size_t> ends{below(std::min<std::size_t>(size, 5))};
     while (ends.back() < size && ends.size() <= PreTokenBatch::MAX_COUNT)
-      ends.push_back(std::min(size, ends.back() + 1 + below(most)));
+      ends.push_back(std::min(size, ends.back() + 1 + below(max_size)));
     const PreTokenBatch batch{
         text.get(), text.get() + size, ends.front(), ends.data() + 1, ends.size() - 1, nullptr,
         0};
@@ -207,6 +210,7 @@ bool look_ups_agree() {
   return known > 10000 && unknown > 10000;
 }
 
+// Compares a LongCache with std::map.
 bool long_cache_agrees() {
   Alone<LongCache> alone;
   LongCache &cache = alone.cache;
@@ -263,7 +267,8 @@ void fill(PreTokenCache &cache, std::size_t count) {
   }
 }
 
-// Caches are leased in the order of their slots, whatever the order of their return.
+// Checks that take() returns caches in the order of their slots, in whatever order
+// give_back() got them.
 bool the_first_slot_is_taken_first() {
   CachePool pool;
   Taken taken = take(pool, 4);
@@ -277,8 +282,8 @@ bool the_first_slot_is_taken_first() {
   return true;
 }
 
-// A single cache may use the whole budget, and several caches share it. Caches in use exceed
-// the budget by at most their minimum sizes.
+// A single cache may use the whole budget, and several caches share the budget. Caches in use
+// exceed it by at most MIN_BYTES for each cache.
 bool the_budget_bounds_all_caches() {
   for (const std::size_t limit :
        {std::size_t{1}, std::size_t{3} << 20, std::size_t{64} << 20}) {
@@ -302,7 +307,8 @@ bool the_budget_bounds_all_caches() {
   return true;
 }
 
-// If more calls run at a time, they take their shares from a cache that has the whole budget.
+// If one cache has filled the whole budget, and then eight calls run at a time, each of their
+// caches gets a fair share of the budget.
 bool shares_are_fair() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 1);
@@ -324,8 +330,8 @@ bool shares_are_fair() {
   return are_fair;
 }
 
-// When all but one of many concurrent calls have ended, the last one has the whole budget
-// again.
+// After many calls at a time, single calls follow. The cache of these calls must get the whole
+// budget again.
 bool unused_caches_give_way() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 64);

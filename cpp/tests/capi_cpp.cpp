@@ -1,4 +1,4 @@
-// The C++ wrapper, compiled without exceptions and RTTI where the compiler can.
+// Tests the C++ wrapper, compiled without exceptions and RTTI if the compiler can.
 #include "pretok.hpp"
 #include "small_vocabulary.h"
 
@@ -40,17 +40,17 @@ pretok::Tokenizer load() {
 }
 
 void test_pre_tokenizer() {
-  auto made = pretok::PreTokenizer::named("o200k");
-  CHECK(made.ok());
-  const auto spans = made->spans("Hello world!");
+  auto o200k = pretok::PreTokenizer::named("o200k");
+  CHECK(o200k.ok());
+  const auto spans = o200k->spans("Hello world!");
   CHECK(spans && spans->size() == 3 && (*spans)[1].start == 5 && (*spans)[1].end == 11);
-  CHECK(made->spans({})->empty());
+  CHECK(o200k->spans({})->empty());
   const auto wrong = pretok::PreTokenizer::named("o200k", "1.1");
   CHECK(!wrong && wrong.error().status == PRETOK_UNKNOWN_NAME);
   const std::uint32_t words[] = {1, 2, 3};
   const auto damaged = pretok::PreTokenizer::from_program(words, 3, "16.0");
   CHECK(!damaged && damaged.error().status == PRETOK_MALFORMED);
-  pretok::PreTokenizer moved = std::move(*made);
+  pretok::PreTokenizer moved = std::move(*o200k);
   CHECK(moved.spans("a b")->size() == 2);
 }
 
@@ -104,7 +104,7 @@ void test_tokenizer(const pretok::Tokenizer &tokenizer) {
 
 void test_streams(const pretok::Tokenizer &tokenizer) {
   const std::string text = "hello the world, caf\xC3\xA9 and 1234 the \xE4\xB8\xAD";
-  const auto wanted = tokenizer.encode(text);
+  const auto expected = tokenizer.encode(text);
   for (std::size_t step = 1; step <= text.size(); ++step) {
     auto encoder = pretok::EncodeStream::of(tokenizer);
     auto decoder = pretok::DecodeStream::of(tokenizer);
@@ -118,7 +118,7 @@ void test_streams(const pretok::Tokenizer &tokenizer) {
     }
     const auto last = encoder->finish();
     ids.insert(ids.end(), last->begin(), last->end());
-    CHECK(ids == *wanted);
+    CHECK(ids == *expected);
     CHECK(encoder->feed("a").error().status == PRETOK_FINISHED);
     CHECK(encoder->finish().error().status == PRETOK_FINISHED);
     for (const std::uint32_t id : ids)
@@ -149,7 +149,7 @@ void test_threads(const pretok::Tokenizer &tokenizer) {
   std::string text;
   for (int i = 0; i < 3000; ++i)
     text += " hello the " + std::to_string(i * 7919) + "\n";
-  const auto wanted = tokenizer.encode(text);
+  const auto expected = tokenizer.encode(text);
   bool same[4] = {};
   std::vector<std::thread> threads;
   for (bool &is_same : same)
@@ -157,7 +157,7 @@ void test_threads(const pretok::Tokenizer &tokenizer) {
       is_same = true;
       for (int round = 0; round < 5; ++round) {
         const auto ids = tokenizer.encode(text);
-        is_same = is_same && ids && *ids == *wanted && *tokenizer.decode(*ids) == text;
+        is_same = is_same && ids && *ids == *expected && *tokenizer.decode(*ids) == text;
       }
     });
   for (std::thread &thread : threads)

@@ -102,7 +102,7 @@ bool all_agree(std::size_t cache_bytes) {
     if (!ask(tokenizer, split, texts[i], expected[i]))
       return false;
   constexpr std::size_t THREADS = 6;
-  std::vector<std::vector<Results>> found(THREADS, std::vector<Results>(TEXTS));
+  std::vector<std::vector<Results>> results(THREADS, std::vector<Results>(TEXTS));
   std::atomic<bool> good{true};
   std::vector<std::thread> threads;
   for (std::size_t number = 0; number < THREADS; ++number)
@@ -111,7 +111,7 @@ bool all_agree(std::size_t cache_bytes) {
         const std::size_t i = (turn + 5 * number) % TEXTS;
         if (number == 0)
           pretok_tokenizer_trim(tokenizer);
-        if (!ask(tokenizer, split, texts[i], found[number][i]))
+        if (!ask(tokenizer, split, texts[i], results[number][i]))
           good = false;
       }
     });
@@ -123,7 +123,7 @@ bool all_agree(std::size_t cache_bytes) {
   for (std::size_t i = 0; i < TEXTS; ++i) {
     wrong += expected[i].ids != expected[i].streamed || expected[i].decoded != texts[i];
     wrong += expected[i].refused != (i % 3 == 0 ? PRETOK_SPECIAL_TOKEN : PRETOK_OK);
-    for (const std::vector<Results> &of_thread : found)
+    for (const std::vector<Results> &of_thread : results)
       wrong += !(of_thread[i] == expected[i]);
   }
   pretok_pre_tokenizer_free(split);

@@ -1,4 +1,5 @@
-// A text that counts the reads of its code points: an exact measure of the work.
+// A text that counts the reads of its code points. Unlike the time, the number of reads is the
+// same in each run.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -9,7 +10,7 @@
 
 namespace pretok {
 
-// Like Utf8, but counts the reads.
+// Like Utf8, but adds 1 to `reads` for each read of a code point.
 class CountedText {
 public:
   CountedText(const Utf8 &text, std::uint64_t &reads) : text_(text), reads_(&reads) {}
@@ -44,16 +45,16 @@ inline void read(const Kernels &use, const CountedText &text, std::size_t at,
   read(use, text.text(), at, buffer);
 }
 
-// Returns the maximum reads per code point of a text: each stage reads a code point a few
-// times, plus the look-ahead of each rule.
-inline std::uint64_t most_reads(const std::vector<StageProgram> &stages) {
-  std::uint64_t most = 0;
+// Returns how often each code point of a text may be read on average: a few times by each
+// stage, and by each rule in proportion to its look-ahead.
+inline std::uint64_t max_reads_per_code_point(const std::vector<StageProgram> &stages) {
+  std::uint64_t max_reads = 0;
   for (const StageProgram &stage : stages) {
-    most += 8;
+    max_reads += 8;
     for (const Rule &rule : stage.program.rules)
-      most += 4 + 3 * std::uint64_t{look_ahead(rule)};
+      max_reads += 4 + 3 * std::uint64_t{look_ahead(rule)};
   }
-  return most;
+  return max_reads;
 }
 
 // Returns the number of reads by the plain machine or the fast path, whichever is larger.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the library in one file for another processor, and runs its tests and examples there:
+# Builds the two-file library for another processor, and runs its tests and examples there:
 #
 #     bash cpp/tests/cross.sh i686 s390x aarch64 riscv64 wasm plain
 #
@@ -34,9 +34,9 @@ for target in "${@:-plain}"; do
   wasm)
     cc=(emcc -fexceptions "${flags[@]}")
     cxx=(em++ -fexceptions "${flags[@]}")
-    # The examples read files of the machine's.
+    # The examples read files of the host.
     link=("${cxx[@]}" -sALLOW_MEMORY_GROWTH -sNODERAWFS -sEXIT_RUNTIME)
-    # What emscripten 3.1 writes takes node's fetch for a browser's.
+    # Code from emscripten 3.1 mistakes node's fetch for that of a browser.
     run=(node --no-experimental-fetch)
     suffix=.js
     ;;

@@ -56,6 +56,7 @@ const char *const PARTS[] = {"a",
                              "\xB8",
                              "\xFF"};
 
+// Returns whether the fast path with all sets of kernels splits `source` as the plain machine.
 template <typename Source> bool agree(const PreTokenizer &tokenizer, const Source &source) {
   std::vector<std::size_t> plain;
   tokenizer.steps(source, [&](std::size_t, std::size_t end, int) { plain.push_back(end); });
@@ -87,6 +88,7 @@ template <typename Source> bool agree(const PreTokenizer &tokenizer, const Sourc
   return true;
 }
 
+// Calls agree() for `text` as UTF-8, and as arrays of 8-bit, 16-bit and 32-bit code points.
 bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
   // Exact-size allocations let a sanitizer catch reads after their ends.
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
@@ -107,6 +109,7 @@ bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
 
 using Random = std::mt19937;
 
+// Returns the ends of the pre-tokens by the plain machine.
 std::vector<std::size_t> plain_ends(const PreTokenizer &tokenizer, const std::uint8_t *data,
                                     std::size_t size) {
   std::vector<std::size_t> ends;
@@ -115,7 +118,8 @@ std::vector<std::size_t> plain_ends(const PreTokenizer &tokenizer, const std::ui
   return ends;
 }
 
-// Whether a cut of the first `known` bytes is safe for the whole text.
+// Returns whether the cut that safe_cut finds in the first `known` bytes is safe for the whole
+// text: the two parts, split separately, must have the pre-tokens of the whole text.
 bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::size_t known) {
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
   const std::size_t cut = safe_cut(tokenizer, bytes.data(), known);
@@ -129,28 +133,29 @@ bool is_cut_safe(const PreTokenizer &tokenizer, const std::string &text, std::si
 
 std::string random_text(Random &source, std::size_t parts) {
   std::string text;
-  // Uses few different parts, so that hard parts are close together, or many.
-  const std::size_t kinds = 1 + source() % std::size(PARTS);
+  // Choose among a random number of PARTS. If the number is small, the same parts often meet.
+  const std::size_t choices = 1 + source() % std::size(PARTS);
   const std::size_t first = source() % std::size(PARTS);
   for (; parts > 0; --parts)
-    text += PARTS[(first + source() % kinds) % std::size(PARTS)];
+    text += PARTS[(first + source() % choices) % std::size(PARTS)];
   return text;
 }
 
-// Returns padding that moves the next text to any position in a block, or to the end of a
-// buffer.
+// Returns padding to put before a text, so that the text begins at any position in a block, or
+// near the end of a ClassBuffer.
 std::string filler(Random &source) {
   static const char *const FILLERS[] = {"x", " ", "x ", "\n", ".", "\xE4\xB8\xAD", "7"};
   const std::size_t size =
       source() % 3 == 0 ? ClassBuffer::MAX_CODE_POINTS - source() % 80 : source() % 150;
-  const char *const of = FILLERS[source() % std::size(FILLERS)];
+  const char *const unit = FILLERS[source() % std::size(FILLERS)];
   std::string text;
   for (std::size_t i = 0; i < size; ++i)
-    text += of;
+    text += unit;
   return text;
 }
 
-// Returns the ends up to `last` of the pre-tokens of text[from, to).
+// Splits text[from, to) on its own. Returns those ends of its pre-tokens, as offsets in `text`,
+// that are at most `last`.
 std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
                                       const std::vector<std::uint32_t> &text, std::size_t from,
                                       std::size_t to, std::size_t last) {
@@ -163,8 +168,9 @@ std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
   return ends;
 }
 
-// Whether the text is cut between two classes of a BOUNDARY, whatever comes before and after:
-// the text before depends on one code point after the cut.
+// Cuts `text` at each pair of classes that has_boundary() accepts. Returns whether the two
+// parts, split separately, always have the pre-tokens of the whole text. The first part is
+// split together with the code point after the cut, on which its pre-tokens may depend.
 bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
   const std::size_t size = text.size();
   const ClassTable &classes = tokenizer.classes();
@@ -183,9 +189,9 @@ bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &
   return true;
 }
 
-// As cuts_hold, for all texts of one code point of each class: up to 6, as long as there are at
-// most `most` of a length.
-bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t most) {
+// Returns whether cuts_hold() is true for all texts of up to 6 code points, with one code point
+// for each class. Leaves out the lengths that have more than `max_texts` texts.
+bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t max_texts) {
   if (tokenizer.cuts() == nullptr || tokenizer.removes())
     return true;
   std::vector<std::uint32_t> letters;
@@ -199,7 +205,7 @@ bool cuts_hold_in_short_texts(const PreTokenizer &tokenizer, std::size_t most) {
   std::size_t texts = letters.size();
   for (std::size_t size = 2; size <= 6; ++size) {
     texts *= letters.size();
-    if (texts > most)
+    if (texts > max_texts)
       return true;
     std::vector<std::uint32_t> text(size);
     for (std::size_t number = 0; number < texts; ++number) {
@@ -232,8 +238,8 @@ bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
   return true;
 }
 
-// Tests every sequence of up to four bytes that are relevant for well-formed UTF-8, at the
-// boundary of a block.
+// Tests every sequence of four BYTES, the limits of the ranges of bytes in well-formed UTF-8.
+// The sequences are at the boundary of a block.
 bool agree_on_sequences(const PreTokenizer &tokenizer) {
   static const unsigned char BYTES[] = {'a',  0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2,
                                         0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
@@ -253,19 +259,19 @@ bool agree_on_sequences(const PreTokenizer &tokenizer) {
   return true;
 }
 
-// A program of at most `most` classes and one.
-Program random_program(Random &source, std::size_t most) {
+// Returns a program with random rules over 2 to `max_classes` classes.
+Program random_program(Random &source, std::size_t max_classes) {
   Program program;
-  const std::size_t classes = 2 + source() % (most - 1);
+  const std::size_t classes = 2 + source() % (max_classes - 1);
   const auto any_class = [&] { return static_cast<std::uint8_t>(source() % classes); };
   const auto any_set = [&] {
     return static_cast<Mask>(source() & source()) & ((Mask{2} << classes) - 1);
   };
   const auto segment = [&](std::uint32_t first) {
-    AlphabetRange made{first, {}};
-    for (std::uint8_t &class_ : made.class_map)
+    AlphabetRange range{first, {}};
+    for (std::uint8_t &class_ : range.class_map)
       class_ = any_class();
-    program.alphabet.push_back(made);
+    program.alphabet.push_back(range);
   };
   for (std::uint32_t first = 0; first < 0x100;
        first += 1 + static_cast<std::uint32_t>(source()) % 9)
@@ -389,7 +395,8 @@ Behavior random_behavior(Random &source) {
   return source() % 5 != 0 ? Behavior::ISOLATED : BEHAVIORS[source() % 3];
 }
 
-// Up to four stages. Each has few classes, or all together would have too many for a fast path.
+// Returns up to four stages. Each stage has few classes, because only programs with at most 31
+// classes in all stages together have a fast path.
 std::vector<StageProgram> random_stages(Random &source) {
   std::vector<StageProgram> stages;
   const std::size_t count = 1 + source() % 4;
@@ -403,13 +410,13 @@ std::vector<StageProgram> random_stages(Random &source) {
   return stages;
 }
 
-// Two to four stages of any presets.
+// Returns two to four stages, each with the rules of a preset.
 std::vector<StageProgram> mixed_stages(Random &source) {
   std::vector<StageProgram> stages;
   for (std::size_t left = 2 + source() % 3; left != 0; --left) {
     const Preset &preset = preset_at(source() % preset_count());
     std::vector<StageProgram> known;
-    if (read_stages(preset.words, preset.word_count, known) == nullptr)
+    if (read_stages(preset.words(), known) == nullptr)
       stages.push_back(known[source() % known.size()]);
     if (stages.back().behavior == Behavior::REMOVED)
       stages.back().behavior = Behavior::ISOLATED;
@@ -426,7 +433,7 @@ int main(int count, char **arguments) {
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (const char *wrong = read_stages(preset.words, preset.word_count, stages)) {
+    if (const char *wrong = read_stages(preset.words(), stages)) {
       std::printf("%s: %s\n", preset.names, wrong);
       return 1;
     }

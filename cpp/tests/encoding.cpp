@@ -1,4 +1,4 @@
-// Compares encoding with a slow definition on random vocabularies and texts.
+// Compares encoding with a slow and simple encoder on random vocabularies and texts.
 #include "core/base/ids.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/split/presets.hpp"
@@ -20,15 +20,15 @@ using Ids = std::vector<std::uint32_t>;
 using Ranks = std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>;
 
 std::mt19937 source(20261120);
-// The numbers of examples with merges in order and out of order.
+// The number of examples with an ordered vocabulary (ordered_merges.hpp), and of all others.
 std::size_t in_order = 0;
 std::size_t in_any_order = 0;
-// How many examples in order had tokens that merges do not make.
+// The number of examples with unreachable tokens (vocabulary.hpp).
 std::size_t with_unreachable = 0;
 
 std::size_t below(std::size_t limit) { return source() % limit; }
 
-std::string random_text(std::size_t most) {
+std::string random_text(std::size_t limit) {
   static const char *const PARTS[] = {"a",
                                       "b",
                                       "ab",
@@ -57,12 +57,12 @@ std::string random_text(std::size_t most) {
                                       "\x98",
                                       "\x80",
                                       "\xF0\x9F"};
-  // Chinese text is encoded by segments.
+  // The encoder divides pre-tokens of Chinese text into segments (segment_encoder.hpp).
   static const char *const CHINESE[] = {"\xE4\xB8\xAD", "\xE4\xB8\x80", "\xE6\xB8\xAD",
                                         "\xE6\x96\x87", "\xE3\x80\x82"};
   const bool is_chinese = below(3) == 0;
   std::string text;
-  for (std::size_t left = below(most); left > 0; --left)
+  for (std::size_t left = below(limit); left > 0; --left)
     text += is_chinese && below(4) != 0 ? CHINESE[below(std::size(CHINESE))]
                                         : PARTS[below(std::size(PARTS))];
   return text;
@@ -78,11 +78,12 @@ struct Example {
   Ranks ranks;
 };
 
-// Returns bytes of a text, or the concatenation of two tokens, as in trained vocabularies.
+// Returns a random text. If `trained`, returns two bytes of a text or, mostly, the
+// concatenation of two tokens, as training makes tokens.
 std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   if (!trained)
     return random_text(4) + random_text(4);
-  // Two neighbouring bytes of a text, which may belong to different characters.
+  // The two neighbouring bytes may belong to different characters.
   const std::string pair = random_text(6);
   if (below(4) == 0 && pair.size() >= 2)
     return pair.substr(below(pair.size() - 1), 2);
@@ -95,7 +96,9 @@ std::string random_token(const std::vector<std::string> &tokens, bool trained) {
   return any() + any();
 }
 
-// Returns the 256 byte tokens in any order, and longer tokens, some of which no merges produce.
+// Returns a vocabulary with the 256 byte tokens in any order, and longer tokens. Merging does
+// not make some of the longer tokens. If `from_ranks`, the id of a token is the rank of its
+// merges.
 Example random_example(bool from_ranks) {
   const bool trained = below(3) != 0;
   Example example;
@@ -127,8 +130,8 @@ Example random_example(bool from_ranks) {
             data.merges.push_back({left, right, id});
         }
   }
-  // Trained vocabularies have their merges in order. Some examples list every split of a token
-  // into two tokens.
+  // The merges of a trained vocabulary are in the order of the tokens that they make, and
+  // include every split of a token into two tokens.
   if (!trained)
     std::shuffle(data.merges.begin(), data.merges.end(), source);
   std::uint32_t rank = 0;
@@ -137,6 +140,8 @@ Example random_example(bool from_ranks) {
   return example;
 }
 
+// Returns the ids of a pre-token. Merges the pair of the lowest rank, the first one of several,
+// until no pair has a merge.
 Ids merged(const Example &example, const std::string &pre_token) {
   if (example.data.ignore_merges)
     for (std::uint32_t id = 0; id < example.tokens.size(); ++id)
@@ -164,7 +169,7 @@ Ids merged(const Example &example, const std::string &pre_token) {
   }
 }
 
-// First splits at the added tokens: the leftmost match, and the longest of several.
+// Encodes slowly and simply. First splits at the added tokens, the longest one at each place.
 Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;
@@ -181,24 +186,25 @@ Ids encoded(const Example &example, const PreTokenizer &tokenizer,
     before.clear();
   };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken *found = nullptr;
+    const AddedToken *match = nullptr;
     for (const AddedToken &token : added)
       if (text.compare(at, token.content.size(), token.content) == 0 &&
-          (found == nullptr || found->content.size() < token.content.size()))
-        found = &token;
-    if (found == nullptr) {
+          (match == nullptr || match->content.size() < token.content.size()))
+        match = &token;
+    if (match == nullptr) {
       before += text[at++];
       continue;
     }
     finish();
-    ids.push_back(found->id);
-    at += found->content.size();
+    ids.push_back(match->id);
+    at += match->content.size();
   }
   finish();
   return ids;
 }
 
-// Returns letters with many possible merges, periodic or not.
+// Returns a long pre-token, mostly of random runs of "a" and "b" and of repeated texts, which
+// have many possible merges.
 std::string long_pre_token() {
   if (below(4) == 0)
     return random_text(200) + "a";
@@ -221,6 +227,46 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
     return true;
   std::printf("a long pre-token differs: %s\n", text.c_str());
   return false;
+}
+
+// Compares merge_long and merge_in_rounds, with random merges that have ranks in any order.
+bool rounds_agree() {
+  std::size_t done = 0;
+  std::size_t refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const std::uint32_t letters = 1 + below(4);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges;
+    std::vector<std::uint32_t> ranks(1 + below(12));
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      ranks[rank] = rank;
+    if (below(2) == 0)
+      std::shuffle(ranks.begin(), ranks.end(), source);
+    std::uint32_t symbols = letters;
+    for (const std::uint32_t rank : ranks)
+      if (merges.emplace(std::make_pair(below(symbols), below(symbols)), Merged{rank, symbols})
+              .second)
+        ++symbols;
+    const auto find = [&merges](std::uint32_t left, std::uint32_t right) {
+      const auto found = merges.find({left, right});
+      return found == merges.end() ? Merged{NO_RANK, NO_ID} : found->second;
+    };
+    std::vector<std::uint32_t> by_heap(1 + below(200));
+    const std::size_t period = 1 + below(6);
+    for (std::size_t i = 0; i < by_heap.size(); ++i)
+      by_heap[i] = i >= period && below(20) != 0 ? by_heap[i - period] : below(letters);
+    std::vector<std::uint32_t> in_rounds = by_heap;
+    merge_long(by_heap, find);
+    if (!merge_in_rounds(in_rounds, find)) {
+      ++refused;
+      continue;
+    }
+    ++done;
+    if (in_rounds != by_heap) {
+      std::printf("merging in rounds differs from merging with a heap\n");
+      return false;
+    }
+  }
+  return done > 500 && refused > 100;
 }
 
 // Some hash keys make all entries of a table collide.
@@ -277,11 +323,15 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
 } // namespace
 
 int main() {
+  if (!rounds_agree()) {
+    std::printf("0 passed, 1 failed\n");
+    return 1;
+  }
   std::size_t passed = 0;
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (read_stages(preset.words, preset.word_count, stages) != nullptr)
+    if (read_stages(preset.words(), stages) != nullptr)
       return 1;
     const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 20; ++round) {

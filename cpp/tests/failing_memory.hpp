@@ -12,14 +12,14 @@ bool counting = false;
 long long until_failure = -1; // allocations until one fails; negative: none fails
 bool stays_out = false;       // whether all allocations after the first failure fail too
 bool failed = false;          // whether an allocation has failed
-long long made = 0;           // allocations while counting
+long long allocations = 0;    // number of allocations while counting
 long long live = 0;           // blocks allocated while counting and not yet freed
 
 // Returns whether this allocation must fail.
 bool fails() {
   if (!counting)
     return false;
-  ++made;
+  ++allocations;
   if (until_failure < 0 || until_failure-- != 0)
     return false;
   if (stays_out)

@@ -1,5 +1,6 @@
-// Small files of each format: what they say is read, and cut off or changed anywhere they are
-// a error, or a tokenizer that works. No reader takes more memory than a file is worth.
+// Reads small files of each format. An intact file must give its tokenizer. A truncated or
+// changed file must give an error, or a tokenizer that works. The memory of each reader must
+// stay proportional to the file.
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
 #include "formats/byte_source.hpp"
@@ -13,12 +14,12 @@
 #include <string>
 #include <vector>
 
-static std::size_t allocated = 0; // since it was last set to 0
+static std::size_t allocated = 0; // the bytes allocated since a test last set it to 0
 
 void *operator new(std::size_t size) {
   allocated += size;
-  if (void *made = std::malloc(size != 0 ? size : 1))
-    return made;
+  if (void *memory = std::malloc(size != 0 ? size : 1))
+    return memory;
   std::abort();
 }
 void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
@@ -56,7 +57,7 @@ LoadError read(const std::string &file, TokenizerSpec &spec) {
   return read_spec(bytes_of(file), file.size(), spec);
 }
 
-// The ids of text that is one pre-token; none if the vocabulary cannot be built.
+// Returns the ids of a text of one pre-token, or no ids if the vocabulary cannot be built.
 Ids encoded(VocabularyData data, const std::string &text) {
   Vocabulary vocabulary;
   if (vocabulary.build(std::move(data)) != nullptr)
@@ -67,8 +68,7 @@ Ids encoded(VocabularyData data, const std::string &text) {
   return ids;
 }
 
-// ---- Files of a vocabulary of 256 bytes, "ab", "abc" and, in some, "<end>"
-// --------------------
+// ---- Files of a vocabulary: the 256 bytes, "ab", "abc" and, in some formats, "<end>" ----
 
 const std::string TEXT = "abcab\xC3\xA9";
 const Ids IDS = {257, 256, 0xC3, 0xA9};
@@ -94,6 +94,7 @@ std::string tiktoken_file(const std::string &end_of_line = "\n") {
   return file + base64("ab") + " 256" + end_of_line + base64("abc") + " 257" + end_of_line;
 }
 
+// Returns an integer of `width` bytes.
 std::string number(std::uint64_t value, std::size_t width, bool big_endian) {
   std::string bytes;
   for (std::size_t i = 0; i < width; ++i)
@@ -126,6 +127,7 @@ struct GgufFile {
   }
 };
 
+// Returns the UTF-8 of the character that stands for a byte in byte-level vocabularies.
 std::string byte_character(unsigned byte) {
   const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
   unsigned character = byte;
@@ -137,7 +139,8 @@ std::string byte_character(unsigned byte) {
           static_cast<char>(0x80 | (character & 0x3F))};
 }
 
-// `padding` is the size of a string, and of an array of strings, which nobody wants.
+// Returns a GGUF file. `padding` is the size of a string and of an array of strings that the
+// reader must skip.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
                       const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
                       std::size_t padding = 0) {
@@ -163,6 +166,7 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   return file.file();
 }
 
+// Returns a .pretok file: the header with the CRC-32 of `body`, then `body`.
 std::string with_sum(const std::string &body, std::uint32_t version = 1) {
   return "\x89PRETOK\n" + number(version, 4, false) +
          number(crc32(bytes_of(body), body.size()), 4, false) + body;
@@ -189,7 +193,7 @@ std::string json_file() {
 }
 #endif
 
-// Seven bits in each byte, the lowest first.
+// Returns a LEB128 number: seven bits in each byte, the lowest bits first.
 std::string varint(std::uint32_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7)
@@ -199,37 +203,40 @@ std::string varint(std::uint32_t value) {
 
 constexpr std::uint32_t OWN_PRESET = 16;
 
-// What is before the tokens in the body of a .pretok file.
-std::string compact_head(std::uint32_t flags, const std::string &preset) {
+// Returns the part of the body of a .pretok file before the tokens.
+std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
   std::string body = varint(flags) + varint(static_cast<std::uint32_t>(preset.size())) + preset;
   body += "\x04" + std::string("16.0");
   if ((flags & OWN_PRESET) != 0) {
-    const Preset &words = *find_preset("qwen2");
-    body += varint(static_cast<std::uint32_t>(words.word_count));
-    for (std::size_t i = 0; i < words.word_count; ++i)
-      body += varint(words.words[i]);
+    const std::vector<std::uint32_t> words = find_preset("qwen2")->words();
+    body += varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      body += varint(word);
+    body += varint(2) + "{}"; // the description
   }
-  body += varint(1) + varint(258) + varint(0); // before a text, and behind it
+  body += varint(1) + varint(258) + varint(0); // template: ids before and after a text
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
 }
 
-std::string compact_literals() {
+std::string pretok_file_literals() {
   std::string body = varint(256) + std::string(256, '\1');
   for (int byte = 0; byte < 256; ++byte)
     body += static_cast<char>(byte);
   return body;
 }
 
-std::string compact_body(std::uint32_t flags, const std::string &preset = "gpt2") {
-  std::string body = compact_head(flags, preset) + compact_literals() + varint(2) + varint(0);
+std::string pretok_file_body(std::uint32_t flags, const std::string &preset = "gpt2") {
+  std::string body =
+      pretok_file_head(flags, preset) + pretok_file_literals() + varint(2) + varint(0);
   for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
     body += number(place, 2, false);
   return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
 }
 
-// ---- Tests
-// -----------------------------------------------------------------------------------
+// ---- Tests ----
 
+// Expects that a file gives the vocabulary, and if `has_end`, the special token "<end>" and a
+// template that puts it before a text.
 void reads(const std::string &name, const std::string &file, bool has_end) {
   TokenizerSpec spec;
   const LoadError error = read(file, spec);
@@ -243,6 +250,7 @@ void reads(const std::string &name, const std::string &file, bool has_end) {
          name + " has its template");
 }
 
+// Expects an error of this kind, with a message that contains `part`.
 void refuses(const std::string &name, const std::string &file, LoadError::Kind kind,
              const std::string &part) {
   TokenizerSpec spec;
@@ -251,8 +259,8 @@ void refuses(const std::string &name, const std::string &file, LoadError::Kind k
          name + " is refused: " + error.message);
 }
 
-// Whether a file, whatever it is, gives an error with a message, or a tokenizer that
-// works, and took no more memory than it may.
+// Returns whether reading a file gives an error with a message, or a tokenizer that works, and
+// takes memory in proportion to the file. Adds 1 to `errors` for an error.
 bool is_safe(const std::string &file, int &errors) {
   TokenizerSpec spec;
   allocated = 0;
@@ -265,30 +273,31 @@ bool is_safe(const std::string &file, int &errors) {
   }
   const auto &ids = spec.vocabulary.ids;
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
-    return true; // its tables are large, and take long to make
+    return true; // building the large tables of this vocabulary would take long
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
 void survives_damage(const std::string &name, const std::string &file,
-                     std::string (*mended)(std::string)) {
+                     std::string (*repair)(std::string)) {
   int errors = 0;
   bool good = true;
   for (std::size_t size = 0; good && size < file.size(); ++size)
-    good = is_safe(mended(file.substr(0, size)), errors);
+    good = is_safe(repair(file.substr(0, size)), errors);
   expect(good, name + ", cut off");
   expect(errors > 0, name + ", cut off: some errors");
   for (std::size_t at = 0; good && at < file.size(); ++at)
     for (unsigned bit = 0; good && bit < 8; ++bit) {
       std::string changed = file;
       changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
-      good = is_safe(mended(changed), errors);
+      good = is_safe(repair(changed), errors);
     }
   expect(good, name + ", with a bit changed");
 }
 
 std::string as_it_is(std::string file) { return file; }
 
-// With the right CRC-32, as a liar would write it.
+// Corrects the CRC-32 of a damaged .pretok file, as an attacker would; returns all other files
+// unchanged.
 std::string summed(std::string file) {
   return file.size() < 16 || file[0] != '\x89' ? file : with_sum(file.substr(16));
 }
@@ -302,8 +311,8 @@ void test_reading() {
   reads("a GGUF file of version 2", gguf_file(false, 2), true);
   reads("a big-endian GGUF file", gguf_file(true), true);
   reads("a GGUF file with weights", gguf_file() + std::string(100, '\xFF'), true);
-  reads("a .pretok file of ranks", with_sum(compact_body(3)), true);
-  reads("a .pretok file of merges", with_sum(compact_body(0)), true);
+  reads("a .pretok file of ranks", with_sum(pretok_file_body(3)), true);
+  reads("a .pretok file of merges", with_sum(pretok_file_body(0)), true);
 #ifdef PRETOK_JSON
   reads("a tokenizer.json", json_file(), true);
   reads("a tokenizer.json with a mark before it", "\xef\xbb\xbf" + json_file(), true);
@@ -316,16 +325,16 @@ void test_reading() {
              spec.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
          "a GGUF file that does not say how to split");
   spec = {};
-  expect(!read(with_sum(compact_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
+  expect(!read(with_sum(pretok_file_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
              spec.vocabulary.from_ranks && spec.preset == "gpt2" && spec.unicode == "16.0",
          "the flags of a .pretok file");
   spec = {};
-  expect(!read(with_sum(compact_body(0, "new")), spec) && spec.preset.empty() &&
+  expect(!read(with_sum(pretok_file_body(0, "new")), spec) && spec.preset.empty() &&
              spec.why_no_preset.find("preset \"new\"") != std::string::npos,
          "a .pretok file with a preset that is not there");
   spec = {};
-  expect(!read(with_sum(compact_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
-             spec.program.size() == find_preset("qwen2")->word_count,
+  expect(!read(with_sum(pretok_file_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
+             spec.program.size() == find_preset("qwen2")->words().size(),
          "a .pretok file with a preset of its own");
 }
 
@@ -365,13 +374,13 @@ void test_refusing() {
   refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
   refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");
-  refuses(".pretok, of tomorrow", with_sum(compact_body(3), 2), unsupported, "got 2");
-  refuses(".pretok, with flags", with_sum(compact_body(32)), malformed, "unknown flags");
-  refuses(".pretok, longer", with_sum(compact_body(3) + '\0'), malformed, "after its end");
-  std::string other = compact_body(0);
+  refuses(".pretok, of tomorrow", with_sum(pretok_file_body(3), 2), unsupported, "got 2");
+  refuses(".pretok, with flags", with_sum(pretok_file_body(32)), malformed, "unknown flags");
+  refuses(".pretok, longer", with_sum(pretok_file_body(3) + '\0'), malformed, "after its end");
+  std::string other = pretok_file_body(0);
   other[other.find("16.0") + 1] = '9';
   refuses(".pretok, of another Unicode", with_sum(other), unsupported, "Unicode \"19.0\"");
-  std::string damaged = with_sum(compact_body(3));
+  std::string damaged = with_sum(pretok_file_body(3));
   damaged.back() ^= 1;
   refuses(".pretok, damaged", damaged, malformed, "CRC-32");
 }
@@ -392,10 +401,10 @@ private:
 };
 
 void test_sources() {
-  // So large that it is read in several blocks.
+  // This file is so large that it is read in several blocks.
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
-       {tiktoken_file(), gguf_file(true), with_sum(compact_body(3)), gguf}) {
+       {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(3)), gguf}) {
     TokenizerSpec whole;
     TokenizerSpec spec;
     ShrunkSource all(file, file.size());
@@ -416,7 +425,7 @@ void test_sources() {
   expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
 }
 
-// GGUF keys take more memory than room in a file.
+// A key takes more memory than bytes in the GGUF file, so a file with many keys is refused.
 void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
@@ -424,7 +433,8 @@ void test_many_keys() {
   refuses("many keys", file.file(), LoadError::MALFORMED, "is 70000, more than 65536");
 }
 
-// Merges of six bytes each that make tokens of 255 bytes: forty times the size of the file.
+// Each merge takes six bytes of the file and makes a token of up to 255 bytes, so all tokens
+// together are about forty times as large as the file.
 void test_much_made() {
   std::string merges;
   std::uint32_t count = 0;
@@ -432,17 +442,17 @@ void test_much_made() {
     merges += number(left, 3, false) + number(right, 3, false);
     return 256 + count++;
   };
-  std::vector<std::uint32_t> powers = {97}; // "a" twice as often each time
+  std::vector<std::uint32_t> powers = {97}; // powers[i] is "a" 2^i times
   while (powers.size() < 7)
     powers.push_back(add(powers.back(), powers.back()));
-  std::uint32_t most = powers[6]; // 64, and 32, 16, 8, 4 and 1
+  std::uint32_t longest = powers[6]; // "a" 64 times, then 32, 16, 8, 4 and 1 more
   for (const std::size_t power : {5, 4, 3, 2, 0})
-    most = add(most, powers[power]);
+    longest = add(longest, powers[power]);
   std::vector<std::uint32_t> lefts;
   std::vector<std::uint32_t> rights;
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    lefts.push_back(add(byte, add(most, 98)));
-    rights.push_back(add(most, add(98, byte)));
+    lefts.push_back(add(byte, add(longest, 98)));
+    rights.push_back(add(longest, add(98, byte)));
   }
   for (const std::uint32_t left : lefts)
     for (const std::uint32_t right : rights)
@@ -450,18 +460,22 @@ void test_much_made() {
   for (std::uint32_t byte = 0; byte < 8; ++byte)
     for (const std::uint32_t right : rights)
       add(byte, right);
-  const std::string body = compact_head(0, "gpt2") + compact_literals() + varint(count) +
-                           varint(0) + merges + varint(1) + varint(0) + varint(256 + count);
+  const std::string body = pretok_file_head(0, "gpt2") + pretok_file_literals() +
+                           varint(count) + varint(0) + merges + varint(1) + varint(0) +
+                           varint(256 + count);
   const std::string file = with_sum(body);
   allocated = 0;
-  refuses("much made of little", file, LoadError::MALFORMED, "merges tokens of more than");
-  expect(allocated < 8 * file.size(), "much made of little: nothing is allocated for it");
+  refuses("a small file of large tokens", file, LoadError::MALFORMED,
+          "merges tokens of more than");
+  expect(allocated < 8 * file.size(),
+         "a small file of large tokens: nothing is allocated for it");
 }
 
-// A file of a few bytes that says that its tokens double each time.
+// A small file in which each merge doubles the token of the previous merge.
 void test_growth() {
   constexpr std::uint32_t COUNT = 40;
-  std::string body = compact_head(0, "gpt2") + compact_literals() + varint(COUNT) + varint(0);
+  std::string body =
+      pretok_file_head(0, "gpt2") + pretok_file_literals() + varint(COUNT) + varint(0);
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const std::uint32_t part = i == 0 ? 97 : 255 + i;
     body += number(part, 2, false) + number(part, 2, false);
@@ -483,12 +497,13 @@ int main() {
   survives_damage("a rank file", tiktoken_file(), as_it_is);
   survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), as_it_is);
   survives_damage("a GGUF file", gguf_file(), as_it_is);
-  survives_damage("a .pretok file", with_sum(compact_body(3)), as_it_is);
-  survives_damage("a .pretok file with its CRC-32", with_sum(compact_body(3)), summed);
+  survives_damage("a .pretok file", with_sum(pretok_file_body(3)), as_it_is);
+  survives_damage("a .pretok file with its CRC-32", with_sum(pretok_file_body(3)), summed);
 #ifdef PRETOK_JSON
   survives_damage("a tokenizer.json", json_file(), as_it_is);
 #endif
-  survives_damage("one of merges, and a preset", with_sum(compact_body(OWN_PRESET)), summed);
+  survives_damage("one of merges, and a preset", with_sum(pretok_file_body(OWN_PRESET)),
+                  summed);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }

@@ -54,7 +54,7 @@ double excess(const Keys &chosen, const Keys &ordinary, Work work) {
 }
 
 constexpr std::uint64_t inverse_of(std::uint64_t odd) {
-  std::uint64_t inverse = odd; // Newton's method: twice as many bits each time
+  std::uint64_t inverse = odd; // each step of Newton's method doubles the correct bits
   for (int i = 0; i < 6; ++i)
     inverse *= 2 - odd * inverse;
   return inverse;
@@ -83,7 +83,7 @@ bool pairs_take_the_usual_time() {
   constexpr std::size_t COUNT = 30000;
   const auto table = [](const Pairs &pairs) {
     PairTable merges;
-    merges.reset(16); // grows
+    merges.reset(16); // so small that it must grow
     for (const auto &[left, right] : pairs)
       merges.insert(left, right, {left, right});
   };
@@ -106,7 +106,8 @@ std::array<std::string, 2> two_parts(bool collide) {
   return parts;
 }
 
-// Makes a token of each 16 consecutive parts of a text of these strings.
+// Makes a text of 8,000 random `parts`. Learns tokens for two, four, eight and 16 consecutive
+// parts, at each place of the text.
 void join_parts(const std::array<std::string, 2> &parts) {
   constexpr std::size_t COUNT = 8000;
   std::array<std::uint8_t, 256> bytes{};
@@ -118,11 +119,12 @@ void join_parts(const std::array<std::string, 2> &parts) {
     const LearnedTokens::Symbol known = tokens.find(left, right);
     return known != LearnedTokens::NO_SYMBOL ? known : tokens.add(left, right, start);
   };
-  std::array<LearnedTokens::Symbol, 2> made{};
+  std::array<LearnedTokens::Symbol, 2> last_tokens{};
   for (std::size_t which = 0; which < 2; ++which) {
-    made[which] = static_cast<std::uint8_t>(parts[which][0]);
+    last_tokens[which] = static_cast<std::uint8_t>(parts[which][0]);
     for (std::size_t i = 1; i < parts[which].size(); ++i)
-      made[which] = join(made[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
+      last_tokens[which] =
+          join(last_tokens[which], static_cast<std::uint8_t>(parts[which][i]), nullptr);
   }
   std::mt19937 coins(1);
   std::vector<LearnedTokens::Symbol> level;
@@ -131,7 +133,7 @@ void join_parts(const std::array<std::string, 2> &parts) {
     const std::size_t which = coins() >> 16 & 1;
     const auto *data = reinterpret_cast<const std::uint8_t *>(parts[which].data());
     starts.push_back(tokens.store(data, parts[which].size()));
-    level.push_back(made[which]);
+    level.push_back(last_tokens[which]);
   }
   for (std::size_t width = 1; width < 16; width *= 2)
     for (std::size_t i = 0; i + 2 * width <= COUNT; ++i)
@@ -179,14 +181,15 @@ bool ordered_merges_stay_small() {
   return are_there && merges.slots() == slots;
 }
 
-// A table that cannot store its pairs must report it, and stay within its memory limit.
+// If a table cannot store its pairs, it must report the failure and stay within its memory
+// limit.
 bool ordered_merges_give_up() {
   std::array<std::uint32_t, 256> byte_ids{};
   OrderedMerges merges;
   merges.reset(byte_ids, 5);
   const std::size_t slots = merges.slots();
   std::uint32_t added = 0;
-  for (int i = 0; i < 5; ++i) // no two buckets have slots for one pair five times
+  for (int i = 0; i < 5; ++i) // two buckets have four slots, too few for five equal pairs
     added = merges.add(300, 300, 7);
   return added == OrderedMerges::NO_MERGE && merges.slots() <= 4 * slots;
 }
@@ -229,13 +232,14 @@ bool sizes_stop_at_the_largest() {
   static_assert(saturating_multiply<std::uint32_t>(1U << 28, 16) == MAX_SIZE);
   static_assert(saturating_multiply<std::uint32_t>(0, MAX_SIZE) == 0);
   static_assert(saturating_multiply<std::uint32_t>(MAX_SIZE, 0) == 0);
-  // A window that grows as in safe_cut must reach the end of any text.
+  // A window that grows by multiplication, as in safe_cut, must reach the largest size.
   std::uint32_t window = 1024;
   for (int i = 0; i < 8; ++i)
     window = saturating_multiply<std::uint32_t>(window, 16);
   return window == MAX_SIZE;
 }
 
+// Returns whether asking an IdBuffer for room for so many ids throws std::bad_alloc.
 bool throws_bad_alloc(std::size_t ids) {
   IdBuffer buffer;
   try {
@@ -253,6 +257,8 @@ bool id_buffers_do_not_wrap() {
          throws_bad_alloc(MAX_SIZE);
 }
 
+// An IdBuffer that writes to an array of the caller must not replace the array by a smaller
+// one.
 bool lent_memory_is_left_alone() {
   std::vector<std::uint32_t> lent(100000);
   IdBuffer buffer(lent.data(), lent.size());
@@ -262,6 +268,7 @@ bool lent_memory_is_left_alone() {
   return buffer.data() == lent.data() && buffer.size() == 1 && lent[0] == 7;
 }
 
+// If the number of threads is 0, the calling thread must do the work.
 bool no_threads_are_one() {
   WordCounts counts;
   const std::string word = "word";

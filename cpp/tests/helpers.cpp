@@ -1,4 +1,4 @@
-// If memory runs out while threads start, the threads that are running must do all the work.
+// Tests running out of memory while threads start: the running threads must do all the work.
 #include "tests/failing_memory.hpp"
 
 #include "core/threads/parallel.hpp"

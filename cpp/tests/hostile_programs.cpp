@@ -29,11 +29,11 @@ constexpr std::uint32_t C = 1 << 2;
 constexpr std::uint32_t OTHER = 1 << 0;
 
 Alphabet alphabet() {
-  Alphabet found;
-  const auto add = [&found](std::uint32_t first, std::uint8_t class_) {
+  Alphabet ranges;
+  const auto add = [&ranges](std::uint32_t first, std::uint8_t class_) {
     AlphabetRange range{first, {}};
     range.class_map.fill(class_);
-    found.push_back(range);
+    ranges.push_back(range);
   };
   std::uint8_t number = 0;
   add(0, 0);
@@ -41,7 +41,7 @@ Alphabet alphabet() {
     add(letter, ++number);
     add(letter + 1, 0);
   }
-  return found;
+  return ranges;
 }
 
 // Returns a program with `stages` copies of a stage with these rules.
@@ -90,7 +90,7 @@ void check_reader() {
   struct Case {
     std::vector<Record> rules;
     std::uint32_t stages;
-    const char *wrong; // or nullptr
+    const char *error; // part of the message, or nullptr if the reader accepts the program
   };
   const char *const AHEAD = "4096 code points ahead";
   const char *const MALFORMED = "a rule of a stage is malformed";
@@ -131,14 +131,14 @@ void check_reader() {
   for (const Case &each : cases) {
     const Record words = words_of(each.rules, each.stages);
     std::vector<StageProgram> stages;
-    const char *wrong = read_stages(words.data(), words.size(), stages);
+    const char *error = read_stages(words.data(), words.size(), stages);
     const bool as_expected =
-        each.wrong == nullptr ? wrong == nullptr
-                              : wrong != nullptr && std::strstr(wrong, each.wrong) != nullptr;
+        each.error == nullptr ? error == nullptr
+                              : error != nullptr && std::strstr(error, each.error) != nullptr;
     if (!as_expected)
       std::printf("case %td: expected %s, got %s\n", &each - cases.data(),
-                  each.wrong == nullptr ? "no error" : each.wrong,
-                  wrong == nullptr ? "no error" : wrong);
+                  each.error == nullptr ? "no error" : each.error,
+                  error == nullptr ? "no error" : error);
     check(as_expected, "the reader refuses what is not linear, or not consistent");
   }
 }
@@ -214,8 +214,8 @@ void check_ill_formed_white_space() {
       ends.clear();
       split(
           tokenizer, source_of(tokenizer, text),
-          [&ends](const std::size_t *found, std::size_t count) {
-            ends.insert(ends.end(), found, found + count);
+          [&ends](const std::size_t *buffered, std::size_t count) {
+            ends.insert(ends.end(), buffered, buffered + count);
           },
           *use);
       check(ends == each.ends, "kernels split off the last code point of white space");
@@ -251,7 +251,7 @@ void check_work() {
     for (const char *unit : {"a", "c", "ac", "aca", "aaaaaaac", "xa", "'sa"})
       for (const char *end : {"", "x", "q", "c"}) {
         const std::string text = repeated(unit, 5'000) + end;
-        const std::uint64_t most = most_reads(stages) * text.size();
+        const std::uint64_t most = max_reads_per_code_point(stages) * text.size();
         for (const Kernels *use : all_kernels())
           check(reads_of(tokenizer, source_of(tokenizer, text), *use) <= most,
                 "the work at a code point is bounded");

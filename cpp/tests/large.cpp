@@ -22,10 +22,10 @@ std::unique_ptr<pretok_tokenizer, void (*)(pretok_tokenizer *)> load() {
   pretok_load_options options{};
   options.struct_size = sizeof options;
   options.preset = "cl100k";
-  pretok_tokenizer *made = nullptr;
-  if (pretok_tokenizer_from_memory(file, size, &options, &made, &error) != PRETOK_OK)
+  pretok_tokenizer *tokenizer = nullptr;
+  if (pretok_tokenizer_from_memory(file, size, &options, &tokenizer, &error) != PRETOK_OK)
     std::printf("%s\n", error.message);
-  return {made, pretok_tokenizer_free};
+  return {tokenizer, pretok_tokenizer_free};
 }
 
 std::unique_ptr<char, void (*)(void *)> word_of(std::size_t size) {
@@ -35,7 +35,7 @@ std::unique_ptr<char, void (*)(void *)> word_of(std::size_t size) {
   return {static_cast<char *>(memory), std::free};
 }
 
-// The windows of find_cut grow from 2^8 to 2^28 bytes; the next one has more than 32 bits.
+// The window of find_cut grows from 2^8 to 2^28 bytes. Its next size does not fit in 32 bits.
 bool a_stream_holds_it_back(const pretok_tokenizer *tokenizer) {
   const std::size_t size = (std::size_t{1} << 28) + (1 << 12);
   const auto word = word_of(size);

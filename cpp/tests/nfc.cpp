@@ -23,7 +23,7 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// UTF-8 by its definition; 0xDC80 to 0xDCFF are bytes.
+// Returns code points as UTF-8. U+DC80 to U+DCFF stand for single bytes.
 std::string utf8(const Codes &codes) {
   std::string text;
   const auto put = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };
@@ -163,8 +163,9 @@ bool holds(const std::string &text) {
   return true;
 }
 
-// Checks that the cut is right for any text after it, and that a cut exists before each
-// complete code point with an NFC boundary before it.
+// Checks the cut that last_nfc_cut finds in `text`, from a random offset on. Normalizing the
+// two sides of the cut must equal normalizing the whole, even if `more` follows. After the cut
+// there must be no other possible cut: no complete code point with an NFC boundary before it.
 bool cut_holds(const std::string &text, const std::string &more) {
   const std::size_t from = below(text.size() + 1);
   const std::size_t cut = last_nfc_cut(bytes_of(text), text.size(), from);

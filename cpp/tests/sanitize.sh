@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs tests under what finds wrong use of memory, undefined behaviour and races:
-#   sanitize.sh asan       the tests of C and C++, AddressSanitizer and UndefinedBehaviorSanitizer,
-#                          with each compiler there is
-#   sanitize.sh tsan       those with threads, ThreadSanitizer
-#   sanitize.sh valgrind   those that are fast enough, Memcheck
-#   sanitize.sh python [ARGUMENTS OF PYTEST]   the Python tests of the native part, as asan
-# SANITIZE_BUILD is where builds are kept (a temporary folder unless given); PYTHON is a python
-# that has what `pip install '.[test]'` installs.
+# Runs tests with tools that find memory errors, undefined behaviour and data races:
+#   sanitize.sh asan       all C and C++ tests, with AddressSanitizer and
+#                          UndefinedBehaviorSanitizer and each installed compiler
+#   sanitize.sh tsan       the C and C++ tests with threads, with ThreadSanitizer
+#   sanitize.sh valgrind   the fast C and C++ tests, with Memcheck
+#   sanitize.sh python [ARGUMENTS OF PYTEST]   the Python tests of the native code, as asan
+# SANITIZE_BUILD is the folder of the builds; the default is a temporary folder. PYTHON is a
+# Python with the packages of `pip install '.[test]'`.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 what=${1:-}
@@ -58,15 +58,15 @@ python)
   python=${PYTHON:-python3}
   build python gcc g++ "$address" -DSKBUILD=ON -DPython_EXECUTABLE="$(command -v "$python")" \
     -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)"
-  # The tests see these packages, with that extension in them.
+  # The tests import the packages of this build, with its extension module.
   packages=$SANITIZE_BUILD/packages
   rm -rf "$packages"
   mkdir "$packages"
   cp -r "$root/pretok" "$root/bpe" "$packages"
   rm -f "$packages"/pretok/_core*.so
   find "$SANITIZE_BUILD/python" -name '_core*.so' -exec cp {} "$packages/pretok" \;
-  # Without libstdc++ there, exceptions that C++ throws are not found by AddressSanitizer. Python
-  # frees nothing at its end. Stacks are short: it is recursive.
+  # AddressSanitizer intercepts C++ exceptions only if libstdc++ is preloaded. It ignores
+  # leaks, since Python frees nothing at exit.
   preload="$(gcc -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so.6)"
   tests=(
     bpe/encoding/test_{added_tokens,decode,fast_calls,normalize,special_tokens}.py

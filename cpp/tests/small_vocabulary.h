@@ -1,4 +1,4 @@
-/* A rank file of tiktoken, made in memory: the 256 bytes and some longer tokens. */
+/* Writes a tiktoken rank file to memory: the 256 bytes and some longer tokens. */
 #ifndef SMALL_VOCABULARY_H
 #define SMALL_VOCABULARY_H
 
@@ -16,7 +16,7 @@ enum {
   SMALL_COUNT = 256 + LONGER_COUNT
 };
 
-/* Writes the file to `to`, where there must be room for 16 KB; returns its size. */
+/* Writes the file to `to`, which must have room for 16 KB. Returns its size. */
 static inline size_t write_small_vocabulary(char *to) {
   static const char DIGITS[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -16,7 +16,7 @@ using namespace pretok;
 struct Case {
   std::function<pretok_status()> work;
   pretok_status status;
-  const char *part; // of the message
+  const char *part; // part of the message
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// Compares encoding and counting on several threads, in tiny tasks, with one call for the
-// whole.
+// Compares encoding and counting on several threads, in tiny tasks, with encoding and counting
+// on one thread.
 #include "core/split/presets.hpp"
 #include "core/threads/encode_texts.hpp"
 #include "core/train/word_counts.hpp"
@@ -19,7 +19,7 @@ std::mt19937 source(20261121);
 
 std::size_t below(std::size_t limit) { return source() % limit; }
 
-// Returns random UTF-8 or arbitrary bytes.
+// A text for encode_texts: bytes, which may be invalid UTF-8.
 class Bytes {
 public:
   explicit Bytes(const std::string &text)
@@ -172,7 +172,7 @@ int main() {
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (read_stages(preset.words, preset.word_count, stages) != nullptr)
+    if (read_stages(preset.words(), stages) != nullptr)
       return 1;
     const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 40; ++round) {

@@ -1,7 +1,7 @@
 """Partition the code points into classes, and express character sets as masks of classes.
 
-The partition is the coarsest one in which every set of a stage is a union of classes, so a mask
-fits a machine word for any sets a user writes.
+The partition is the coarsest one in which every set of a stage is a union of classes. It has at
+most 31 classes, so the mask of a set fits a 32-bit word.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pretok.errors import DefinitionError
 from pretok.unicode.atoms import ATOMS
 
 END = 31
-"""Class of the sentinel at the end of the text. No mask has this bit, so every run stops there."""
+"""Class of the sentinel after the text. No mask has bit 31, so every run stops there."""
 NO_MASK = 0
 
 
@@ -32,17 +32,19 @@ class Alphabet:
     size: int
 
     def mask(self, chars: CharSet | None) -> int:
-        """Return the mask of `chars`, one of the partitioned sets; NO_MASK for None."""
+        """Return the mask of `chars`, which must be a key of `masks`; NO_MASK for None."""
         return NO_MASK if chars is None else self.masks[chars]
 
 
 def partition(sets: Iterable[CharSet]) -> Alphabet:
     """Return the coarsest partition of the code points in which each set is a union of classes.
 
-    Raises DefinitionError if it has more than 31 classes. O(sets x segments x atoms).
+    Raises DefinitionError if the partition has more than 31 classes. Takes time
+    O(sets x segments x atoms).
     """
     unique = list(dict.fromkeys(sets))
     range_starts = sorted({first for chars in unique for first, _ in chars.segments} | {0})
+    # Bit i of a signature tells whether set i has the code points. Each signature is one class.
     class_of: dict[int, int] = {}
     class_maps = []
     for first in range_starts:

@@ -11,9 +11,10 @@ from pretok.charsets.alphabet import END, Alphabet
 from pretok.unicode import CODE_POINTS, table
 
 OUT, IN = b"\0", b"\1"
+"""The values in `Text.members`."""
 UNLIMITED = sys.maxsize
 UNDECIDED = -2
-"""More input could change the match; see `Text.pending_mask`."""
+"""Result of a Matcher if later text may change the match; see `Text.undecided`."""
 
 
 def code_points_of(chars: str) -> NDArray[np.uint32]:
@@ -52,12 +53,12 @@ class Classifier:
 class Text:
     """A classified text.
 
-    `members[mask]` holds IN for each code point whose class is in the mask, else OUT. It ends with
-    OUT, so every run stops at the end of the text.
+    `members[mask]` holds IN for each code point whose class is in `mask`, else OUT. One more OUT
+    follows for the end of the text, so every run stops there.
 
-    After `undecided`, nothing is decided while fewer than `pending_limit` code points follow, all
-    of them of the classes in `pending_mask`. `restart` is explained at `undecided`. `space_end`,
-    `space_newline` and `group_end` cache one scan for all matches in a run.
+    `pending_mask`, `pending_limit` and `restart` are the arguments of the last call of `undecided`.
+    `space_end` and `space_newline` are the end and the last line break of the run that a Spaces
+    rule scanned last. `group_end` is the end of the run that a Groups rule scanned last.
     """
 
     __slots__ = ("chars", "classes", "group_end", "members", "partial", "pending_limit",
@@ -81,8 +82,9 @@ class Text:
     def undecided(self, mask: int, limit: int = UNLIMITED, restart: int = 0) -> int:
         """Record that the match depends on later text, and return UNDECIDED.
 
-        Fewer than `limit` further code points, all in `mask`, leave the match undecided. From
-        `restart` on, the match does not depend on the text before `restart`.
+        The match stays undecided while fewer than `limit` code points are appended and all their
+        classes are in `mask`. When more text is known, the rule needs only the text from `restart`
+        on to find the end of the match. If `restart` is 0, it needs the whole match again.
         """
         self.pending_mask = mask
         self.pending_limit = limit

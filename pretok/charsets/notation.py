@@ -27,9 +27,10 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-# Sets with parts of the atoms above. The last two have no name in any regex dialect.
+# The regexes of sets that are not unions of the sets above, because they contain only some code
+# points of an atom. The last two sets have no regex.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
-ONE = frozenset(
+UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
     | {MEASURED["WORD"]}
 )
@@ -37,7 +38,7 @@ ONE = frozenset(
 
 
 def set_name(chars: CharSet) -> str:
-    """Return a Python expression for `chars` in names of pretok.
+    """Return a Python expression for `chars`, made of names in pretok.charsets.
 
     >>> set_name(~(sets.NEWLINE | sets.LETTER | sets.NUMBER))
     '~(LETTER | NUMBER | NEWLINE)'
@@ -46,11 +47,11 @@ def set_name(chars: CharSet) -> str:
         return "OTHER"
     parts = _parts(chars)
     if parts is not None:
-        return " | ".join(_named(parts)) or "NOTHING"
+        return " | ".join(_expressions(parts)) or "NOTHING"
     parts = _parts(~chars)
     if parts is not None:
-        named = _named(parts)
-        return f"~({' | '.join(named)})" if len(named) > 1 else f"~{named[0]}"
+        names = _expressions(parts)
+        return f"~({' | '.join(names)})" if len(names) > 1 else f"~{names[0]}"
     return f"CharSet({chars.segments!r})"
 
 
@@ -80,12 +81,14 @@ class _Parts(NamedTuple):
     ranges: list[tuple[int, int]]
 
 
-def _named(parts: _Parts) -> list[str]:
+def _expressions(parts: _Parts) -> list[str]:
+    """Return Python expressions whose union is the set of `parts`."""
     arguments = ", ".join(repr(chr(a)) if a == b else f"({a:#x}, {b:#x})" for a, b in parts.ranges)
     return [*parts.names, f"code_points({arguments})"] if arguments else parts.names
 
 
 def _positive(parts: _Parts | None) -> str:
+    """Return a regex for one code point of `parts`; "" for None and for no parts."""
     if parts is None or parts == ([], []):
         return ""
     names = parts.names
@@ -94,11 +97,12 @@ def _positive(parts: _Parts | None) -> str:
         rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
         return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
     items = _items(parts)
-    is_one = len(items) == 1 and (items[0] in ONE or len(items[0]) == 1)
+    is_one = len(items) == 1 and (items[0] in UNBRACKETED or len(items[0]) == 1)
     return items[0] if is_one else f"[{''.join(items)}]"
 
 
 def _negative(parts: _Parts | None) -> str:
+    """Return a regex for one code point outside `parts`; "" if there is none."""
     if parts is None or parts == ([], []):
         return ""
     if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
@@ -107,19 +111,21 @@ def _negative(parts: _Parts | None) -> str:
 
 
 def _items(parts: _Parts) -> list[str]:
+    """Return the regexes of the names and ranges of `parts`, as in a bracketed class."""
     first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
     ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
     return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
 
 
 def _regex_parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars`; None if a part has no regex."""
     parts = _parts(chars)
     has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
     return parts if has_regex else None
 
 
 def _parts(chars: CharSet) -> _Parts | None:
-    """Return the parts of `chars`; None if it is not a union of names and ranges."""
+    """Return the parts of `chars`; None if it is not a union of named sets and ranges."""
     parts = _plain_parts(chars)
     for name in MEASURED:
         named: CharSet = getattr(sets, name)
@@ -130,6 +136,7 @@ def _parts(chars: CharSet) -> _Parts | None:
 
 
 def _plain_parts(chars: CharSet) -> _Parts | None:
+    """Return the parts of `chars` with names of REGEX only; None if there are none."""
     common = reduce(and_, (mask for _, mask in chars.segments))
     remaining, names = common, []
     for name in REGEX:

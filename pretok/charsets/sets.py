@@ -27,8 +27,8 @@ class CharSet:
 
     `segments` holds ascending pairs (first code point, mask of its atoms in the set). The first
     segment starts at 0, and adjacent masks differ. Sets built from equal names compare equal. A set
-    built from code points may differ from an equivalent set built from classes, and may not be
-    recognized as disjoint from other sets.
+    built by `code_points` may compare unequal to a set of the same code points built from names,
+    and `&` may not find it disjoint from other sets.
 
     >>> LETTER & ~LETTER == NOTHING
     True
@@ -62,7 +62,7 @@ class CharSet:
 
 
 def union(sets: Iterable[CharSet]) -> CharSet:
-    """Return the union of `sets`, in time n log n in their segments.
+    """Return the union of `sets`, in time O(n log n) for n segments in all sets.
 
     >>> union([code_points("a"), code_points("b-d")]) == code_points("a-d")
     True
@@ -71,7 +71,7 @@ def union(sets: Iterable[CharSet]) -> CharSet:
 
 
 def intersection(sets: Iterable[CharSet]) -> CharSet:
-    """Return the intersection of `sets`, in time n log n in their segments."""
+    """Return the intersection of `sets`, in time O(n log n) for n segments in all sets."""
     return _reduced(and_, list(sets), ANY)
 
 
@@ -79,7 +79,7 @@ _Operation = Callable[[int, int], int]
 
 
 def _reduced(operation: _Operation, sets: list[CharSet], empty_result: CharSet) -> CharSet:
-    # Combining pairs copies each segment once in each of log n rounds.
+    # Each round combines the sets in pairs and copies each segment once; there are log n rounds.
     while len(sets) > 1:
         unpaired = sets[-1:] if len(sets) % 2 else []
         pairs = zip(sets[::2], sets[1::2], strict=False)
@@ -232,8 +232,8 @@ WORD = (
     | _ALPHABETIC_SYMBOLS
     | _JOINERS
 )
-# `\w` and `\b` of Oniguruma, the engine of tokenizers: without joiners, but with the numbers in
-# Latin-1.
+# The set of `\w` and `\b` in Oniguruma, the engine of tokenizers. Unlike WORD, it has no joiners,
+# but the numbers of Latin-1.
 ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
 # char::is_numeric of Rust, at Unicode 17.0.
 HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import click
 
 BLOCK = 1 << 18
-"""Bytes of one read. Large enough for speed, and small enough for memory: while it is printed, a
-pre-token takes about 200 bytes, even if it has one byte."""
+"""Bytes of one read: enough for speed, and few enough for memory. While a pre-token is printed, it
+takes about 200 bytes of memory, even if its text has one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
 """Descriptions of the options that replace an input file, for messages."""
@@ -37,7 +37,8 @@ def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iter
 
     `file` is a path, or "-" or None for standard input; `text` replaces the file. With `binary` a
     byte that is not UTF-8 becomes the lone surrogate U+DC00 + byte. Raises click.ClickException
-    with a remedy if the input is missing, empty or not text. Earlier blocks may be printed by then.
+    with a remedy if the input is missing, empty or not text; by then, the caller may have printed
+    earlier blocks.
     """
     with open_bytes(file, text) as opened_input:
         yield decoded(opened_input, binary)
@@ -45,7 +46,7 @@ def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iter
 
 @contextmanager
 def open_bytes(file: str | None, text: str | None, option: str = "--text") -> Iterator[Input]:
-    """Open the input as `open_text` does and yield its bytes; `option` is the option of `text`."""
+    """Open the input as `open_text` does, and yield it; `option` names the option for `text`."""
     if text is not None:
         if file is not None:
             raise click.UsageError(f"got both FILE and {option}; pass only one of them")

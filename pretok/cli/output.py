@@ -61,7 +61,8 @@ class Escaper:
         firsts, atoms = table(self._version)
         codes = np.fromiter(map(ord, set(text) - {BREAK}), np.int64)
         of_codes = atoms[np.searchsorted(firsts, codes, side="right") - 1]
-        # Backslashes first and breaks last: other escapes contain backslashes, but no breaks.
+        # Replace backslashes first, because the other escapes contain backslashes. Replace BREAK
+        # last, because a line break in `text` must be escaped before.
         escapes = {ord("\\"): "\\\\"}
         escapes |= {code: escape(code) for code in codes[ESCAPED[of_codes]].tolist()}
         escapes[ord(BREAK)] = "\n"
@@ -118,7 +119,7 @@ def rule_json(rule: Rule | None) -> str:
 
 
 def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
-    """Yield the text of one JSON array; each of `parts` is JSON of several items, or empty."""
+    """Yield a JSON array in pieces; each of `parts` is the JSON of joined items, or empty."""
     prefix = "["
     for part in parts:
         if part:
@@ -128,7 +129,7 @@ def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
 
 
 def write(texts: Iterable[str | bytes]) -> None:
-    """Write `texts` to standard output, and flush after each; bytes are written as they are."""
+    """Write `texts` to standard output, and flush after each; bytes are written unchanged."""
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; redirect it to a file or a pipe")
     for text in texts:

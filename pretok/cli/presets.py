@@ -109,7 +109,7 @@ def _table(listed: tuple[Preset, ...], column_count: int) -> str:
 
 
 def _narrow(widths: list[int], columns: list[tuple[str, ...]]) -> None:
-    """Reduce the widths of aliases and sources to the width of the terminal."""
+    """Reduce the widths of the alias and source columns, so that rows fit the terminal."""
     if len(widths) <= BRIEF_COLUMNS:
         return
     free = shutil.get_terminal_size().columns - sum(width + 2 for width in widths[:BRIEF_COLUMNS])

@@ -20,8 +20,8 @@ def program_command(preset: Preset, binary: bool) -> None:
     """Write the preset NAME for the C library.
 
     The output is a C array for pretok_pre_tokenizer_from_program. A comment in it names the preset
-    and its Unicode version. So a program in C or C++ can use your own preset, passed as
-    MODULE:NAME, without Python.
+    and its Unicode version. NAME may be a preset of your own, as MODULE:NAME; an application in C
+    or C++ can then use it without Python.
     """
     words = serialize_stages(preset.stages)
     write([struct.pack(f"<{len(words)}I", *words) if binary else _array(preset, words)])

@@ -23,7 +23,7 @@ from pretok.machine.backend import choose_backend
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-"""128 plus the number of the signal, as in shells."""
+"""EXIT_INTERRUPTED and EXIT_BROKEN_PIPE are 128 plus the number of the signal, as in shells."""
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
@@ -91,7 +91,7 @@ def _message(error: Exception) -> str:
 
 
 class LazyCommand(click.Command):
-    """A command that is imported when it runs, so other commands start faster."""
+    """A command that is imported from `location`, "module:attribute", only when it runs."""
 
     def __init__(self, name: str, location: str, short_help: str) -> None:
         super().__init__(name, short_help=short_help)

@@ -106,6 +106,7 @@ def _colored_lines(escaper: Escaper, blocks: Iterator[list[str]]) -> Iterator[st
 def _blocks(
     feed: Callable[[str], list[Item]], finish: Callable[[], list[Item]], chunks: Iterator[str]
 ) -> Iterator[list[Item]]:
+    """Yield the result of `feed` for each chunk, and then the result of `finish`."""
     for chunk in chunks:
         yield feed(chunk)
     yield finish()

@@ -1,4 +1,4 @@
-"""from_gguf: the pre-tokenizer that the metadata of a GGUF file names."""
+"""Define from_gguf, which returns the pre-tokenizer that a GGUF file names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def from_gguf(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    Reads the metadata only. The other arguments are those of `from_gguf_pre`. Raises
+    Reads the metadata only. All other arguments are as in `from_gguf_pre`. Raises
     UnreadableFileError if the file is malformed or not GGUF, UnsupportedFileError if it names no
     pre-tokenizer, UnknownPresetError if no preset has the name, and OSError.
     """

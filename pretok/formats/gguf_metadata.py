@@ -1,4 +1,4 @@
-"""The metadata of a GGUF file: keys with values of any type, before the tensors."""
+"""Read the metadata of a GGUF file: keys and their values, before the tensors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 
 MAX_METADATA = 1 << 29
-"""Largest size in bytes of the metadata. Real files have a tenth of it."""
+"""Maximum bytes of the metadata; the metadata of real files has a tenth of this size."""
 
 _U32, _BOOL, _STRING, _ARRAY, _U64 = 4, 7, 8, 9, 10
 _CODES = {0: "B", 1: "b", 2: "H", 3: "h", _U32: "I", 5: "i", 6: "f", _BOOL: "B", _U64: "Q",
           11: "q", 12: "d"}  # fmt: skip
-"""The format character of `struct` and numpy for each type of one number."""
+"""For each GGUF type of a single number, its format character in `struct` and numpy."""
 
 _MAX_KEY_BYTES = 65535
 _MIN_ENTRY_BYTES = 8 + 4 + 1
+"""Bytes of the length of a key, the type of its value, and the shortest value."""
 _MAX_KEYS = 1 << 16
 """Real files have less than a hundred keys."""
 _MAX_ITEMS = 1 << 24
-"""More items than any vocabulary has."""
+"""Maximum items of an array; no vocabulary has as many."""
 _BLOCK = 1 << 20
 """Number of bytes of one read."""
 
@@ -73,7 +74,7 @@ class _Reader:
         """The bytes of the file from offset `_start`."""
         self._start = self._at = len(MAGIC)
         self._key = "the version"
-        # A version of 2 or 3 is a multiple of 65536 in the other byte order.
+        # The version is 2 or 3, so its first two bytes are zero only if the order is big-endian.
         first = self._take(4)
         self._at = self._start
         order = ">" if not any(first[:2]) else "<"
@@ -81,6 +82,7 @@ class _Reader:
         self._types = {type_code: np.dtype(order + code) for type_code, code in _CODES.items()}
 
     def values(self, wanted: Collection[str]) -> dict[str, Any]:
+        """Return the values of the `wanted` keys."""
         version = self._number(_U32)
         if version not in VERSIONS:
             raise UnsupportedFileError(
@@ -142,7 +144,8 @@ class _Reader:
         return list(map(self._flag, numbers)) if type_code == _BOOL else numbers
 
     def _strings(self, count: int, wanted: bool) -> list[bytes]:
-        # One call for each string would take most of the time.
+        # Read the lengths in this loop, because a call of `_number` for each string would take most
+        # of the time.
         length_at = self._numbers[_U64].unpack_from
         values: list[bytes] = []
         add = values.append
@@ -211,6 +214,7 @@ class _Reader:
         return bool(number)
 
     def _take(self, length: int) -> bytes:
+        """Return the next `length` bytes."""
         start = self._at
         self._skip(length)
         if self._at > self._start + len(self._window):
@@ -239,6 +243,7 @@ class _Reader:
             self._skip(length)  # raises
 
     def _skip(self, length: int) -> None:
+        """Skip `length` bytes; raise UnreadableFileError past the end of the metadata."""
         if length > self._size - self._at:
             is_limited = self._size == MAX_METADATA
             limit = "metadata is limited to" if is_limited else "the file has only"

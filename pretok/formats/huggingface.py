@@ -1,4 +1,4 @@
-"""The pre_tokenizer of a tokenizer.json as stages, and stages as a pre_tokenizer."""
+"""Convert the pre_tokenizer of a tokenizer.json to stages and back."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from pretok.errors import (
 from pretok.files import naming
 from pretok.files import read as read_file
 from pretok.machine.backend import BackendName
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError, compile_stage, name_of
 from pretok.patterns.lookup import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
 from pretok.patterns.recognize import unknown_pattern
 from pretok.pre_tokenizer import PreTokenizer
@@ -33,6 +35,7 @@ JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
 MAX_DEPTH = 100
+"""Maximum nesting of Sequences."""
 MAX_PARTS = 256
 """Limit of the parts of a pre_tokenizer, nested parts included; published ones have up to ten."""
 
@@ -45,10 +48,11 @@ def from_huggingface(
     r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
 
     `source` is the file or its folder, the parsed JSON object, or only its pre_tokenizer object.
-    Accepts any combination of blocks and published patterns. The result has the known preset with
-    the same split, or else a new preset of the stages. `unicode` and `backend` are as in
-    `pretok.get`. Raises OSError, and UnsupportedPreTokenizerError with the JSON path of a part that
-    is malformed, prepends a space, or has an unpublished pattern.
+    Accepts any combination of blocks of `pretok.pre_tokenizers`, and of Splits by a pattern that
+    `pretok.from_pattern` accepts. The result has the known preset with the same split, or
+    else a new preset of the stages. `unicode` and `backend` are as in `pretok.get`. Raises OSError,
+    and UnsupportedPreTokenizerError with the JSON path of a part that is malformed, prepends a
+    space, or has a pattern that does not compile.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -70,11 +74,13 @@ class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
     `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
+    `compiled` has the JSON paths of the compiled patterns, which no preset has.
     """
 
     stages: tuple[Stage, ...]
     prefix_space_path: str
     part_types: tuple[str, ...]
+    compiled: tuple[str, ...] = ()
 
 
 def read(value: object, path: str) -> ParsedPreTokenizer:
@@ -83,6 +89,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
     Raises UnsupportedPreTokenizerError.
     """
     stages: list[Stage] = []
+    compiled: list[str] = []
     prefix_space_path = ""
     parts = _parts(value, path)
     number = -1
@@ -91,7 +98,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
         if _is_regex(part):
             known = _known_at(parts, number)
             if known is None:
-                stages.append(_split(part, at))
+                stages.append(_split(part, at, compiled))
             else:
                 stages.append(known[0])
                 number += known[1] - 1
@@ -111,7 +118,10 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
     return ParsedPreTokenizer(
-        tuple(stages), prefix_space_path, tuple(str(part["type"]) for part, _ in parts)
+        tuple(stages),
+        prefix_space_path,
+        tuple(str(part["type"]) for part, _ in parts),
+        tuple(compiled),
     )
 
 
@@ -126,7 +136,11 @@ def preset_of(parsed: ParsedPreTokenizer) -> Preset:
     if known is not None:
         return known
     try:
-        return Preset("+".join(parsed.part_types), stages=stages, source="a tokenizer.json")
+        name, source = "+".join(parsed.part_types), "a tokenizer.json"
+        if parsed.compiled:
+            name = name_of(stages[0].pattern, "hf") if len(stages) == 1 else name
+            source += f", with {', '.join(parsed.compiled)} compiled"
+        return Preset(name, stages=stages, source=source)
     except DefinitionError as error:
         raise UnsupportedPreTokenizerError("pre_tokenizer", str(error)) from None
 
@@ -252,7 +266,10 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Return the preset stage that the parts from index `at` spell, and their number."""
+    """Return the stage of a preset whose JSON is the parts from index `at` on, and their number.
+
+    Returns None if no stage has these parts.
+    """
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)
         if known == [part for part, _ in parts[at : at + len(known)]]:
@@ -272,8 +289,9 @@ def _block(part: dict[str, Any], path: str) -> Block:
         raise UnsupportedPreTokenizerError(path, str(error)) from None
 
 
-def _split(part: dict[str, Any], path: str) -> Stage:
-    # A Split by a literal validates the fields other than the pattern.
+def _split(part: dict[str, Any], path: str, compiled: list[str]) -> Stage:
+    """Return the stage of a Split by a regex; add the path of a compiled regex to `compiled`."""
+    # Parse the Split with a literal in place of the regex, to validate the other fields.
     literal = _block({**part, "pattern": {"String": "x"}}, path).stages()[0]
     pattern = part["pattern"]
     if list(pattern) != ["Regex"] or not isinstance(pattern["Regex"], str):
@@ -281,11 +299,21 @@ def _split(part: dict[str, Any], path: str) -> Stage:
     try:
         stage = find_stage(pattern["Regex"], "hf", literal.behavior, literal.invert)
         if stage is None:
-            raise unknown_pattern(pattern["Regex"], "hf")
+            stage = _compiled(pattern["Regex"], literal)
+            compiled.append(f"{path}.pattern.Regex")
     except UnknownPatternError as error:
         raise UnsupportedPreTokenizerError(f"{path}.pattern.Regex", str(error)) from error
     return stage
 
 
+def _compiled(pattern: str, literal: Stage) -> Stage:
+    """Return the stage of `pattern` with the behavior of `literal`."""
+    try:
+        return compile_stage(pattern, "hf", literal.behavior, literal.invert)
+    except (NotCompiledError, UnreadablePatternError):
+        raise unknown_pattern(pattern, "hf") from None
+
+
 def _object(value: object) -> dict[str, Any]:
+    """Return `value` if it is a dict, else an empty dict."""
     return value if isinstance(value, dict) else {}

@@ -89,9 +89,10 @@ def fuzz(
 
 
 def minimize(text: str, differs: Callable[[str], bool]) -> str:
-    """Return a small and simple text for which `differs` is true; it must be true for `text`.
+    """Return a small and simple text for which `differs` is true, as it must be for `text`.
 
-    In the result no single code point can be removed or simplified (see SIMPLE).
+    If any code point of the result were removed or simplified (see SIMPLE), `differs` would be
+    false.
     """
     while True:
         previous = text

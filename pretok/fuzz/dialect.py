@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 ENGINE_SPECIFIC = frozenset(
-    {"a counted possessive quantifier", "a line or text anchor", "a word boundary"}
+    {"a counted possessive quantifier", "a line or text anchor", "a word boundary", "a word class"}
 )
 """Constructs that fancy-regex (tiktoken) and Oniguruma (hf) read differently."""
 CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
-"""Constructs that `regex` reads as literal characters in its default version 0."""
+"""Constructs that `regex` reads as literal characters in its default mode, VERSION0."""
 
 
 def constructs(pattern: str) -> set[str]:
@@ -24,6 +24,8 @@ def constructs(pattern: str) -> set[str]:
             names.add("a line or text anchor")
         elif token in (r"\b", r"\B") and not depth:
             names.add("a word boundary")
+        elif token in (r"\w", r"\W"):
+            names.add("a word class")
         elif token == "}" and not depth and pattern[index + 1 : index + 2] == "+":
             names.add("a counted possessive quantifier")
         elif token[0] == "[" and depth:

@@ -13,7 +13,7 @@ from pretok.unicode import CODE_POINTS
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
 """The main preset of each family. Tests try longer strings for these presets."""
 MAX_STRINGS = {True: 2_000_000, False: 40_000}
-"""Maximum number of strings of one length, for CORE_NAMES (True) and other presets."""
+"""Maximum strings of one length, for presets in CORE_NAMES (True) and for others (False)."""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:
@@ -27,12 +27,12 @@ def one_of_each_class(preset: Preset, version: str) -> str:
         alphabet = compile_rules(stage.rules).alphabet
         classes = classes * 32 + Classifier(alphabet, version).classes
     changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    wanted = set(np.unique(np.delete(classes, sorted(changed))).tolist())
+    all_classes = set(np.unique(np.delete(classes, sorted(changed))).tolist())
     examples: dict[int, str] = {}
     for code_point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
         if code_point not in changed:
             examples.setdefault(int(classes[code_point]), chr(code_point))
-        if len(examples) == len(wanted):
+        if len(examples) == len(all_classes):
             break
     return "".join(examples.values())
 

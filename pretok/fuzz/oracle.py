@@ -12,11 +12,12 @@ from pretok.preset import Engine as EngineName
 
 Span = tuple[int, int]
 Ask = Callable[[str], list[Span]]
-"""The spans of the engine's pre-tokens, in code points."""
+"""Returns the spans of the engine's pre-tokens, in code points."""
 
 WINDOW = 24
 """Initial size of the window in which tiktoken's split is determined; it doubles as needed."""
 MAX_WINDOW = 400
+"""Maximum size of the window, in code points."""
 
 
 def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
@@ -42,8 +43,8 @@ def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
 def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str, Ask]:
     """Return the version of the engine, and a function that splits by `pattern`.
 
-    tiktoken does not expose pre-tokens. It gets a vocabulary that shows whether they equal those of
-    `ours`. Raises EngineError.
+    tiktoken does not expose pre-tokens, so it gets a vocabulary whose ids show if its pre-tokens
+    equal the pre-tokens of `ours`. Raises EngineError.
     """
     if name == "hf":
         split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
@@ -67,8 +68,9 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
     def ask(text: str) -> list[Span]:
         bounds = [(start, end) for start, end in ours.spans(text)]
         parts = [text[start:end] for start, end in bounds]
-        # Each of our pre-tokens, and each two adjacent ones joined, is a token. If tiktoken joins
-        # two of ours, the joined token appears; if it cuts one of ours, that token is missing.
+        # The tokens are all pre-tokens of `ours`, and each pair of adjacent pre-tokens joined. If
+        # tiktoken joins two pre-tokens, the result has a joined token. If tiktoken cuts a
+        # pre-token, the token of this pre-token is missing.
         joined = {left + right for left, right in pairwise(parts)}
         encoded = tokens({*parts, *joined}, text)
         expected = [part.encode() for part in parts]
@@ -79,7 +81,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         return _spans_around(text, bounds, max(at, 0))
 
     def _spans_around(text: str, bounds: list[Span], at: int) -> list[Span]:
-        """Return our spans up to index `at`, then the engine's spans in a window."""
+        """Return the spans of `ours` up to index `at`, then the engine's spans in a window."""
         first = max(at - 2, 0)
         start = bounds[first][0] if bounds else 0
         size = WINDOW
@@ -101,7 +103,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
 
 
 def _spans(tokens: list[bytes], text: str) -> list[Span]:
-    """Return the spans of `tokens`, whole characters, in `text`, which may have gaps."""
+    """Return the spans of `tokens`, each whole characters, in `text`; gaps may lie between them."""
     spans = []
     end = 0
     for token in tokens:
@@ -112,6 +114,7 @@ def _spans(tokens: list[bytes], text: str) -> list[Span]:
 
 
 def _call(library: Engine, ask: Callable[[], Any]) -> Any:
+    """Return `ask()`; raise EngineError for an exception or a Rust panic of `library`."""
     try:
         return ask()
     except BaseException as error:

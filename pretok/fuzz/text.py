@@ -45,11 +45,12 @@ SEEDS = (
 
 
 class TextMaker:
-    """Makes difficult texts of at most `longest` code points; equal seeds and calls, equal texts.
+    """Makes difficult texts of at most `longest` code points.
 
     Texts mix every atom of the table of `version`, in every length of UTF-8, with code points that
     changed between Unicode versions, contractions, white space, runs, and strings that other
-    splitters split wrongly. Lone surrogates occur only with `surrogates`.
+    splitters split wrongly. Lone surrogates occur only if `surrogates` is true. Equal seeds and
+    equal calls give equal texts.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class TextMaker:
             return self._spliced(symbols)
         if choice < 0.995:
             return "".join([self._any() for _ in range(length // 2 + 1)]) + rng.choice(symbols)
-        if choice < 0.998:  # longer than a machine word, a vector register, a cache line
+        if choice < 0.998:  # runs longer than a vector register or a cache line
             return "".join([c * rng.randrange(99) for c in rng.choices(symbols, k=4)])
         return "".join(rng.choices(symbols, k=rng.randrange(self._longest)))
 

@@ -1,4 +1,4 @@
-"""Backends of PreTokenizer: their Protocols, their choice and their construction."""
+"""Define the Protocols of the backends of PreTokenizer; choose and construct a backend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ BackendName = Literal["native", "python"]
 
 
 class Splitter(Protocol):
-    """The methods of a backend; Python and C++ (_core.Machine) return equal results."""
+    """The methods of a backend, which pretok.machine.machine.Machine documents.
+
+    The Python classes and the C++ class _core.Machine return equal results.
+    """
 
     def split(self, text: str) -> list[str]: ...
     def split_bytes(self, data: bytes) -> list[bytes]: ...
@@ -33,7 +36,7 @@ class Splitter(Protocol):
 
 
 class Backend(Splitter, Protocol):
-    """A backend of one stage, which can also split a text in parts."""
+    """A backend of one stage, which can also split a text that comes in parts."""
 
     def advance(
         self, chars: str, partial: bool, in_gap: bool, rule: int = GAP
@@ -44,7 +47,7 @@ class Backend(Splitter, Protocol):
 def choose_backend(requested: str | None = None) -> BackendName:
     """Return the backend to use: `requested`, or $PRETOK_BACKEND, or the best available.
 
-    Raises BackendError if it is unknown, or is "native" and was not built.
+    Raises BackendError if this backend is unknown, or if it is "native" and was not built.
     """
     source = "PRETOK_BACKEND" if requested is None else "backend"
     name = os.environ.get("PRETOK_BACKEND") or None if requested is None else requested
@@ -63,13 +66,15 @@ def choose_backend(requested: str | None = None) -> BackendName:
 def backend() -> BackendName:
     """Return the backend that `get` uses by default: "native" or "python".
 
-    $PRETOK_BACKEND forces one; raises BackendError if it is unknown or was not built.
+    $PRETOK_BACKEND overrides the choice. Raises BackendError if $PRETOK_BACKEND names an unknown
+    backend, or one that was not built.
     """
     return choose_backend()
 
 
 @cache
 def _native() -> bool:
+    """Return whether the C++ extension was built."""
     try:
         import pretok._core  # noqa: F401
     except ModuleNotFoundError as error:
@@ -93,7 +98,7 @@ def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> 
 
 @lru_cache(maxsize=64)
 def stage_backend(stage: Stage, version: str, name: BackendName) -> Backend:
-    """Return a backend for the rules of `stage`; it ignores the behavior of the stage."""
+    """Return a backend that splits by the rules of `stage`, but ignores `stage.behavior`."""
     if name == "python":
         return Machine(compile_rules(stage.rules), version)
     from pretok import _core

@@ -1,11 +1,12 @@
-"""Machine, the pure Python backend: at each position the first matching rule wins.
+"""Define Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp is the equal loop in C++; cpp/bindings gives it equal methods.
+cpp/core/split/machine.hpp is the same machine in C++; cpp/bindings gives it the same methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ Unit = Literal["char", "byte", "utf16"]
 GAP = -1
 """Rule index of a pre-token that no rule matched."""
 WINDOW = 1 << 20
+"""Code points that `Machine` classifies at once, unless a pre-token is longer."""
 
 
 class Steps(NamedTuple):
@@ -35,11 +37,11 @@ class Advance(NamedTuple):
     """The decided pre-tokens of a text that may continue.
 
     `ends` are the ends of the decided pre-tokens, in code points; `rules` are the indices of their
-    rules. Nothing is decided from `resume` on. `in_gap` means that the text between the last end
-    and `resume` belongs to a gap. Nothing more is decided while fewer than `pending_limit` code
-    points follow, all of the classes in `pending_mask`. `rule` is GAP, or the rule whose match
-    spans all text from `resume` to `restart`: `advance` with that rule finds the end of the match
-    in the text from `restart` on.
+    rules. The text from `resume` on is undecided. If `in_gap` is true, the text between the last
+    end and `resume` belongs to a gap, which may continue. No more text is decided while fewer than
+    `pending_limit` code points are appended and all their classes are in `pending_mask`. `rule` is
+    GAP, or the index of the rule whose match spans all text from `resume` to `restart`. In the
+    second case, `advance` with this rule finds the end of the match in the text from `restart` on.
     """
 
     ends: list[int]
@@ -58,7 +60,7 @@ class Machine:
     def __init__(self, program: Program, version: str) -> None:
         alphabet = program.alphabet
         self._classifier = Classifier(alphabet, version)
-        # Rules by the class of the code point that a match begins with.
+        # The rules, with their indices, for each class of the first code point of a match.
         self._candidates: list[list[tuple[int, Matcher]]] = [[] for _ in range(END + 1)]
         self._matchers: list[Matcher] = []
         for index, rule in enumerate(program.rules):
@@ -69,10 +71,11 @@ class Machine:
                     self._candidates[class_].append((index, match))
 
     def advance(self, chars: str, partial: bool, in_gap: bool = False, rule: int = GAP) -> Advance:
-        """Split `chars` as far as decided; all of it unless `partial`.
+        """Split `chars` up to the first pre-token that later text could change.
 
-        `in_gap` means that `chars` continues text that no rule matched. A `rule` other than GAP is
-        the only one tried at the start (see `Advance`).
+        If `partial` is false, no text follows `chars`, so split all of `chars`. `in_gap` tells that
+        `chars` continues a gap. A `rule` other than GAP is the only rule that is tried at the start
+        of `chars` (see `Advance`).
         """
         text = self._classifier.text(chars, partial)
         candidates, classes, size = self._candidates, text.classes, text.size
@@ -117,17 +120,17 @@ class Machine:
         return Advance(ends, rules, size, in_gap, GAP, size, UNLIMITED, 0)
 
     def run_length(self, chars: str, mask: int) -> int:
-        """Return the length of the longest prefix of `chars` with classes in `mask`."""
+        """Return the length of the longest prefix of `chars` whose classes are all in `mask`."""
         return self._classifier.text(chars, partial=False).members[mask].find(OUT)
 
     def _windows(self, chars: str) -> Iterator[tuple[int, str, Advance]]:
-        """Yield (start, window, its Advance) until the text ends, with bounded memory."""
+        """Yield (start, text, Advance) of each window of `chars`; windows bound the memory."""
         start, window, in_gap = 0, WINDOW, False
         while start < len(chars) or in_gap:
             part = chars[start : start + window]
             done = self.advance(part, start + window < len(chars), in_gap)
             yield start, part, done
-            # Double the window for a longer pre-token, so that the total time stays linear.
+            # If a pre-token is longer than the window, double the window: the time stays linear.
             window = WINDOW if done.resume else window * 2
             start += done.resume
             in_gap = done.in_gap
@@ -144,6 +147,7 @@ class Machine:
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
         text = as_str(data)
+        # `before` is the width of all earlier windows.
         bounds, before = [np.zeros(1, np.int64)], 0
         for _, part, done in self._windows(text):
             widths = np.zeros(done.resume + 1, np.int64)
@@ -160,11 +164,19 @@ class Machine:
         text = as_str(data)
         return sum(len(done.ends) for _, _, done in self._windows(text))
 
+    def ends_and_rules(self, text: str) -> tuple[list[int], list[int]]:
+        """Return the end and the rule of each pre-token; faster than `steps` for short texts."""
+        ends: list[int] = []
+        rules: list[int] = []
+        for start, _, done in self._windows(text):
+            ends += [start + end for end in done.ends]
+            rules += done.rules
+        return ends, rules
+
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of `text`."""
-        starts, ends, _ = self.steps(text)
-        spans = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [text[start:end] for start, end in spans]
+        bounds = [0, *self.ends_and_rules(text)[0]]
+        return [text[start:end] for start, end in pairwise(bounds)]
 
     def split_bytes(self, data: bytes) -> list[bytes]:
         """Return the pre-tokens of `data`."""
@@ -176,7 +188,10 @@ class Machine:
 
 
 def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:
-    """Return the width of each code point in `unit`; an invalid byte counts 1 in each unit."""
+    """Return the width in `unit` of each of `points`.
+
+    If `from_str` is false, U+DC80 to U+DCFF stand for invalid bytes, which have width 1.
+    """
     if unit == "char":
         return np.ones(len(points), np.int64)
     widths = 1 + (points >= 0x10000).astype(np.int64)

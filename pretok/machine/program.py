@@ -1,4 +1,4 @@
-"""Compile and serialize stages: rules over the classes of an alphabet."""
+"""Compile the rules of stages to rules over the classes of an alphabet, and serialize them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Run several stages in pure Python: each stage splits the pieces of the previous one.
 
-cpp/core/split/pre_tokenizer.hpp is the equivalent in C++.
+cpp/core/split/pre_tokenizer.hpp does the same in C++.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class StagedMachine:
     """Splits with all stages, in one Unicode version. Immutable; linear time."""
 
     def __init__(self, stages: Sequence[Stage], version: str) -> None:
+        # The integer is the number of rules of all earlier stages.
         self._stages: list[tuple[Machine, Stage, int]] = []
         before = 0
         for stage in stages:
@@ -75,9 +76,13 @@ class StagedMachine:
 def _cut(
     machine: Machine, stage: Stage, before: int, piece: str, offset: int, rule: int
 ) -> list[tuple[int, int, int]]:
-    """Return the parts of `piece`, which starts at `offset` and was matched by `rule`."""
-    steps = machine.steps(piece)
-    starts, ends, rules = steps.starts.tolist(), steps.ends.tolist(), steps.rules.tolist()
+    """Return (start, end, rule index) of each part into which `stage` splits `piece`.
+
+    `piece` starts at code point `offset` of the text, and the rule with the index `rule` matched
+    it. `before` is the number of rules of all earlier stages.
+    """
+    ends, rules = machine.ends_and_rules(piece)
+    starts = [0, *ends][:-1]
     spans = zip(starts, ends, (inner != GAP for inner in rules), strict=True)
     parts = []
     first = 0

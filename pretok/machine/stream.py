@@ -1,4 +1,4 @@
-"""Splitting a text that comes in chunks."""
+"""Split a text that comes in chunks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from pretok.stage import Stage
 from pretok.text import ESCAPE, Text, as_str_or_bytes
 
 _Part: TypeAlias = tuple[str, int, int, bool]
-"""Some of a pre-token: text, first code point, rule, and whether it is the last of the pre-token.
+"""A part of a pre-token: (text, start, rule, is the last part of the pre-token).
 
-Only of a gap is there more than one. A plain tuple, as a stream makes one for each pre-token.
+`start` is in code points of the whole text. Only a gap can have several parts. A plain tuple is
+faster than a NamedTuple.
 """
 
 
 class Stream:
-    """Splits a text that comes in chunks, for any chunking exactly as the whole text would be.
+    """Splits a text that comes in chunks into the pre-tokens of the whole text.
 
-    `feed` returns the pre-tokens that no later text could change and holds back the rest, of which
-    there is at most the last pre-token and what may follow it; `finish` returns what was held
-    back. (A gap, which no rule matched, comes out together with the match behind it.) Chunks are
-    all str or all bytes. Bytes are UTF-8, and may be cut inside a sequence; a byte that is not
-    UTF-8 comes out as the lone surrogate U+DC00 + byte, as Python's error handler
-    "surrogateescape" has it, so nothing is lost. Linear time, whatever the size of the chunks. Not
-    to be shared between threads.
+    `feed` returns the pre-tokens that no later text can change, and holds back the rest of the
+    text: at most the last pre-token and a look-ahead after it. `finish` returns the pre-tokens of
+    the text held back. A gap (text that no rule matched) is returned by the same call as the match
+    after it.
+
+    Chunks are all str or all bytes. Bytes hold UTF-8, and a chunk may end inside a sequence. An
+    invalid byte becomes the lone surrogate U+DC00 + byte, as Python's "surrogateescape" makes it.
+    Takes linear time for chunks of any size. A stream is not safe to share between threads.
 
     >>> import pretok
     >>> stream = pretok.get("llama3").stream()
@@ -37,62 +39,66 @@ class Stream:
     """
 
     def __init__(self, backends: Sequence[Backend], stages: Sequence[Stage]) -> None:
-        """`backends` has for each of `stages` one that splits as it alone does."""
+        """Combine `backends`, one for each of `stages`; each ignores the behavior of its stage."""
         self._stages: list[_StageStream] = []
         before = 0
         for backend, stage in zip(backends, stages, strict=True):
             self._stages.append(_StageStream(backend, stage, before))
             before += len(stage.rules)
         self._decoder: codecs.IncrementalDecoder | None = None
-        self._kind: type[str] | type[bytes] | None = None
-        self._read = 0  # code points so far
-        self._begun: list[str] = []  # of a pre-token that is not done
-        self._finished = False
+        self._chunk_type: type[str] | type[bytes] | None = None
+        self._size = 0  # of the text so far, in code points
+        self._unfinished: list[str] = []  # parts of an incomplete pre-token
+        self._is_finished = False
 
     def feed(self, chunk: Text) -> list[str]:
         """Return the pre-tokens that `chunk` completes.
 
-        Raises TypeError if `chunk` is not of the type of the chunks before, and ValueError after
-        `finish`.
+        Raises TypeError if `chunk` has another type than earlier chunks, ValueError after `finish`.
         """
         return [text for text, _ in self.feed_steps(chunk)]
 
     def finish(self) -> list[str]:
-        """Return the pre-tokens that were held back, and close the stream."""
+        """Return the remaining pre-tokens, and close the stream."""
         return [text for text, _ in self.finish_steps()]
 
     def feed_steps(self, chunk: Text) -> list[tuple[str, int]]:
-        """As `feed`, each pre-token with the index of its rule, -1 where none matched."""
+        """Return the result of `feed`, each pre-token with its rule index (-1: no rule)."""
         return [(text, rule) for _, text, rule in self.feed_spans(chunk)]
 
     def finish_steps(self) -> list[tuple[str, int]]:
-        """As `finish`, each pre-token with the index of its rule, -1 where none matched."""
+        """Return the result of `finish`, each pre-token with its rule index (-1: no rule)."""
         return [(text, rule) for _, text, rule in self.finish_spans()]
 
     def feed_spans(self, chunk: Text) -> list[tuple[int, str, int]]:
-        """As `feed_steps`, before each the code point of the whole text that it starts at."""
+        """Return (start, pre-token, rule index) of each pre-token that `chunk` completes.
+
+        `start` is in code points of the whole text.
+        """
         return self._steps(self._chars(chunk), last=False)
 
     def finish_spans(self) -> list[tuple[int, str, int]]:
-        """As `finish_steps`, before each the code point of the whole text that it starts at."""
+        """Return (start, pre-token, rule index) of each remaining pre-token; see `feed_spans`."""
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
-        self._finished = True
+        self._is_finished = True
         return self._steps(rest, last=True)
 
     def _check_open(self) -> None:
-        if self._finished:
-            raise ValueError("the stream is finished; make a new one with stream()")
+        if self._is_finished:
+            raise ValueError("the stream is finished; get another with stream()")
 
     def _chars(self, chunk: Text) -> str:
+        """Return `chunk` as a str; an incomplete UTF-8 sequence at its end is kept for later."""
         self._check_open()
         chunk = as_str_or_bytes(chunk)
-        kind = str if isinstance(chunk, str) else bytes
-        if self._kind is None:
-            self._kind = kind
-        elif kind is not self._kind:
+        chunk_type = str if isinstance(chunk, str) else bytes
+        if self._chunk_type is None:
+            self._chunk_type = chunk_type
+        elif chunk_type is not self._chunk_type:
             raise TypeError(
-                f"expected a chunk of {self._kind.__name__} like those before, got {kind.__name__}"
+                f"expected a chunk of type {self._chunk_type.__name__} like the first chunk, got "
+                f"{chunk_type.__name__}"
             )
         if isinstance(chunk, str):
             return chunk
@@ -101,76 +107,80 @@ class Stream:
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
-        parts: Iterable[_Part] = [(chars, self._read, GAP, last)]
-        self._read += len(chars)
+        """Return the result of `feed_spans` for `chars`; `last` tells that the text ends there."""
+        parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
+        self._size += len(chars)
         for stage in self._stages:
-            parts = [found for part in parts for found in stage.cut(part)]
+            parts = [inner for part in parts for inner in stage.cut(part)]
         steps: list[tuple[int, str, int]] = []
-        for text, start, rule, done in parts:
-            if done and text and not self._begun:
+        for text, start, rule, is_last in parts:
+            if is_last and text and not self._unfinished:
                 steps.append((start, text, rule))
                 continue
-            self._begun.append(text)
-            if done:
-                whole = "".join(self._begun)
-                self._begun = []
+            self._unfinished.append(text)
+            if is_last:
+                whole = "".join(self._unfinished)
+                self._unfinished = []
                 if whole:
                     steps.append((start + len(text) - len(whole), whole, rule))
         return steps
 
 
 class _StageStream:
-    """One stage: cuts what the stage before gives, part by part."""
+    """One stage of a stream: cuts the pieces of the previous stage, part by part."""
 
     def __init__(self, backend: Backend, stage: Stage, before: int) -> None:
         self._backend = backend
         self._stage = stage
-        self._before = before  # rules of the stages before
-        self._whole = stage.behavior == "isolated"
+        self._rules_before = before  # the number of rules of earlier stages
+        self._is_isolated = stage.behavior == "isolated"
         self._pending: list[_Pending] = []
-        self._begun: list[str] = []  # of a gap, if it is not given on before it is done
-        self._start()
+        self._unfinished: list[str] = []  # parts of a gap that may continue
+        self._begin_piece()
 
-    def _start(self) -> None:
+    def _begin_piece(self) -> None:
+        # The fields of the last `Advance`, and the text that they refer to.
         self._in_gap = False
-        self._matched: list[str] = []  # the start of an undecided match of the rule
-        self._rule = GAP
-        self._held: list[str] = []  # text of which nothing is decided
-        self._open = 0  # while what follows is of these classes, and
-        self._room = 0  # fewer than so many code points, nothing will be
+        self._matched: list[str] = []  # the text of an undecided match up to `restart`
+        self._rule = GAP  # the rule of the undecided match
+        self._held: list[str] = []  # undecided text from `restart` on
+        self._pending_mask = 0
+        self._pending_limit = 0
 
     def cut(self, part: _Part) -> list[_Part]:
-        """Return what is decided of the piece that `part` belongs to, and was not before."""
-        piece, begin, outer, last = part
-        if self._open and not last:
-            inside = self._backend.run_length(piece, self._open)
-            if inside == len(piece) < self._room:
-                self._held.append(piece)
-                self._room -= inside
+        """Return the newly decided parts of the piece to which `part` belongs."""
+        text, start, outer, last = part
+        if self._pending_mask and not last:
+            inside = self._backend.run_length(text, self._pending_mask)
+            if inside == len(text) < self._pending_limit:
+                self._held.append(text)
+                self._pending_limit -= inside
                 return []
-        found = self._advance(piece, begin, last)
-        if not self._whole:
-            found = self._settled(found, last)
+        parts = self._advance(text, start, last)
+        if not self._is_isolated:
+            parts = self._apply_behavior(parts, last)
         if last:
-            self._start()
-        if outer == GAP and not self._before:
-            return found
+            self._begin_piece()
+        if outer == GAP and not self._rules_before:
+            return parts
         return [
-            (text, start, outer if rule == GAP else self._before + rule, done)
-            for text, start, rule, done in found
+            (text, start, outer if rule == GAP else self._rules_before + rule, is_last)
+            for text, start, rule, is_last in parts
         ]
 
-    def _advance(self, piece: str, begin: int, last: bool) -> list[_Part]:
-        text = "".join([*self._held, piece])
-        before = begin + len(piece) - len(text)  # a piece has no gap in it
+    def _advance(self, new_text: str, new_start: int, last: bool) -> list[_Part]:
+        """Return the decided matches and gaps of the held text and `new_text`."""
+        text = "".join([*self._held, new_text])
+        text_start = new_start + len(new_text) - len(text)
         matched, matched_by = self._matched, self._rule
-        ends, rules, resume, in_gap, undecided, restart, self._room, self._open = (
-            self._backend.advance(text, not last, self._in_gap, matched_by)
+        ends, rules, resume, in_gap, undecided, restart, limit, mask = self._backend.advance(
+            text, not last, self._in_gap, matched_by
         )
+        self._pending_limit, self._pending_mask = limit, mask
         parts: list[_Part] = []
         start = 0
         for end, rule in zip(ends, rules, strict=True):
-            part, at = text[start:end], before + start
+            part, at = text[start:end], text_start + start
             if matched:
                 size = sum(map(len, matched))
                 at -= size
@@ -179,10 +189,9 @@ class _StageStream:
             parts.append((part, at, rule, True))
             start = end
         if in_gap and start < resume:
-            parts.append((text[start:resume], before + start, GAP, False))
+            parts.append((text[start:resume], text_start + start, GAP, False))
         self._in_gap = in_gap
-        # Text before `restart` is not read again, or else one word at a time would take quadratic
-        # time.
+        # Never read text before `restart` again: otherwise small chunks would take quadratic time.
         self._rule = matched_by if matched else undecided
         self._matched = matched
         if resume < restart:
@@ -190,41 +199,43 @@ class _StageStream:
         self._held = [text[restart:]] if restart < len(text) else []
         return parts
 
-    def _settled(self, parts: list[_Part], last: bool) -> list[_Part]:
-        """Return what the stage's behavior makes of `parts` and of what is pending."""
-        for text, start, rule, done in parts:
-            self._begun.append(text)
-            if done:
-                size = sum(map(len, self._begun))
-                self._pending.append(_Pending(self._begun, start + len(text) - size, size, rule))
-                self._begun = []
+    def _apply_behavior(self, parts: list[_Part], last: bool) -> list[_Part]:
+        """Return the decided results of the stage's behavior for the pending parts and `parts`."""
+        for text, start, rule, is_last in parts:
+            self._unfinished.append(text)
+            if is_last:
+                size = sum(map(len, self._unfinished))
+                whole_start = start + len(text) - size
+                self._pending.append(_Pending(self._unfinished, whole_start, size, rule))
+                self._unfinished = []
         spans = [
             (pending.start, pending.start + pending.size, pending.rule != GAP)
             for pending in self._pending
         ]
         kept = list(apply_behavior(spans, self._stage.behavior, self._stage.invert))
-        # What comes next may be joined to the last part.
-        settled = kept if last or self._stage.drops_text else kept[:-1]
-        found, at = [], 0
-        for start, end, _ in settled:
+        # The next match or gap may join the last result.
+        decided = kept if last or self._stage.drops_text else kept[:-1]
+        results, at = [], 0
+        for start, end, _ in decided:
             while spans[at][0] < start:
                 at += 1
             first = at
             while at < len(spans) and spans[at][1] <= end:
                 at += 1
-            found.append(_joined(self._pending[first:at]))
+            results.append(_joined(self._pending[first:at]))
         self._pending = [] if last or self._stage.drops_text else self._pending[at:]
         if len(self._pending) > 1 and self._stage.behavior == "contiguous":
-            one, *others = self._pending
-            for other in others:
-                one.texts.extend(other.texts)
+            first_pending, *rest = self._pending
+            for pending in rest:
+                first_pending.texts.extend(pending.texts)
             size = sum(pending.size for pending in self._pending)
-            self._pending = [_Pending(one.texts, one.start, size, one.rule)]
-        return found
+            joined = _Pending(first_pending.texts, first_pending.start, size, first_pending.rule)
+            self._pending = [joined]
+        return results
 
 
 class _Pending(NamedTuple):
-    """A match or a gap that may be joined to another."""
+    """A match or a gap that the next match or gap may join."""
 
     texts: list[str]
     start: int
@@ -233,6 +244,6 @@ class _Pending(NamedTuple):
 
 
 def _joined(pending: Sequence[_Pending]) -> _Part:
-    text = "".join(text for each in pending for text in each.texts)
-    rule = next((each.rule for each in pending if each.rule != GAP), GAP)
+    text = "".join(text for item in pending for text in item.texts)
+    rule = next((item.rule for item in pending if item.rule != GAP), GAP)
     return text, pending[0].start, rule, True

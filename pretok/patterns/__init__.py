@@ -1,1 +1,1 @@
-"""Regular expressions of tokenizers: reading them, and recognizing those that a preset knows."""
+"""Parse the patterns of tokenizers, and find the preset of a pattern."""

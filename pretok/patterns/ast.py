@@ -1,4 +1,4 @@
-"""The syntax tree of a pattern. All engines share the node types."""
+"""Define the nodes of the syntax tree of a pattern. All engines share the node types."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pretok.preset import Engine
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One code point of `chars` or of a property in `properties`, or outside all if `negated`.
+    """Matches one code point of `chars` or of a property in `properties`.
 
-    `properties` holds the names of properties without a CharSet. `negated` is False without them.
+    If `negated`, matches one code point that is in none of them. `properties` holds the names of
+    properties that have no CharSet. If `properties` is empty, `negated` is False.
     """
 
     chars: CharSet
@@ -60,14 +61,14 @@ class EndAnchor:
 
 @dataclass(frozen=True, slots=True)
 class LiteralSet:
-    """The first matching text of `texts`; a frozenset if at most one text can match."""
+    """Matches the first matching text of `texts`; the order of a frozenset does not matter."""
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpecific:
-    """The construct `text`, whose meaning is only compared within `engine`."""
+    """The construct `text`, which equals only the same text for the same `engine`."""
 
     engine: Engine
     text: str

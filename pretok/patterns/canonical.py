@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 from typing import NamedTuple, TypeGuard
 
-from pretok.charsets.sets import NOTHING, WHITE_SPACE, CharSet, code_points, union
+from pretok.charsets.sets import WHITE_SPACE, CharSet, code_points
 from pretok.patterns.ast import (
     Alternatives,
     Chars,
@@ -25,7 +25,9 @@ from pretok.patterns.ast import (
     Repeat,
     Sequence,
 )
-from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of, members, read_by_each
+from pretok.patterns.char_sets import members
+from pretok.patterns.first_sets import first_set, is_possessive, may_be_empty, single_set
+from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of, read_by_each
 from pretok.preset import ENGINES, Engine
 
 MAX_LITERALS, MAX_CACHED_LITERALS = 256, 64
@@ -53,8 +55,8 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 class Part(NamedTuple):
     """An alternative of a pattern: its text, its sequences, and their canonical form.
 
-    `sequences` is None if the parser rejects the text. Joining a LiteralSet with the following one
-    changes the form.
+    `sequences` is None if the parser rejects `text`. `form` is the canonical form of this part
+    alone; `joined` also joins the LiteralSets of adjacent parts.
     """
 
     text: str
@@ -64,7 +66,7 @@ class Part(NamedTuple):
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
     """Return the alternatives of `pattern`, of at most MAX_PATTERN_LENGTH code points."""
-    return [part[engine] for part in _by_each(pattern)]
+    return [part[engine] for part in _parts_by_engine(pattern)]
 
 
 def joined(parts: Iterable[Part]) -> Alternatives | None:
@@ -87,7 +89,7 @@ _form_of_long = lru_cache(maxsize=2)(_form)
 
 
 @lru_cache(maxsize=2)
-def _by_each(pattern: str) -> list[dict[Engine, Part]]:
+def _parts_by_engine(pattern: str) -> list[dict[Engine, Part]]:
     """Return each alternative of `pattern`, parsed for each engine."""
     return [
         (_cached_part if len(text) <= SHORT_PART else _part)(text)
@@ -111,31 +113,6 @@ def _part(text: str) -> dict[Engine, Part]:
 
 
 _cached_part = lru_cache(maxsize=384)(_part)
-
-
-def matches_everywhere(alternatives: Alternatives) -> bool:
-    """Return whether one of `alternatives` provably matches at every position of any text."""
-    # Engines advance differently after an empty match.
-    may_be_empty = not all(any(map(_consumes, sequence)) for sequence in alternatives)
-    return not may_be_empty and not ~_first_set_guaranteed(alternatives)
-
-
-def _first_set_guaranteed(alternatives: Alternatives) -> CharSet:
-    """Return a set of first code points with which `alternatives` provably match."""
-    sets: list[CharSet] = []
-    for sequence in alternatives:
-        needed = [node for node in sequence if not _may_be_empty(node)]
-        if len(needed) == 1 and not any(map(_is_possessive, sequence)):
-            sets.append(_first_of_node_guaranteed(needed[0]))
-    return union(sets)
-
-
-def _first_of_node_guaranteed(node: Node) -> CharSet:
-    if isinstance(node, Repeat):
-        return _first_of_node_guaranteed(node.node) if node.low == 1 else NOTHING
-    if isinstance(node, Group):
-        return _first_set_guaranteed(node.alternatives)
-    return _single_set(node) or NOTHING
 
 
 def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
@@ -173,7 +150,7 @@ def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
     unreachable: set[str] = set()
     is_prefix_free = True
     # Sorting puts each text after its prefixes. This stack holds the prefixes of the current text,
-    # each with the smallest position up to there.
+    # each with the smallest position of the prefix itself and of the prefixes below it.
     prefixes: list[tuple[str, int]] = []
     for text in sorted(positions):
         while prefixes and not text.startswith(prefixes[-1][0]):
@@ -220,13 +197,14 @@ class _Canonicalizer:
 
     def _words_of(self, sequence: Sequence) -> tuple[str, ...] | None:
         """Return the texts that `sequence` can match, in order; None above MAX_LITERALS."""
-        # Each enclosing group needs the words of a nested sequence again.
+        # Cache the words, because each enclosing group asks again for those of a nested sequence.
         key = id(sequence)
         if key not in self._words:
             self._words[key] = self._product(sequence)
         return self._words[key]
 
     def _product(self, sequence: Sequence) -> tuple[str, ...] | None:
+        """Return what `_words_of` caches."""
         parts: list[list[str]] = []
         size = 1
         for node in sequence:
@@ -253,7 +231,7 @@ class _Canonicalizer:
         for at, (node, following) in enumerate(pairwise(nodes)):
             if following == EndAnchor("line") and node in _WHOLE_RUNS:
                 nodes[at + 1] = EndAnchor("text")
-        if any(map(_is_possessive, nodes)):
+        if any(map(is_possessive, nodes)):
             _drop_possessives(nodes, last)
         if last and len(nodes) > 1:
             nodes[-1] = _drop_final_repeat(nodes[-2], nodes[-1])
@@ -290,7 +268,7 @@ def _unwrapped(node: Node) -> list[Node]:
 
 
 def _is_counted_run(node: Node) -> TypeGuard[Repeat]:
-    """Return whether `(node)+` is `x+`, where `node` is `x{1,n}`."""
+    """Return whether `node` is a greedy `x{1,n}` of one set `x`, so that `(?:node)+` is `x+`."""
     if not isinstance(node, Repeat) or not isinstance(node.node, Chars):
         return False
     return node.low == 1 and node.mode == "greedy"
@@ -320,7 +298,7 @@ def _fixed_count(node: Node) -> tuple[Chars, int] | None:
 
 
 def _drop_possessives(nodes: list[Node], last: bool) -> None:
-    """Make possessive nodes greedy where backtracking could never help."""
+    """Make each possessive node in `nodes` greedy if giving code points back could never help."""
     # The first sets of all nodes up to the next required node; None if one is unknown.
     ahead: tuple[CharSet, ...] | None = ()
     is_open = True  # No required node follows.
@@ -328,12 +306,12 @@ def _drop_possessives(nodes: list[Node], last: bool) -> None:
         node = nodes[at]
         if isinstance(node, Repeat) and node.mode == "possessive":
             nodes[at] = _drop_possessive(node, ahead, is_open, last)
-        first = _first(node)
+        first = first_set(node)
         if isinstance(node, EndAnchor) and node.scope == "text":
             ahead, is_open = (), False
         elif first is None:
             ahead, is_open = None, False
-        elif not _may_be_empty(node):
+        elif not may_be_empty(node):
             ahead, is_open = (first,), False
         elif not is_open and ahead is not None:
             ahead = (first, *ahead) if len(ahead) < MAX_LOOKAHEAD else None
@@ -342,7 +320,7 @@ def _drop_possessives(nodes: list[Node], last: bool) -> None:
 def _drop_possessive(
     node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool
 ) -> Repeat:
-    taken = _single_set(node)
+    taken = single_set(node)
     if is_open:
         # All following nodes are optional, so they never fail.
         is_redundant = last
@@ -353,53 +331,16 @@ def _drop_possessive(
     return replace(node, mode="greedy") if is_redundant else node
 
 
-def _is_possessive(node: Node) -> bool:
-    return isinstance(node, Repeat) and node.mode == "possessive"
-
-
 def _drop_final_repeat(previous: Node, node: Node) -> Node:
-    r"""Return `x` for a last node `x+` if `previous` also takes `x`.
+    r"""Return `x` for a last node `x+` if `previous` is a greedy run that also takes `x`.
 
     For example, `\s*[\r\n]+` becomes `\s*[\r\n]`.
     """
     is_run = isinstance(previous, Repeat) and previous.high is None and previous.mode == "greedy"
     if is_run and isinstance(node, Repeat) and (node.low, node.high) == (1, None):
-        all_chars, chars = _single_set(previous), _single_set(node)
+        all_chars, chars = single_set(previous), single_set(node)
         if all_chars is None or chars is None or node.mode != "greedy":
             return node
         if not chars - all_chars:
             return node.node
     return node
-
-
-def _single_set(node: Node) -> CharSet | None:
-    """Return the only set from which `node` takes code points; None if it has no such set."""
-    if isinstance(node, Repeat) and node.low <= 1:
-        node = node.node
-    if isinstance(node, LiteralSet) and all(len(text) == 1 for text in node.texts):
-        return _first(node)
-    return node.charset if isinstance(node, Chars) else None
-
-
-def _first(node: Node) -> CharSet | None:
-    """Return the set of first code points of `node`; None if unknown."""
-    if isinstance(node, Chars):
-        return node.charset
-    if isinstance(node, Repeat):
-        return _first(node.node)
-    if isinstance(node, LiteralSet):
-        return code_points(*{text[0] for text in node.texts})
-    return None
-
-
-def _consumes(node: Node) -> bool:
-    """Return whether every match of `node` is provably not empty."""
-    if isinstance(node, Repeat):
-        return node.low > 0 and _consumes(node.node)
-    if isinstance(node, Group):
-        return all(any(map(_consumes, sequence)) for sequence in node.alternatives)
-    return isinstance(node, (Chars, LiteralSet))
-
-
-def _may_be_empty(node: Node) -> bool:
-    return isinstance(node, Repeat) and node.low == 0

@@ -1,7 +1,7 @@
 """Rank known patterns by their likeness to another pattern, and align two lists.
 
-Only error messages use both, so both are bounded: likeness compares bags and ignores order, and
-`aligned` does not search for the best alignment of long lists.
+Only error messages use this module, so its time is bounded: Likeness compares bags of items and
+ignores their order, and `aligned` does not search for the best alignment of long lists.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ class Likeness:
     def of(self, keys: Iterable[Hashable], text: str) -> NDArray[np.float64]:
         """Return the likeness to each known pattern: the sum of two Dice coefficients.
 
-        One compares keys, the other pairs of adjacent characters. Equal patterns have likeness 2.
+        The first coefficient compares keys, and the second one pairs of adjacent characters. Equal
+        patterns have likeness 2.
         """
         return self._keys.dice(keys) + self._texts.dice(_pairs(text))
 
 
 class _Bags:
-    """Bags of items: a matrix with a row for each bag and a column for each item."""
+    """Bags (multisets) of items: a matrix with a row for each bag and a column for each item."""
 
     def __init__(self, bags: Iterable[Iterable[Hashable]]) -> None:
         counted = [Counter(bag) for bag in bags]
@@ -51,7 +52,7 @@ class _Bags:
         self._sizes = self._counts.sum(axis=1)
 
     def dice(self, bag: Iterable[Hashable]) -> NDArray[np.float64]:
-        """Return the Dice coefficient of `bag` and each row."""
+        """Return, for each row, the Dice coefficient of `bag` and the bag of the row."""
         counted = Counter(bag)
         shared = counted.keys() & self._columns.keys()
         columns = [self._columns[item] for item in shared]

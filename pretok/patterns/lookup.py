@@ -2,8 +2,8 @@ r"""Find the preset of a published pattern, and write a preset's pattern for ano
 
 No regex is compiled. parser.py reads a pattern by the grammar of its engine, and canonical.py
 reduces it to a canonical form, which is then compared. For example, `\p{N}{1,3}+` matches at most
-three digits in fancy-regex ("tiktoken") but any number in Oniguruma ("hf"), so only the former
-equals `\p{N}{1,3}`.
+three digits in fancy-regex ("tiktoken"), but any number of digits in Oniguruma ("hf"). So it equals
+`\p{N}{1,3}` only in fancy-regex.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import TypeVar
 from pretok.behaviors import Behavior
 from pretok.charsets.sets import ANY
 from pretok.patterns.ast import Alternatives, EngineSpecific
-from pretok.patterns.canonical import canonical, matches_everywhere
+from pretok.patterns.canonical import canonical
+from pretok.patterns.first_sets import matches_everywhere
 from pretok.patterns.parser import texts_of
 from pretok.preset import Engine, Preset
 from pretok.registry import presets, registered
@@ -29,7 +30,7 @@ WHOLE = Preset(
     source="a vocabulary that is trained without a pattern, such as minbpe's BasicTokenizer",
     pattern=r"[\s\S]+",
 )
-"""The split that never cuts."""
+"""The preset that never cuts a text."""
 
 _Match = TypeVar("_Match")
 
@@ -48,8 +49,9 @@ def find(pattern: str, engine: Engine) -> Preset | None:
         preset
         for preset in _known()
         if len(preset.stages) == 1
-        and _of_stage(preset.stages[0], preset.engine) == wanted
-        and _stage_behavior(preset.stages[0], wanted) == _simplest(wanted, *_OF_PATTERNS[engine])
+        and _form_of_stage(preset.stages[0], preset.engine) == wanted
+        and _stage_behavior(preset.stages[0], wanted)
+        == _simplest(wanted, *PATTERN_BEHAVIORS[engine])
     )
 
 
@@ -58,14 +60,15 @@ def find_stage(
 ) -> Stage | None:
     """Return a stage that splits as `engine` does with `pattern`.
 
-    Its rules are those of a preset's stage; None if no preset has such a stage.
+    The stage has the rules of a stage of a preset. Returns None if no preset has an equivalent
+    pattern.
     """
     wanted = _alternatives(pattern, engine)
     return _first(
         Stage(stage.rules, stage.pattern, *_simplest(wanted, behavior, invert))
         for preset in _known()
         for stage in preset.stages
-        if stage.pattern and _of_stage(stage, preset.engine) == wanted
+        if stage.pattern and _form_of_stage(stage, preset.engine) == wanted
     )
 
 
@@ -77,7 +80,7 @@ def same_split(stages: tuple[Stage, ...]) -> Preset | None:
         if len(preset.stages) == len(stages)
         and all(
             ours.rules == theirs.rules
-            and _stage_behavior(ours, _of_stage(ours, preset.engine))
+            and _stage_behavior(ours, _form_of_stage(ours, preset.engine))
             == (theirs.behavior, theirs.invert)
             for ours, theirs in zip(preset.stages, stages, strict=True)
         )
@@ -93,6 +96,7 @@ def stages_of_json() -> Iterator[Stage]:
 KnownPattern = tuple[str, Engine, str]
 """The name of a preset, its engine, and the pattern of one of its stages."""
 _patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
+"""All presets, and the result of `known_patterns` for them."""
 
 
 def known_patterns() -> tuple[KnownPattern, ...]:
@@ -104,7 +108,7 @@ def known_patterns() -> tuple[KnownPattern, ...]:
             known,
             tuple(
                 (preset.name, preset.engine, stage.pattern)
-                for preset in _of_engines(known)
+                for preset in _of_default_unicode(known)
                 for stage in preset.stages
                 if stage.pattern
             ),
@@ -125,22 +129,25 @@ def pattern_for(preset: Preset, engine: Engine) -> str | None:
     if written is None or len(preset.stages) > 1:
         return None
     wanted = _alternatives(written, engine)
-    same = _of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
+    same = _form_of_stage(preset.stages[0], preset.engine) == wanted and _stage_behavior(
         preset.stages[0], wanted
-    ) == _simplest(wanted, *_OF_PATTERNS[engine])
+    ) == _simplest(wanted, *PATTERN_BEHAVIORS[engine])
     return written if same else None
 
 
 def stage_pattern_for(stage: Stage, source_engine: Engine, engine: Engine) -> str | None:
-    """Return a pattern that matches in `engine` as that of `stage` in `source_engine`."""
+    """Return a pattern that matches in `engine` what `stage.pattern` matches in `source_engine`.
+
+    Returns None if no such pattern is known.
+    """
     if source_engine == engine or not stage.pattern:
         return stage.pattern or None
     written = "|".join(map(_drop_possessive, texts_of(stage.pattern)))
-    same = _of_stage(stage, source_engine) == _alternatives(written, engine)
+    same = _form_of_stage(stage, source_engine) == _alternatives(written, engine)
     return written if same else None
 
 
-_OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
+PATTERN_BEHAVIORS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }
@@ -150,12 +157,12 @@ _OF_PATTERNS: dict[Engine, tuple[Behavior, bool]] = {
 def _known() -> Iterator[Preset]:
     # Search installed packages last, because the search for entry points is slow.
     here = registered()
-    yield from _of_engines(here)
-    yield from _of_engines(presets()[len(here) :])
+    yield from _of_default_unicode(here)
+    yield from _of_default_unicode(presets()[len(here) :])
 
 
-def _of_engines(known: tuple[Preset, ...]) -> list[Preset]:
-    # The engines have one Unicode version.
+def _of_default_unicode(known: tuple[Preset, ...]) -> list[Preset]:
+    # The engines have one Unicode version, the default.
     return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
@@ -170,13 +177,13 @@ def _alternatives(pattern: str, engine: Engine) -> Alternatives:
 
 
 @lru_cache(maxsize=1024)
-def _of_known(pattern: str, engine: Engine) -> Alternatives:
+def _cached_form(pattern: str, engine: Engine) -> Alternatives:
     return _alternatives(pattern, engine)
 
 
-def _of_stage(stage: Stage, engine: Engine) -> Alternatives:
+def _form_of_stage(stage: Stage, engine: Engine) -> Alternatives:
     """Return the cached canonical form of the pattern of a preset's stage."""
-    return _of_known(stage.pattern, engine)
+    return _cached_form(stage.pattern, engine)
 
 
 def _simplest(

@@ -1,41 +1,18 @@
 r"""Parse a pattern by the grammar of one engine. Nothing is compiled.
 
 The parser knows the few constructs of published patterns. A construct whose meaning depends on the
-engine, or was not compared, becomes an `EngineSpecific`, which never equals a construct of another
-engine. The parser rejects constructs that change the meaning of the pattern around them, such as
-`(?x)`.
+engine, or was not compared between engines, becomes an `EngineSpecific`, which never equals a
+construct of another engine. The parser rejects constructs that change the meaning of the pattern
+around them, such as `(?x)`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
-from pretok.charsets.sets import (
-    ALL_ATOMS,
-    ASCII_MASKS,
-    CASELESS,
-    CONTROL,
-    DIGIT,
-    HAN,
-    LETTER,
-    LOWER,
-    MARK,
-    NOTHING,
-    NUMBER,
-    ONIGURUMA_WORD,
-    PUNCTUATION,
-    SYMBOL,
-    UPPER,
-    WHITE_SPACE,
-    WORD,
-    CharSet,
-    code_points,
-    intersection,
-    union,
-)
+from pretok.charsets.sets import NOTHING, intersection
 from pretok.patterns.ast import (
     Alternatives,
     Chars,
@@ -47,6 +24,20 @@ from pretok.patterns.ast import (
     Repeat,
     Sequence,
 )
+from pretok.patterns.char_sets import (
+    ESCAPED_CONTROLS,
+    ESCAPED_SETS,
+    NO_LINE_BREAK,
+    OTHER_PROPERTIES,
+    PROPERTIES,
+    WORDS,
+    UnreadablePatternError,
+    folded,
+    literal,
+    only_member,
+    require_simple_folds,
+    union_of,
+)
 from pretok.preset import ENGINES, Engine
 
 MAX_PATTERN_LENGTH = 8192
@@ -55,10 +46,6 @@ MAX_DEPTH = 40
 """Maximum nesting of groups and classes; published patterns have three levels."""
 MAX_DIGITS = 9
 """Maximum digits of a count, such as `a{3}`."""
-
-
-class UnreadablePatternError(ValueError):
-    """The pattern is malformed, or has an unsupported construct."""
 
 
 def read(pattern: str, engine: Engine) -> Alternatives:
@@ -70,9 +57,9 @@ def read(pattern: str, engine: Engine) -> Alternatives:
 
 
 def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
-    """Parse `pattern` by the grammar of each engine; None for an engine that rejects it.
+    """Parse `pattern` by the grammar of each engine; None for a grammar that rejects `pattern`.
 
-    The values are the same object if the meaning does not depend on the engine.
+    If the meaning of `pattern` does not depend on the engine, all values are the same object.
     """
     by_engine: dict[Engine, Alternatives | None] = {}
     for engine in ENGINES:
@@ -145,56 +132,25 @@ def _escaped(char: str) -> str:
     return repr(char)[1:-1] if char in "\r\n\t" else f"\\x{{{ord(char):X}}}"
 
 
-_CONTROL_SPACE = code_points((0x09, 0x0D), (0x85, 0x85))
-_PROPERTIES = {
-    name: (Chars(chars), Chars(~chars))
-    for name, chars in {
-        "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION,
-        "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
-    }.items()
-}  # fmt: skip
-"""The sets of `\\p{name}` and `\\P{name}`."""
-_COMBINED = {
-    frozenset({"Lu", "Lt"}): UPPER,
-    frozenset({"Lm", "Lo"}): CASELESS,
-    frozenset({"Nl", "No"}): NUMBER - DIGIT,
-}
-"""Properties that form a CharSet only in combination."""
-_OTHER_PROPERTIES = (
-    frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
-    | frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf"])
-    | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
-    | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
-)
-"""Other properties with equal members in both engines, as test_parser.py checks."""
-# Oniguruma has two tables for \w. Only the one outside of classes has the numbers of Latin-1.
-_WORDS: dict[tuple[Engine, bool], CharSet] = {
-    ("hf", False): ONIGURUMA_WORD,
-    ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
-    ("tiktoken", False): WORD,
-    ("tiktoken", True): WORD,
-}
-_SETS = {
-    "s": Chars(WHITE_SPACE), "S": Chars(~WHITE_SPACE), "d": Chars(DIGIT), "D": Chars(~DIGIT)
-}  # fmt: skip
-_NO_LINE_BREAK = Chars(~code_points("\n"))
-_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
 _ANCHOR_ESCAPES = frozenset("bBAzZG")
 """Escapes that match a position; their meaning may depend on the engine."""
 _MODES: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessive"}
 
 
 class _Reader:
+    """A recursive-descent parser of one pattern by the grammar of one engine."""
+
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
         self._engine_unmarked = engine
         self._at = 0
         self._depth = 0
         self.depends_on_engine = False
-        """Whether the meaning of the text so far may depend on the engine."""
+        """True if the meaning of the text so far may depend on the engine."""
 
     @property
     def _engine(self) -> Engine:
+        """The engine. Reading this property marks the meaning as dependent on the engine."""
         self.depends_on_engine = True
         return self._engine_unmarked
 
@@ -220,7 +176,7 @@ class _Reader:
             if not sequence:
                 raise UnreadablePatternError(f"empty alternative at {self._at}")
             if ignore_case:
-                _require_simple_folds(sequence)
+                require_simple_folds(sequence)
             alternatives.append(tuple(sequence))
             if not self._take("|"):
                 self._depth -= 1
@@ -283,8 +239,8 @@ class _Reader:
         elif char == "\\":
             chars = self._escape()
         else:
-            chars = _NO_LINE_BREAK if char == "." else _literal(char)
-        return _folded(chars) if ignore_case else chars
+            chars = NO_LINE_BREAK if char == "." else literal(char)
+        return folded(chars) if ignore_case else chars
 
     def _group(self, start: int, ignore_case: bool) -> Node:
         for opening in ("?:", "?i:", "?=", "?!", "?>", "?<=", "?<!", ""):
@@ -308,17 +264,17 @@ class _Reader:
         char = self._next()
         if char in "pP":
             return self._property(negated=char == "P")
-        if char in _SETS:
-            return _SETS[char]
+        if char in ESCAPED_SETS:
+            return ESCAPED_SETS[char]
         if char in "wW":
-            chars = _WORDS[self._engine, in_class]
+            chars = WORDS[self._engine, in_class]
             return Chars(chars if char == "w" else ~chars)
-        if char in _CONTROLS:
-            return _literal(_CONTROLS[char])
+        if char in ESCAPED_CONTROLS:
+            return literal(ESCAPED_CONTROLS[char])
         if char in "xu":
-            return _literal(self._numbered(char))
+            return literal(self._numbered(char))
         if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
-            return _literal(char)
+            return literal(char)
         raise UnreadablePatternError(f"unsupported escape '\\{printable(char)}' at {at}")
 
     def _numbered(self, escape: str) -> str:
@@ -347,9 +303,9 @@ class _Reader:
         if self._peek() != "{" or not name.isalpha():
             raise UnreadablePatternError(f"invalid property at {at}")
         self._at = end + 1
-        if name in _PROPERTIES:
-            return _PROPERTIES[name][negated]
-        shown = name if name in _OTHER_PROPERTIES else f"{name} of {self._engine}"
+        if name in PROPERTIES:
+            return PROPERTIES[name][negated]
+        shown = name if name in OTHER_PROPERTIES else f"{name} of {self._engine}"
         return Chars(NOTHING, frozenset({shown}), negated)
 
     def _class(self, start: int) -> Chars:
@@ -370,9 +326,9 @@ class _Reader:
         self._at += 1
         self._depth -= 1
         if len(sides) == 1:
-            chars = _union(sides[0])
+            chars = union_of(sides[0])
         else:
-            unions = [_union(side) for side in sides]
+            unions = [union_of(side) for side in sides]
             if any(union.properties or union.chars == NOTHING for union in unions):
                 raise UnreadablePatternError(f"unsupported intersection in the class at {start}")
             chars = Chars(intersection(union.chars for union in unions))
@@ -392,7 +348,7 @@ class _Reader:
         self._at += 1
         char = self._next()
         high = self._escape(in_class=True) if char == "\\" else char
-        first, last = _only_member(low), _only_member(high)
+        first, last = only_member(low), only_member(high)
         if char == "[" or not first or not last:
             raise UnreadablePatternError(f"invalid range at {at}")
         if first > last:
@@ -400,6 +356,7 @@ class _Reader:
         return ord(first), ord(last)
 
     def _peek(self, after: int = 0) -> str:
+        """Return the character `after` characters ahead, without reading it; "" at the end."""
         return self._text[self._at + after : self._at + after + 1]
 
     def _next(self) -> str:
@@ -410,86 +367,8 @@ class _Reader:
         return char
 
     def _take(self, text: str) -> bool:
+        """Read `text` if it comes next; return whether it did."""
         if not self._text.startswith(text, self._at):
             return False
         self._at += len(text)
         return True
-
-
-def members(chars: CharSet, max_members: int = 32) -> str:
-    """Return the code points of `chars` in ascending order; "" if more than `max_members`.
-
-    >>> members(code_points("c", "a", "é"))
-    'acé'
-    """
-    bounds = [*(first for first, _ in chars.segments), 0x110000]
-    text = ""
-    for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
-        if not mask:
-            continue
-        if end - first > 0x80 + max_members:
-            return ""
-        for code in range(first, end):
-            atoms = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
-            shared = atoms & mask
-            if shared and (shared != atoms or len(text) == max_members):
-                return ""
-            if shared:
-                text += chr(code)
-    return text
-
-
-@lru_cache(maxsize=512)
-def _literal(char: str) -> Chars:
-    return Chars(code_points(char))
-
-
-def _only_member(chars: Chars | str) -> str:
-    """Return the only code point of `chars`; "" if it has several."""
-    if isinstance(chars, str):
-        return chars
-    return "" if chars.properties else members(chars.chars, max_members=1)
-
-
-def _union(items: list[Chars | tuple[int, int]]) -> Chars:
-    """Return the union of `items`, with combinations of properties replaced by their CharSet."""
-    sets: list[CharSet] = []
-    ranges: list[tuple[int, int]] = []
-    properties: set[str] = set()
-    for item in items:
-        if isinstance(item, tuple):
-            ranges.append(item)
-        elif item.negated:
-            # Chars cannot express a union with a negated property, so name the whole item.
-            properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
-        else:
-            sets.append(item.chars)
-            properties |= item.properties
-    for combination, charset in _COMBINED.items():
-        if combination <= properties:
-            sets.append(charset)
-            properties -= combination
-    if ranges:
-        sets.append(code_points(*ranges))
-    return Chars(union(sets), frozenset(properties))
-
-
-# (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.
-_NON_ASCII_FOLDS = {"s": "\u017f", "k": "\u212a"}
-
-
-def _folded(chars: Chars) -> Chars:
-    texts = members(chars.chars) if not chars.properties else ""
-    if not texts or not texts.isascii():
-        raise UnreadablePatternError("(?i:...) with other than a few ASCII characters")
-    folded = set(texts.lower() + texts.upper())
-    folded |= {_NON_ASCII_FOLDS[char] for char in folded & _NON_ASCII_FOLDS.keys()}
-    return Chars(code_points(*sorted(folded)))
-
-
-def _require_simple_folds(sequence: list[Node]) -> None:
-    """Reject letters with joint folds: only one engine folds U+00DF to ss and U+FB01 to fi."""
-    letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
-    has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
-    if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):
-        raise UnreadablePatternError("(?i:...) with letters that may fold together")

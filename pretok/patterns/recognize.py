@@ -11,23 +11,26 @@ from pretok.errors import UnknownPatternError, shortened
 from pretok.machine.backend import BackendName
 from pretok.patterns.ast import LiteralSet
 from pretok.patterns.canonical import Part, canonical, joined, parts_of
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError, compile_pattern, compile_stage, name_of
 from pretok.patterns.likeness import Likeness, aligned
-from pretok.patterns.lookup import KnownPattern, find, known_patterns
+from pretok.patterns.lookup import PATTERN_BEHAVIORS, KnownPattern, find, known_patterns, same_split
 from pretok.patterns.parser import (
     MAX_PATTERN_LENGTH,
-    UnreadablePatternError,
     alternatives_of,
     printable,
     read,
 )
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import ENGINES, Engine
+from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
 
 MIN_SIMILARITY = 0.7
-"""Minimum likeness, of 2, from which on the error shows the nearest pattern."""
+"""The error shows the nearest pattern if its likeness, which is 2 at most, is above this number."""
 MAX_COMPARED_ALTERNATIVES = 256
 """Maximum alternatives of a pattern that the error compares with known patterns."""
+MAX_CONSTRUCT = 60
+"""Maximum characters of a construct that an error shows."""
 MAX_LINES, MAX_WIDTH = 40, 160
 """Maximum lines of a difference, and maximum characters of a line."""
 Texts = frozenset[str] | tuple[str, ...]
@@ -44,23 +47,37 @@ def from_pattern(
     r"""Return the pre-tokenizer that splits as `engine` does with `pattern`.
 
     `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex); they read
-    some patterns differently. Recognizes the patterns of all presets, in any equivalent spelling.
-    `unicode` and `backend` are as in `pretok.get`. Raises UnknownPatternError, which shows the
-    nearest known pattern and the difference; ValueError for an unknown engine.
-    Patterns of more than 8,192 characters are unknown, unless they are the text of a preset's.
+    some patterns differently. The result has the known preset with the same split, or else a new
+    preset: the pattern compiled to rules. `unicode` and `backend` are as in `pretok.get`. Raises
+    UnknownPatternError for a pattern that no rules match exactly, with the construct, its position,
+    the reason, and the nearest known pattern; ValueError for an unknown engine. A pattern of more
+    than 8,192 characters is unknown, unless a preset has the same text.
 
     >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
     ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name
     'qwen2'
+    >>> from_pattern(r"\p{L}+|\d+|.").split("ab12 c")
+    ['ab', '12', ' ', 'c']
     """
     if engine not in ENGINES:
         raise ValueError(f"engine={shortened(engine)}; expected one of {ENGINES}")
     if not isinstance(pattern, str):
         raise TypeError(f"expected a pattern as str, got {type(pattern).__name__}")
-    preset = find(pattern, engine)
+    preset = find(pattern, engine) or _compiled(pattern, engine)
     if preset is None:
         raise unknown_pattern(pattern, engine)
     return PreTokenizer(preset, unicode, backend)
+
+
+def _compiled(pattern: str, engine: Engine) -> Preset | None:
+    """Return the preset with the rules of `pattern`; None if it does not compile."""
+    try:
+        stage = compile_stage(pattern, engine, *PATTERN_BEHAVIORS[engine])
+    except (NotCompiledError, UnreadablePatternError):
+        return None
+    known = same_split((stage,))
+    name = name_of(pattern, engine)
+    return known or Preset(name, stages=[stage], engine=engine, source="compiled from its pattern")
 
 
 def from_gguf_pre(
@@ -71,9 +88,9 @@ def from_gguf_pre(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    It splits as the model's original tokenizer does. With variant="llama.cpp" it splits as
-    llama.cpp does, where the two differ. `unicode` and `backend` are as in `pretok.get`. Raises
-    UnknownPresetError, which lists near matches.
+    It splits as the model's original tokenizer does. If llama.cpp splits differently,
+    variant="llama.cpp" selects the split of llama.cpp. `unicode` and `backend` are as in
+    `pretok.get`. Raises UnknownPresetError, which lists near matches.
 
     >>> from_gguf_pre("llama-bpe").preset.name
     'llama3'
@@ -93,13 +110,19 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     if len(pattern) > MAX_PATTERN_LENGTH:
         message += f": expected at most {MAX_PATTERN_LENGTH:,} characters, got {len(pattern):,}"
         return UnknownPatternError(message, pattern, engine, "", "")
+    refusal: tuple[str, int, str] = "", -1, ""
     if canonical(pattern, engine) is None:
         message += f", which pretok cannot read ({_parser_error(pattern, engine)})"
+    else:
+        refusal = _why_not_compiled(pattern, engine)
+        construct, position, reason = refusal
+        shown = _shortened(printable(construct), max_width=MAX_CONSTRUCT)
+        message += f", and it does not compile: {shown} at {position}: {reason}"
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:
         return UnknownPatternError(
-            f"{message}, and no preset has a similar pattern", pattern, engine, "", ""
+            f"{message}; no preset has a similar pattern", pattern, engine, "", "", *refusal
         )
     nearest, known_engine, known_pattern = known
     difference = difference_of(known_pattern, known_engine, pattern, engine)
@@ -109,7 +132,7 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
         message += f"; {nearest!r} keeps unmatched text, but {engine} drops it"
-    return UnknownPatternError(message + difference, pattern, engine, nearest, difference)
+    return UnknownPatternError(message + difference, pattern, engine, nearest, difference, *refusal)
 
 
 def _parser_error(pattern: str, engine: Engine) -> str:
@@ -120,11 +143,22 @@ def _parser_error(pattern: str, engine: Engine) -> str:
     raise AssertionError("a readable pattern has a canonical form")
 
 
+def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
+    """Return the construct of `pattern` that no rules match, its position, and the reason."""
+    try:
+        compile_pattern(pattern, engine)
+    except NotCompiledError as error:
+        return error.construct, error.position, error.reason
+    # A stage of a tokenizer.json compiles by itself; only its position can be the problem.
+    return pattern, 0, "its rules exceed the limits of a preset"
+
+
 def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine) -> str:
     r"""Return a line-by-line difference of the alternatives of two patterns; "" if none.
 
-    Lines with "-" are only in `known`, lines with "+" only in `pattern`. A caret below a "+" line
-    shows the first difference. Equivalent spellings of an alternative count as equal.
+    `known_engine` reads `known`, and `engine` reads `pattern`. Lines with "-" are only in `known`,
+    lines with "+" only in `pattern`. A caret below a "+" line shows the first difference.
+    Equivalent spellings of an alternative count as equal.
 
     >>> print(difference_of(r"\p{L}+|\p{N}{1,3}|\s+", "hf", r"\p{L}++|\p{N}{1,2}|\s+", "hf"))
       \p{L}++
@@ -153,10 +187,11 @@ def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine
 
 
 _Unit = tuple[str, Hashable]
-"""The text of an alternative, or of a run of literal alternatives; and a key for comparison."""
+"""(text, key) of an alternative, or of adjacent literal ones; equivalent units have equal keys."""
 
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
+    """Return the units of `pattern` in order; adjacent literal alternatives are one unit."""
     units: list[_Unit] = []
     run: list[Part] = []
 
@@ -244,6 +279,7 @@ def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     units = _units(pattern, engine)
     known = known_patterns()
     likeness = _likeness(known).of(map(_key, units), _text_of(units))
+    # Of equally similar patterns, prefer one that is written for `engine`.
     likeness += [0.01 if known_engine == engine else 0 for _, known_engine, _ in known]
     most_similar = int(likeness.argmax())
     return known[most_similar] if likeness[most_similar] > MIN_SIMILARITY else None

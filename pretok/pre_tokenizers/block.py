@@ -28,7 +28,7 @@ class Block(ABC):
 
     @property
     def changes_text(self) -> bool:
-        """Whether the block changes the text; later blocks then split the changed text."""
+        """True if the block changes the text; later blocks then split the changed text."""
         return False
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Block(ABC):
     def stages(self) -> tuple[Stage, ...]:
         """Return stages for a Preset that split a text at the same positions as the block.
 
-        Raises DefinitionError if the block changes the text before it splits it.
+        Raises DefinitionError if the block changes a text before splitting it.
         """
 
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:
@@ -69,7 +69,7 @@ class Block(ABC):
 
     @classmethod
     def _from_json(cls, fields: dict[str, Any]) -> Block:
-        """Return the block with the `fields` of a JSON object, without its field `type`."""
+        """Return the block whose JSON object has `fields` and the field `type`."""
         cls._check_fields(fields, _arguments(cls))
         return cls(**fields)
 
@@ -77,7 +77,10 @@ class Block(ABC):
     def _check_fields(
         cls, fields: dict[str, Any], required: Iterable[str], optional: str = ""
     ) -> None:
-        """Raise DefinitionError if a required name is missing, or for an unknown name."""
+        """Raise DefinitionError if a required name is missing, or for an unknown name.
+
+        `optional` has names separated by spaces.
+        """
         required = list(required)
         names = [*required, *optional.split()]
         missing = [name for name in required if name not in fields]
@@ -109,15 +112,20 @@ class Cutter(Block):
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         """Split one piece of a text."""
-        return cut(piece, self.stages())
+        return cut(piece, _stages(self))
 
 
 def cut(piece: Piece, stages: tuple[Stage, ...]) -> Iterator[Piece]:
-    """Split `piece` by `stages` and yield the parts. Without stages, yield `piece`."""
+    """Split `piece` by `stages` and yield the parts; if `stages` is empty, yield `piece`."""
     if not stages:
         return iter((piece,))
     spans = _pre_tokenizer(stages, choose_backend()).spans(piece.text)
     return (piece.part(start, end) for start, end in spans)
+
+
+@lru_cache(maxsize=256)
+def _stages(block: Block) -> tuple[Stage, ...]:
+    return block.stages()
 
 
 @lru_cache(maxsize=256)

@@ -83,7 +83,7 @@ class Split(_OneStage):
 class Digits(_OneStage):
     """Isolates each run of numeric characters (Nd, Nl, No).
 
-    With `individual_digits`, isolates each character.
+    If `individual_digits` is true, isolates each numeric character.
 
     >>> [part for part, _ in Digits(individual_digits=True).pre_tokenize_str("a12")]
     ['a', '1', '2']
@@ -127,7 +127,7 @@ class Punctuation(_OneStage):
 
 @dataclass(frozen=True)
 class Whitespace(_OneStage):
-    r"""Keeps each run of WORD and each run of characters outside WORD and white space.
+    r"""Drops white space; keeps each run of WORD and each run of all other characters.
 
     >>> [part for part, _ in Whitespace().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi', ',', 'you_2', '!?']

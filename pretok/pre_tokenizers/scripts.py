@@ -1,4 +1,4 @@
-"""Define UnicodeScripts, which splits by a table in one step, or by stages in three steps."""
+"""Define UnicodeScripts: `pieces` splits by a table of scripts, `stages` by three stages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ from pretok.stage import Stage
 from pretok.unicode import CODE_POINTS
 
 JOINER = 0
+"""The number, instead of a script, of characters that belong to the piece before them."""
 GROUPS = 12
-"""Number of groups of scripts in each of two partitions. No two scripts share both groups."""
+"""Number of groups of scripts in each of two partitions of the scripts.
+
+Any two scripts are in different groups of at least one partition.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class UnicodeScripts(Block):
 
 @cache
 def _stages() -> tuple[Stage, ...]:
-    # A stage has at most 31 classes, too few for 135 scripts. Two partitions into groups suffice.
+    # A stage has at most 31 classes, too few for 135 scripts. So two stages split by groups of
+    # scripts, one stage for each partition.
     joiners = _set([JOINER])
     drop_leading_joiners = Stage(
         (Run(~joiners, at_most=1, tail=ANY),), behavior="removed", invert=True
@@ -60,7 +65,7 @@ def _stages() -> tuple[Stage, ...]:
 
 
 def _set(scripts: Container[int]) -> CharSet:
-    """Return the code points of `scripts`."""
+    """Return the set of the code points whose script is in `scripts`."""
     segments: list[tuple[int, int]] = []
     for first, script in _runs():
         mask = ALL_ATOMS if script in scripts else 0

@@ -24,6 +24,7 @@ from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
 from pretok.stage import MAX_STAGES, Stage, flatten_stages
 
 MAX_BLOCKS = 256
+"""Maximum blocks of a Sequence, including the blocks of nested Sequences."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,14 @@ class Sequence(Block):
                     f"Sequence: expected a block as item {number}, got {shortened(block)}"
                 )
             flat += block.pretokenizers if isinstance(block, Sequence) else [block]
-            # Each block adds a nested generator, so this bounds the depth of the stack.
+            # Each block adds a nested generator, so MAX_BLOCKS bounds the depth of the stack.
             if len(flat) > MAX_BLOCKS:
                 raise DefinitionError(f"Sequence: expected at most {MAX_BLOCKS} blocks")
         object.__setattr__(self, "pretokenizers", tuple(flat))
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
+        # The stages of adjacent Cutters, which one PreTokenizer applies together.
         pending: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
             if not isinstance(block, Cutter) or len(pending) == MAX_STAGES:
@@ -109,7 +111,7 @@ _BLOCK_TYPES: dict[str, type[Block]] = {
 def from_dict(definition: dict[str, Any]) -> Block:
     """Return the block of the JSON object `definition` of a tokenizer.json.
 
-    The fields that are optional in tokenizers are optional here. Raises DefinitionError for an
+    The same fields are optional as in Hugging Face tokenizers. Raises DefinitionError for an
     unknown type, missing or unknown fields, or a Split at a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})

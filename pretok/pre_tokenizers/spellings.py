@@ -20,10 +20,10 @@ PrependScheme = Literal["always", "first", "never"]
 
 @dataclass(frozen=True)
 class ByteLevel(Block):
-    """Splits as GPT-2 does, if `use_regex`, and writes each UTF-8 byte as one character.
+    """Splits as GPT-2 does if `use_regex` is true; writes each UTF-8 byte as one character.
 
-    With `add_prefix_space`, first prepends U+0020 to each piece that does not begin with it.
-    `trim_offsets` does not affect pieces; Hugging Face tokenizers uses it after encoding.
+    If `add_prefix_space` is true, first prepends U+0020 to each piece that does not begin with
+    U+0020. `trim_offsets` does not affect pieces; Hugging Face tokenizers uses it after encoding.
 
     >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
@@ -71,10 +71,10 @@ class ByteLevel(Block):
 
 @dataclass(frozen=True)
 class Metaspace(Block):
-    """Replaces U+0020 by `replacement`, and splits before each `replacement` if `split`.
+    """Replaces U+0020 by `replacement`, and splits before each `replacement` if `split` is true.
 
-    `prepend_scheme` prepends a replacement to each piece that does not begin with it ("always"),
-    only to the first piece of the text ("first"), or to no piece ("never").
+    `prepend_scheme` tells which pieces that do not begin with `replacement` get one prepended: all
+    pieces ("always"), only the first piece of the text ("first"), or no piece ("never").
 
     >>> Metaspace().pre_tokenize_str("Hi you")
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]
@@ -111,8 +111,8 @@ class Metaspace(Block):
         yield piece.part(start, len(piece.text))
 
     def stages(self) -> tuple[Stage, ...]:
-        # A prepended replacement belongs to the first part, so the text is split at the same
-        # positions with and without it.
+        # A prepended replacement belongs to the first part, so it does not change the positions
+        # at which the text is split.
         if not self.split:
             return ()
         marks = code_points(self.replacement, " ")

@@ -70,9 +70,9 @@ def like_llama3(
 ) -> Preset:
     r"""Return a variant of Llama 3's preset.
 
-    `contractions`: whether contractions are pre-tokens; `marks`: whether words may contain \p{M};
-    `digits`: maximum digits of a pre-token; `tail`: whether line breaks stay with the signs before
-    them; `before`: stages that run first.
+    If `contractions`, contractions are pre-tokens. If `marks`, words may contain \p{M}. `digits` is
+    the maximum number of digits of a pre-token; None is no maximum. If `tail`, line breaks stay
+    with the signs before them. The stages in `before` run first.
     """
     word, word_regex = (LETTER | MARK, r"[\p{L}\p{M}]") if marks else (LETTER, r"\p{L}")
     other = OTHER - MARK if marks else OTHER

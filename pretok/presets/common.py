@@ -41,12 +41,12 @@ def stage(pattern: str, *rules: Rule) -> Stage:
 
 
 def block(huggingface: dict[str, object], *rules: Rule, behavior: Behavior = "isolated") -> Stage:
-    """Return a stage that splits as this pre_tokenizer of Hugging Face tokenizers does."""
+    """Return a stage that splits as `huggingface`, the JSON object of a pre_tokenizer, does."""
     return Stage(rules, behavior=behavior, huggingface=json.dumps(huggingface))
 
 
 def split(regex: str) -> dict[str, object]:
-    """Return the pre_tokenizer that splits by `regex` and keeps all text."""
+    """Return the JSON object of a pre_tokenizer that splits by `regex` and keeps all text."""
     pattern = {"Regex": regex}
     return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
 

@@ -120,7 +120,8 @@ DEEPSEEK_LLM = Preset(
 
 # The file has three stages. The first cuts runs of digits into parts of 510, counted from the end.
 # The second isolates the one or two digits before the groups of three of each part. The third
-# isolates each group. Since 510 is 3 * 170, they equal groups of three from the end of the run.
+# isolates each group. Since 510 is 3 * 170, the three stages together make groups of three digits,
+# counted from the end of the run.
 _AFMOE_DIGITS = (
     r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
     r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",

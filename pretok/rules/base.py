@@ -45,7 +45,7 @@ class Rule:
 
     @abstractmethod
     def first(self) -> list[CharSet]:
-        """Return the members of `sets()` that can begin a match."""
+        """Return those sets of `sets()` whose code points can begin a match."""
 
     @abstractmethod
     def matcher(self, alphabet: Alphabet) -> Matcher:
@@ -60,10 +60,10 @@ class Rule:
 
     @property
     def look_ahead(self) -> int:
-        """Maximum code points that the rule reads at a position without consuming; at least 1.
+        """Maximum code points that the rule reads at one position but does not match; at least 1.
 
-        A run counts as 1 if one scan serves all its positions. MAX_LOOK_AHEAD bounds the sum over
-        all rules, and so the time per code point.
+        A run counts as 1 if a single scan of the run serves all positions in it. MAX_LOOK_AHEAD
+        bounds the sum over all rules, so the time per code point is bounded too.
         """
         return 1
 
@@ -87,7 +87,10 @@ class Rule:
 
 
 def require_set(owner: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise DefinitionError unless `value` is a non-empty CharSet, or None if `optional`."""
+    """Raise DefinitionError unless `value` is a non-empty CharSet, or is None and `optional`.
+
+    `owner` and `field` name the rule and its field in the error.
+    """
     if optional and value is None:
         return
     if not isinstance(value, CharSet) or not value:
@@ -96,7 +99,7 @@ def require_set(owner: str, field: str, value: object, optional: bool = False) -
 
 
 def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
-    """Raise DefinitionError if two named sets share members."""
+    """Raise DefinitionError if `first` and `second`, each a name and a set, share members."""
     shared = first[1] & second[1]
     if shared:
         raise DefinitionError(
@@ -108,7 +111,10 @@ def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, 
 def require_count(
     owner: str, field: str, value: object, optional: bool = False, limit: int = (1 << 31) - 1
 ) -> None:
-    """Raise DefinitionError unless `value` is 1 to `limit`, or None if `optional`."""
+    """Raise DefinitionError unless `value` is an int from 1 to `limit`, or is None and `optional`.
+
+    `owner` and `field` name the rule and its field in the error.
+    """
     if optional and value is None:
         return
     if type(value) is not int or not 1 <= value <= limit:
@@ -126,7 +132,7 @@ def shortened(value: object) -> str:
 
 
 def times(at_least: int, at_most: int | None) -> str:
-    """Return the quantifier `{at_least,at_most}` in its shortest form."""
+    """Return the quantifier `{at_least,at_most}` in its shortest form; None is no maximum."""
     if at_most is None:
         return "+" if at_least == 1 else f"{{{at_least},}}"
     if at_least == at_most:

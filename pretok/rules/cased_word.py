@@ -15,14 +15,14 @@ from pretok.rules.contraction import APOSTROPHE, Contraction
 
 @dataclass(frozen=True, repr=False)
 class CasedWord(Rule):
-    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: a word of one case pattern.
+    r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: uppercase before lowercase.
 
     Caseless letters are members of both `upper` and `lower`. A match is a run of `upper`, then a
     run of `lower`. If no member of `lower` follows, `upper*` backtracks to the last caseless
     letter, and the match ends after that letter. If the run of `upper` has no caseless letter, the
     second alternative matches the whole run. `lead` may share caseless letters with the word,
-    because the match has the same end whichever part consumes them. Raises DefinitionError if
-    `lead` contains cased letters of the word.
+    because the match has the same end, whether `lead` or the word consumes them. Raises
+    DefinitionError if `lead` contains cased letters of the word, or if the word contains U+0027.
     """
 
     upper: CharSet
@@ -47,6 +47,7 @@ class CasedWord(Rule):
 
     @property
     def _pure_lead(self) -> CharSet | None:
+        """The members of `lead` outside the word; None without a `lead`."""
         return self.lead - self._word if self.lead is not None else None
 
     def sets(self) -> list[CharSet]:

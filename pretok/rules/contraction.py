@@ -18,10 +18,11 @@ FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0
 
 @dataclass(frozen=True, init=False)
 class Contraction(Rule):
-    """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first suffix that follows it.
+    """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first of `suffixes` that follows it.
 
-    With `ignore_case`, letters match as in `(?i:...)`, which includes U+017F for s. A suffix has 1
-    to 255 ASCII letters, lowercase if `ignore_case`. Raises DefinitionError for other suffixes.
+    If `ignore_case` is true, letters match as in `(?i:...)`, so U+017F matches s, and U+212A
+    matches k. A suffix has 1 to 255 ASCII letters, which must be lowercase if `ignore_case` is
+    true. Raises DefinitionError for other suffixes.
 
     >>> print(Contraction("s", "ll", ignore_case=True))
     (?i:'s|'ll)

@@ -14,12 +14,12 @@ from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_count, 
 
 @dataclass(frozen=True, repr=False)
 class Groups(Rule):
-    r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one group of a run.
+    r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one group of a run of `body`.
 
-    Groups have `size` code points, counted from the end of the run. The first group may have fewer,
-    down to `at_least`. A run does not match if a member of `unless_before` follows it.
-    `unless_before` must include `body`; `\b` after digits is `unless_before=WORD`. A stage may have
-    at most one Groups rule.
+    Groups have `size` code points, counted from the end of the run. The first group may have fewer
+    code points, but at least `at_least`. No group of a run matches if a member of `unless_before`
+    follows the run. `unless_before` must include `body`. If `body` is a set of digits,
+    `unless_before=WORD` acts as `\b` after the run. A stage may have at most one Groups rule.
 
     >>> from pretok.charsets.sets import DIGIT
     >>> print(Groups(DIGIT))
@@ -41,6 +41,7 @@ class Groups(Rule):
 
     @property
     def _stop(self) -> CharSet | None:
+        """The members of `unless_before` outside `body`; None if there are none."""
         return self.unless_before - self.body or None if self.unless_before else None
 
     def sets(self) -> list[CharSet]:

@@ -84,9 +84,10 @@ class Literal(Rule):
 class Enclosed(Rule):
     """`before body{at_least,at_most} after`: a run of `body` between two literal texts.
 
-    The first code point of `after` must not be in `body`, or matching would need backtracking. The
-    first code point of `before` must not be in `body` either, or matching would not be linear;
-    `at_most` up to 255 lifts this restriction. Raises DefinitionError for other arguments.
+    `at_most=None` is no limit. The first code point of `after` must not be in `body`, or matching
+    would need backtracking. The first code point of `before` must not be in `body` either, or
+    matching would not take linear time; it may be in `body` if `at_most` is 255 or less. Raises
+    DefinitionError for other arguments.
 
     >>> print(Enclosed("<n:", code_points("0-9"), ">"))
     <n:[0-9]+>
@@ -159,6 +160,7 @@ class Enclosed(Rule):
 
 
 def _literal(text: Text, start: int, literal: str) -> int:
+    """Return the end of `literal` if it occurs at `start`, else NO_MATCH or UNDECIDED."""
     if text.chars.startswith(literal, start):
         return start + len(literal)
     is_prefix = text.partial and literal.startswith(text.chars[start : start + len(literal)])
@@ -166,7 +168,7 @@ def _literal(text: Text, start: int, literal: str) -> int:
 
 
 def _chars(*texts: str) -> list[CharSet]:
-    """Return [the set of the characters of `texts`], or [] if `texts` have no characters."""
+    """Return a list of one set with all characters of `texts`; [] if there are no characters."""
     chars = NOTHING
     for char in sorted(set("".join(texts))):
         chars |= code_points(char)

@@ -13,9 +13,10 @@ from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_disjoin
 
 @dataclass(frozen=True, repr=False)
 class Phrase(Rule):
-    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words separated by one `joint`.
+    r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words joined by a `joint`.
 
-    A word begins with a member of `start` and continues with members of `start` and `rest`. Raises
+    A word begins with a member of `start` and continues with members of `start` and `rest`. One
+    member of `joint` stands between two words; one member of `lead` may precede the first. Raises
     DefinitionError if `lead` and `start` share members, or if `joint` shares members with `start`
     or `rest`.
 

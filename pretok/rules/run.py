@@ -26,11 +26,12 @@ from pretok.rules.base import (
 class Run(Rule):
     r"""`lead?body{at_least,at_most}tail*`: a run with an optional lead and tail.
 
-    `lead_required` makes the lead mandatory; `tail_at_most` limits the tail. Raises
-    DefinitionError if `lead` and `body` share members, because matching would need backtracking.
-    They may share members only in a plain `lead?body+`, where the match ends at the same code
-    point whichever of the two sets consumes it.
-    `tail` may overlap `body`: the body consumes all it can, and the tail begins after it.
+    `lead_required` makes the lead mandatory. `tail_at_most` limits the length of the tail. For
+    `at_most` and `tail_at_most`, None is no limit. `lead` and `body` may share members only if the
+    rule begins with a plain `lead?body+`: the match then has the same end, whichever of the two
+    consumes a shared member. Otherwise matching would need backtracking, so shared members raise
+    DefinitionError. `tail` may overlap `body`: the body consumes as many code points as it can, and
+    the tail begins after the body.
 
     >>> from pretok.charsets.sets import LETTER, NEWLINE, NUMBER
     >>> print(Run(LETTER, lead=~(NEWLINE | LETTER | NUMBER)))
@@ -66,6 +67,7 @@ class Run(Rule):
 
     @property
     def _pure_lead(self) -> CharSet | None:
+        """The members of `lead` outside `body`; None if there are none."""
         return self.lead - self.body or None if self.lead else None
 
     def sets(self) -> list[CharSet]:

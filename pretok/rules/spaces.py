@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import IN, OUT, Text
+from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet
 from pretok.errors import DefinitionError
 from pretok.rules.base import (
@@ -16,12 +17,13 @@ from pretok.rules.base import (
     Rule,
     RuleKind,
     require_count,
+    require_set,
     times,
 )
 
 
 class Through(IntEnum):
-    """How much of a run of white space a Spaces rule matches."""
+    """The part of a run of white space that a Spaces rule matches."""
 
     END_OF_TEXT = 0
     LAST_NEWLINE = 1
@@ -45,18 +47,29 @@ class Spaces(Rule):
       all but the last code point of a run of two or more.
     - ALL `\s+` matches the whole run.
 
-
-    ALL_BUT_LAST and ALL may have limits: `at_least=4, at_most=4` is `\s{4}(?!\S)` or `\s{4}`.
+    ALL_BUT_LAST and ALL may have limits: with `at_least=4, at_most=4` they are `\s{4}(?!\S)` and
+    `\s{4}`. `at_most=None` is no limit. `space` and `newline` replace the sets `\s` and `[\r\n]`;
+    `space` must include `newline`. All Spaces rules of a stage must have the same `space` and the
+    same `newline`.
     """
 
     through: Through
     at_most: int | None = None
     at_least: int = 1
+    space: CharSet = WHITE_SPACE
+    newline: CharSet = NEWLINE
 
     def __post_init__(self) -> None:
         if not isinstance(self.through, Through):
             names = ", ".join(Through.__members__)
             raise DefinitionError(f"Spaces: through={self.through!r}; expected one of {names}")
+        require_set("Spaces", "space", self.space)
+        require_set("Spaces", "newline", self.newline)
+        if self.newline - self.space:
+            raise DefinitionError(
+                f"Spaces: newline={self.newline!r} has members outside of space={self.space!r}; "
+                "expected a subset"
+            )
         require_count("Spaces", "at_most", self.at_most, optional=True)
         require_count("Spaces", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
         if self.at_most is None and self.at_least == 1:
@@ -74,25 +87,27 @@ class Spaces(Rule):
     def __repr__(self) -> str:
         at_least = f", at_least={self.at_least}" if self.at_least > 1 else ""
         at_most = f", at_most={self.at_most}" if self.at_most else ""
-        return f"Spaces(through={self.through.name}{at_most}{at_least})"
+        space = f", space={self.space!r}" if self.space != WHITE_SPACE else ""
+        newline = f", newline={self.newline!r}" if self.newline != NEWLINE else ""
+        return f"Spaces(through={self.through.name}{at_most}{at_least}{space}{newline})"
 
     def sets(self) -> list[CharSet]:
-        return [WHITE_SPACE, NEWLINE]
+        return [self.space, self.newline]
 
     def first(self) -> list[CharSet]:
-        return [WHITE_SPACE]
+        return [self.space]
 
     @property
     def look_ahead(self) -> int:
         return self.at_least
 
     def matcher(self, alphabet: Alphabet) -> Matcher:
-        space, newline = map(alphabet.mask, (WHITE_SPACE, NEWLINE))
+        space, newline = map(alphabet.mask, (self.space, self.newline))
         through, at_most, at_least = self.through, self.at_most, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # All Spaces rules and all starts in the run share one scan; otherwise a rule that fails
-            # on a long run would take quadratic time.
+            # One scan of a run serves all Spaces rules at all positions of the run. Otherwise, a
+            # rule that fails at each position of a long run would take quadratic time.
             if start >= text.space_end:
                 text.space_end = text.members[space].find(OUT, start)
                 text.space_newline = text.members[newline].rfind(IN, start, text.space_end)
@@ -112,12 +127,17 @@ class Spaces(Rule):
         return match
 
     def serialize(self, alphabet: Alphabet) -> list[int]:
-        masks = map(alphabet.mask, (WHITE_SPACE, NEWLINE))
+        masks = map(alphabet.mask, (self.space, self.newline))
         return [RuleKind.SPACES, *masks, self.through, self.at_most or 0, self.at_least]
 
     @property
     def pattern(self) -> str:
+        space, newline = set_regex(self.space), set_regex(self.newline)
         if self.through in (END_OF_TEXT, LAST_NEWLINE):
-            return (r"\s++$", r"\s*[\r\n]+")[self.through]
-        look_ahead = r"(?!\S)" if self.through is ALL_BUT_LAST else ""
-        return rf"\s{times(self.at_least, self.at_most)}{look_ahead}"
+            return (f"{space}++$", f"{space}*{newline}+")[self.through]
+        look_ahead = f"(?!{_complement(self.space)})" if self.through is ALL_BUT_LAST else ""
+        return f"{space}{times(self.at_least, self.at_most)}{look_ahead}"
+
+
+def _complement(chars: CharSet) -> str:
+    return r"\S" if chars == WHITE_SPACE else set_regex(~chars)

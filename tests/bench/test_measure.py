@@ -169,7 +169,7 @@ def test_bench_split_against_other_splitters(backend: BackendName) -> None:
     able = [peer.name for peer in peers if peer.name != "rustbpe"]
     assert [one.peers() for one in found] == ([[name] for name in able] or [[], [], []])
     if any(peer.name == "rustbpe" for peer in peers):
-        assert found[0].absent == {"rustbpe": "it has no splitter by itself"}
+        assert found[0].absent == {"rustbpe": "it has no separate splitter"}
 
 
 def test_bench_split_refuses_to_time_wrong_answers(backend: BackendName) -> None:

@@ -103,7 +103,11 @@ def test_never_guesses(tmp_path: Path) -> None:
         (["<|end|>"], TypeError, "of type list; expected a mapping"),
         ({"a": "b"}, TypeError, "special token 'a' with id 'b'; expected a str and an int"),
         ({1: 2}, TypeError, "special token 1 with id 2"),
-        ({"x": 300, "y": 300}, ValueError, "'x' and 'y' both have id 300; give each its own"),
+        (
+            {"x": 300, "y": 300},
+            ValueError,
+            "'x' and 'y' both have id 300; give each token its own id",
+        ),
         ({"x": 97}, VocabularyError, "has id 97, which is the id of b'a'"),
         ({"": 300}, VocabularyError, "added token 300 is ''; expected text that is not empty"),
         ({"x": -1}, VocabularyError, "has id -1"),
@@ -249,7 +253,7 @@ def test_a_path_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_folder(tmp_path: Path) -> None:
-    with pytest.raises(VocabularyError, match=r"neither a tokenizer.json, nor a vocab.json with"):
+    with pytest.raises(VocabularyError, match=r"none of tokenizer.json, vocab.json with"):
         bpe.load(tmp_path, "gpt2")
     gpt2_files(tmp_path)
     assert bpe.load(tmp_path, "llama3").preset == LLAMA3

@@ -1,4 +1,4 @@
-"""`pretok bench matrix`: three files, whoever differs or is missing named, kept when broken off."""
+"""`pretok bench matrix` writes three files, names missing peers, and keeps interrupted results."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_run_that_is_broken_off_keeps_what_it_measured(
     record = record_in(tmp_path / "out")
     assert record["complete"] is False
     assert len(record["measured"]) == 3
-    assert "the run was broken off" in (tmp_path / "out" / "matrix.md").read_text(encoding="utf-8")
+    assert "the run was interrupted" in (tmp_path / "out" / "matrix.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
 
 

@@ -64,16 +64,31 @@ def test_a_pattern(call: Call) -> None:
     assert "as tiktoken reads it, is\n  preset     cl100k\n" in out
 
 
-def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
+def test_a_pattern_that_compiles(call: Call) -> None:
     status, out, err = call("identify", LLAMA3.pattern.replace("{1,3}", "{1,4}"))
+    assert (status, err) == (0, "")
+    assert "  preset     not a known one; equivalent stages:\n" in out
+    assert "  source     compiled from its pattern\n" in out
+    assert "  rule       \\p{N}{1,4}\n" in out
+    status, out, _ = call("identify", CL100K.pattern, "--format", "json")
+    record = json.loads(out)
+    assert (status, record["known"], record["engine"]) == (0, False, "hf")
+    assert record["preset"].startswith("pattern-")
+    assert record["rules"][2] == "\\p{N}+"
+
+
+def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
+    unknown = LLAMA3.pattern.replace("{1,3}", "{1,4}x")
+    status, out, err = call("identify", unknown)
     assert (status, err) == (1, "")
     assert "the nearest is 'llama3' (-), which differs from this pattern (+):\n" in out
-    assert "\n- \\p{N}{1,3}\n+ \\p{N}{1,4}\n          ^\n" in out
-    status, out, _ = call("identify", CL100K.pattern, "--format", "json")
+    assert "\n- \\p{N}{1,3}\n+ \\p{N}{1,4}x\n          ^\n" in out
+    status, out, _ = call("identify", unknown, "--format", "json")
     assert status == 1
     record = json.loads(out)
-    assert (record["preset"], record["engine"], record["nearest"]) == (None, "hf", "cl100k")
-    assert "as tiktoken reads it" in record["difference"]
+    assert (record["preset"], record["engine"], record["nearest"]) == (None, "hf", "llama3")
+    assert (record["construct"], record["position"]) == ("x", unknown.index("x|"))
+    assert "scan the rest of it again" in record["reason"]
     status, out, err = call("identify", "(?x)", "--against", "nothing")
     assert (status, out) == (2, "")
     assert "so --against has nothing to compare" in err
@@ -114,10 +129,15 @@ def test_a_space_before_the_text(call: Call, tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_with_an_unknown_pattern(call: Call, tmp_path: Path) -> None:
-    path = _file(tmp_path, sequence(split(LLAMA3.pattern.replace("{1,3}", "{1,4}")), BYTES))
+    path = _file(tmp_path, sequence(split(LLAMA3.pattern.replace("{1,3}", "{1,4}x")), BYTES))
     status, out, err = call("identify", path)
     assert (status, err) == (1, "")
-    assert "- \\p{N}{1,3}\n+ \\p{N}{1,4}\n" in out
+    assert "- \\p{N}{1,3}\n+ \\p{N}{1,4}x\n" in out
+    path = _file(tmp_path, sequence(split(LLAMA3.pattern.replace("{1,3}", "{1,4}")), BYTES))
+    status, out, err = call("identify", path)
+    assert (status, err) == (0, "")
+    assert "with pre_tokenizer.pretokenizers[0].pattern.Regex compiled\n" in out
+    assert "  rule       \\p{N}{1,4}\n" in out
 
 
 @pytest.mark.parametrize(

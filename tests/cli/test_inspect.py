@@ -43,10 +43,10 @@ def test_what_is_in_a_vocabulary(call: Call, vocab: str, backend: BackendName) -
         f"sha256      {hashlib.sha256(Path(vocab).read_bytes()).hexdigest()}",
         "ids         273, 8 of them unused",
         "tokens      262, made by 6 merges",
-        "bytes       0 to 255, in order",
+        "byte ids    0 to 255, in byte order",
         "special     2: <|end|> 270, <pad> 271",
         "added       1: <think> 272",
-        "preset      cl100k, Unicode 16.0, as the vocabulary says",
+        "preset      cl100k, Unicode 16.0 (from the vocabulary)",
         "normalizer  none",
         "prefix      none",
         "template    270 text",
@@ -77,6 +77,7 @@ def test_the_same_as_json(call: Call, vocab: str, backend: BackendName) -> None:
         "special_tokens": {"<|end|>": 270, "<pad>": 271},
         "added_tokens": {"<think>": 272},
         "preset": "cl100k",
+        "preset_source": "tiktoken 0.14.0, openai_public.py, cl100k_base",
         "preset_from": "the vocabulary",
         "unicode": "16.0",
         "normalizer": None,
@@ -96,10 +97,10 @@ def test_a_rank_file(call: Call, tmp_path: Path) -> None:
     assert "--preset" in error_of(call, "inspect", str(path))
     lines = call("inspect", str(path), "-p", "gpt2")[1].splitlines()
     assert "tokens      257, merged by rank, which is the id" in lines
-    assert "bytes       4 to 259, in another order" in lines
+    assert "byte ids    4 to 259, not in byte order" in lines
     assert "ids         261, 4 of them unused" in lines
     assert "special     none" in lines
-    assert "preset      gpt2, Unicode 16.0, as --preset says" in lines
+    assert "preset      gpt2, Unicode 16.0 (from --preset)" in lines
     assert '    260       2  "\\xff\\n"' in lines
 
 

@@ -80,7 +80,7 @@ def first_ends(tokenizer: PreTokenizer, texts: list[str]) -> list[int]:
     machine = tokenizer._backend
     if isinstance(machine, Machine):  # all that `split` does but the making of arrays
         return [machine.advance(text, partial=False).ends[0] for text in texts]
-    return [len(pre_tokens[0]) for pre_tokens in map(tokenizer.split, texts)]
+    return [len(pre_tokens[0]) for pre_tokens in map(machine.split, texts)]
 
 
 def check_whole(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:

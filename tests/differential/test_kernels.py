@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -28,6 +29,7 @@ def all_kernels(native: BackendName) -> Iterator[list[str]]:
     assert _core.use_kernels(names[0])
 
 
+@cache
 def _texts() -> list[str]:
     """Texts whose str has units of 1, 2 and 4 bytes, with what is rare between what is not."""
     found = ["", "a", "don't", " \n\n  x", "12345678 " * 300, "\n" + " " * 5000 + "x"]

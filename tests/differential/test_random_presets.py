@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Sequence
 
 import pretok
 from pretok import (
@@ -121,6 +122,37 @@ def _rules(source: random.Random) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
+def _stream_steps(tokenizer: PreTokenizer, chunks: Sequence[str]) -> list[Step]:
+    stream = tokenizer.stream()
+    spans = [span for chunk in chunks for span in stream.feed_spans(chunk)]
+    return [
+        Step(start, start + len(part), part, tokenizer.rule(rule))
+        for start, part, rule in [*spans, *stream.finish_spans()]
+    ]
+
+
+def _stream_split(tokenizer: PreTokenizer, chunks: Sequence[str]) -> list[str]:
+    stream = tokenizer.stream()
+    return [part for chunk in chunks for part in stream.feed(chunk)] + stream.finish()
+
+
+def _check(preset: Preset, plain: PreTokenizer, fast: PreTokenizer, text: str) -> None:
+    """Compare every way to split `text` with `plain.split`."""
+    wanted = plain.split(text)
+    steps = plain.explain(text)
+    assert [step.text for step in steps] == wanted
+    assert preset.drops_text or "".join(wanted) == text
+    half, third = len(text) // 2, len(text) // 3
+    for tokenizer in (plain, fast):
+        assert _stream_split(tokenizer, [text[:half], text[half:]]) == wanted
+        assert _stream_steps(tokenizer, [text[:third], "", text[third:]]) == steps
+    assert fast.explain(text) == steps
+    assert fast.split(text) == wanted
+    assert fast.split_bytes(text.encode()) == [part.encode() for part in wanted]
+    assert [text[start:end] for start, end in fast.spans(text)] == wanted
+    assert fast.count(text) == len(wanted)
+
+
 def test_random_presets_split_alike(native: BackendName) -> None:
     tried = 0
     for seed in range(ROUNDS):
@@ -135,25 +167,10 @@ def test_random_presets_split_alike(native: BackendName) -> None:
         fast = PreTokenizer(preset, backend=native)
         for size in (3, 8, 20, 20, 70, 200, source.choice([10, 1500])):
             text = "".join(source.choices(LETTERS, k=size))
-            wanted = plain.split(text)
-            hint = f"seed {seed}, {preset.stages}, text {text!a}"
-            assert preset.drops_text or "".join(wanted) == text, hint
-            assert [text[start:end] for start, end in fast.spans(text)] == wanted, hint
-            assert fast.count(text) == len(wanted), hint
-            for tokenizer in (plain, fast):
-                stream = tokenizer.stream()
-                streamed = stream.feed(text[: size // 2]) + stream.feed(text[size // 2 :])
-                assert streamed + stream.finish() == wanted, hint
-                stream = tokenizer.stream()
-                spans = [*stream.feed_spans(text[: size // 3]), *stream.feed_spans("")]
-                spans += [*stream.feed_spans(text[size // 3 :]), *stream.finish_spans()]
-                assert [
-                    Step(start, start + len(part), part, tokenizer.rule(rule))
-                    for start, part, rule in spans
-                ] == tokenizer.explain(text), hint
-            assert fast.split(text) == wanted, hint
-            assert fast.split_bytes(text.encode()) == [part.encode() for part in wanted], hint
-            assert [step.text for step in fast.explain(text)] == wanted, hint
-            assert fast.explain(text) == plain.explain(text), hint
+            try:
+                _check(preset, plain, fast, text)
+            except AssertionError as error:
+                hint = f"seed {seed}, {preset.stages}, text {text!a}"
+                raise AssertionError(hint) from error
             tried += 1
     assert tried > ROUNDS

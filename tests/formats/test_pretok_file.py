@@ -15,14 +15,16 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
-from bpe.formats import pretok_file
+from bpe.formats import pretok_file, pretok_tokens
 from bpe.types import Template
 from native_models import said_to_cpp
 from paths import shared
+from pre_tokenizer_json import byte_level, sequence, split
 from pretok import Preset, Run
 from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
-from vocabulary_files import TEXTS, made, made_vocabulary, write
+from pretok.preset import ENGINES, Engine
+from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, write
 
 FLAGS = {"normalized": True, "lstrip": True, "rstrip": True, "single_word": True}
 TOKENIZERS: dict[str, dict[str, Any]] = {
@@ -50,7 +52,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
     """Return the tokenizer of a file, all of it made by this backend."""
-    with patch.object(pretok_file, "backend", lambda: backend):
+    with patch.object(pretok_tokens, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None
     return Tokenizer(
@@ -158,11 +160,9 @@ def test_in_less_than_half_of_the_space(tmp_path: Path) -> None:
 
 def test_own_presets(tmp_path: Path) -> None:
     path = tmp_path / "own.pretok"
-    mine = Preset("test-compact-mine", rules=(Run(LETTER), Run(~LETTER)))
+    mine = Preset("test-compact-mine", rules=(Run(LETTER), Run(~LETTER)), source="a test")
     made(preset=mine).save(path)
-    with pytest.raises(VocabularyError, match="preset 'test-compact-mine', which is not built in"):
-        bpe.load(path)
-    assert bpe.load(path, mine).preset == mine
+    assert bpe.load(path).preset == mine
     # Of another name, it splits the same.
     code = (
         "import bpe, pretok, sys\n"
@@ -178,8 +178,39 @@ def test_own_presets(tmp_path: Path) -> None:
 
     assert run("test-compact-mine").stdout == "test-compact-mine\n"
     assert run("test-compact-same").stdout == "test-compact-same\n"
-    # Of the same name, it splits otherwise.
-    assert "pretok.register(preset)" in run("test-compact-mine", ", at_most=2").stderr
+    # Of the same name, it splits otherwise; the file has its own.
+    assert run("test-compact-mine", ", at_most=2").stdout == "test-compact-mine\n"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_compiled_presets(engine: Engine, backend: BackendName, tmp_path: Path) -> None:
+    for pattern in (r"\p{L}+|\d{1,2}|[\s_]*\n|[^a]", r"(?:a\p{M}*(?: a\p{M}*)*)+|<[ab]+>|[^a]"):
+        preset = pretok.from_pattern(pattern, engine).preset
+        path = tmp_path / "compiled.pretok"
+        tokenizer = made(backend, preset=preset)
+        tokenizer.save(path)
+        loaded = bpe.load(path, backend=backend)
+        assert loaded == tokenizer
+        assert loaded.preset == preset
+        assert loaded.encode("ab12 c\n\n x") == tokenizer.encode("ab12 c\n\n x")
+
+
+def test_stages_of_huggingface(backend: BackendName, tmp_path: Path) -> None:
+    stages = sequence(
+        {"type": "Digits", "individual_digits": True},
+        split(r"\p{L}+|\s"),
+        byte_level(use_regex=False),
+    )
+    path = write(tmp_path / "tokenizer.json", huggingface(pre_tokenizer=stages))
+    tokenizer = bpe.load(path, backend=backend)
+    tokenizer.save(tmp_path / "a.pretok")
+    loaded = bpe.load(tmp_path / "a.pretok", backend=backend)
+    assert loaded == tokenizer
+    loaded.save(tmp_path / "b.json")
+    again = bpe.load(tmp_path / "b.json", backend=backend)
+    assert again.preset is not None
+    assert tokenizer.preset is not None
+    assert again.preset.stages == tokenizer.preset.stages
 
 
 def test_whole_texts_are_one_preset_that_is_known() -> None:
@@ -241,7 +272,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "damaged.pretok", data)
     with (
-        patch.object(pretok_file, "backend", lambda: backend),
+        patch.object(pretok_tokens, "backend", lambda: backend),
         pytest.raises(VocabularyError, match=rf"damaged\.pretok: the .*({message})"),
     ):
         bpe.load(path, backend=backend)

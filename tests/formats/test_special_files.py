@@ -19,7 +19,7 @@ import pytest
 import bpe
 import pretok
 from bpe import VocabularyError
-from bpe.formats import files, pretok_file
+from bpe.formats import files, pretok_file, pretok_tokens
 from c_library import CError, CLibrary, CTokenizer
 from command_line import Call, pipes, running
 from gguf_files import gguf, metadata
@@ -480,8 +480,8 @@ def test_what_merges_make_has_a_limit_in_pretok_files(
     """Tokens that do not fit are written out, and read as before."""
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
     whole = pretok_file.dump(tok.to_spec())
-    monkeypatch.setattr(pretok_file, "max_merged_bytes", lambda count: 9)
-    monkeypatch.setattr(pretok_file, "backend", lambda: "python")
+    monkeypatch.setattr(pretok_tokens, "max_merged_bytes", lambda count: 9)
+    monkeypatch.setattr(pretok_tokens, "backend", lambda: "python")
     with pytest.raises(VocabularyError, match=r"tokens of more than \d+ bytes"):
         pretok_file.parse(whole)
     tok.save(tmp_path / "a.pretok")

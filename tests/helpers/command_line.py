@@ -155,3 +155,20 @@ def unescape(line: str) -> list[int | str]:
 def unescaped(line: str) -> str:
     """Undo the escapes; a byte becomes a lone surrogate, as in "surrogateescape"."""
     return "".join(chr(0xDC00 + c) if isinstance(c, int) else c for c in unescape(line))
+
+
+def imported_modules(*arguments: str) -> set[str]:
+    """Run `pretok` with these arguments in a new process; return the modules it imports."""
+    program = (
+        "import sys\n"
+        "from bpe.cli import main\n"
+        "status = main(sys.argv[1:])\n"
+        "print(status, *sorted(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True, cwd=os.sep, env=environment(), check=True,
+    )  # fmt: skip
+    status, *modules = done.stderr.decode().split()
+    assert status == "0"
+    return set(modules)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.formats import bpe_model, gguf, huggingface, pretok_file, tiktoken
+from bpe.formats import bpe_model, gguf, huggingface, pretok_file, pretok_tokens, tiktoken
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.pretok_file import PretokFormat
@@ -97,7 +97,7 @@ def read(data: bytes) -> TokenizerSpec:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
     with (
         patch.object(bpe_model, "backend", lambda: "python"),
-        patch.object(pretok_file, "backend", lambda: "python"),
+        patch.object(pretok_tokens, "backend", lambda: "python"),
         patch.object(tiktoken, "backend", lambda: "python"),
     ):
         return _read(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import subprocess
@@ -208,11 +209,17 @@ def growth(work: Callable[[int], object], size: int) -> float:
 
 def processor_time(work: Callable[[int], object], size: int) -> float:
     """Return the seconds of processor time that work(size) takes: the mean of enough calls to last
-    MEASURABLE, hence never 0.
+    MEASURABLE, hence never 0. Garbage collection waits: it would visit all objects of the process.
     """
     calls = 0
-    begin = time.process_time()
-    while (elapsed := time.process_time() - begin) < MEASURABLE:
-        work(size)
-        calls += 1
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        begin = time.process_time()
+        while (elapsed := time.process_time() - begin) < MEASURABLE:
+            work(size)
+            calls += 1
+    finally:
+        if was_enabled:
+            gc.enable()
     return elapsed / calls

@@ -43,7 +43,7 @@ def make_trainer(
 def merges_of(trainer: Any) -> Merges:
     """Return the merges of a trainer as bytes."""
     tokens = [bytes([byte]) for byte in range(256)]
-    for left, right, made in trainer.origins().tolist():
+    for left, right, made in trainer.first_merges().tolist():
         assert made == len(tokens)
         tokens.append(tokens[left] + tokens[right])
     assert len(tokens) == 256 + trainer.tokens

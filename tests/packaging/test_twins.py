@@ -52,7 +52,6 @@ KINDS = tuple(FILES)
 # Members of the C++ structs that Python has as constants or works out.
 DERIVED: dict[type[Rule], set[str]] = {
     Contraction: {"apostrophe", "letters"},
-    Spaces: {"space", "newline"},
     Literal: {"begin", "rest"},
     Enclosed: {"begin", "rest"},
 }

@@ -1,4 +1,4 @@
-"""Ours and the peers, a module for each, asked in the way that suits it best."""
+"""PEERS: the adapters of all packages, each with the fastest calls of its package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ PEERS: dict[str, Peer] = {
 
 
 def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
-    """Return those of the peers chosen (by default all) that are here, and which are missing."""
+    """Return the usable peers of `chosen`, and the reason for each peer that is not usable.
+
+    An empty `chosen` stands for all PEERS.
+    """
     peers = [PEERS[name] for name in list(chosen) or PEERS]
     missing = {peer.name: peer.missing() for peer in peers}
     present = [peer for peer in peers if not missing[peer.name]]
@@ -53,11 +56,12 @@ def able(
     call: Callable[[Calls], object],
     what: str,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return what makes a new tokenizer of each contender, ours first, that has the `call`.
+    """Return the factory of Calls of each contender that has a certain call; pretok comes first.
 
-    Of the others returns why they cannot.
+    `call` selects this call from Calls, or returns None. Also return the reason for each peer that
+    lacks the call or fails; the reason names the call `what`.
     """
-    found: dict[str, Callable[[], Calls]] = {}
+    makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}
     for peer in (Ours(), *peers):
         try:
@@ -67,10 +71,10 @@ def able(
         except CannotError as error:
             absent[peer.name] = str(error)
         else:
-            found[peer.name] = partial(peer.calls, subject)
-    return found, absent
+            makers[peer.name] = partial(peer.calls, subject)
+    return makers, absent
 
 
 def versions() -> dict[str, str | None]:
-    """Return the release of each peer, None for one that is not installed."""
+    """Return the installed release of each peer, or None if it is not installed."""
     return {name: peer.version() for name, peer in PEERS.items()}

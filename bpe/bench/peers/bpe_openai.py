@@ -1,4 +1,4 @@
-"""bpe-openai."""
+"""Adapter for bpe-openai."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from bpe.bench.subject import Subject
 from bpe.bench.timing import core_count
 
 BUNDLED = {"cl100k_base", "o200k_base"}
-"""The vocabularies in the package; it downloads others, which it takes from tiktoken."""
+"""The vocabularies in the package; it downloads all others."""
 
 
 class BpeOpenai(Peer):
-    """bpe-openai, which has the vocabularies of OpenAI built in, and each object only once."""
+    """bpe-openai: has built-in vocabularies of OpenAI, and one shared object for each of them."""
 
     name = "bpe-openai"
     module = "bpe_openai"
     has_cold_start = False
 
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of the vocabulary of this name."""
+        """Return the calls of the built-in vocabulary; no call allows special tokens."""
         encoding = self._encoding(subject)
         return Calls(
             lists=lambda texts, threads: encoding.encode_ordinary_batch(
@@ -31,7 +31,7 @@ class BpeOpenai(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which refuses special tokens as ours does."""
+        """Return `encode`, which refuses special tokens as pretok does."""
         return Message(self._encoding(subject).encode)
 
     def _encoding(self, subject: Subject) -> Any:

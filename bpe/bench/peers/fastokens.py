@@ -1,4 +1,4 @@
-"""fastokens, and snaptokens, which forked it."""
+"""Adapters for fastokens and its fork snaptokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bpe.bench.subject import Subject
 
 
 class Fastokens(Peer):
-    """fastokens."""
+    """fastokens: reads a tokenizer.json or a rank file."""
 
     name = module = "fastokens"
     sets_threads = False
@@ -28,7 +28,7 @@ class Fastokens(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, its ids taken out."""
+        """Return `encode`, with the ids of its result, and `encode_batch_flat` of one text."""
         tokenizer = self._package().Tokenizer.from_file(str(json_file(subject)))
         return Message(
             lambda text: tokenizer.encode(text).ids,
@@ -36,7 +36,7 @@ class Fastokens(Peer):
         )
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a tokenizer.json or a .tiktoken file."""
+        """Return a loader of a tokenizer.json or a .tiktoken file."""
         package = self._package()
         if path.endswith(".json"):
             return lambda: _encode(package.Tokenizer.from_file(path))
@@ -52,7 +52,7 @@ class Fastokens(Peer):
 
 
 class Snaptokens(Fastokens):
-    """snaptokens."""
+    """snaptokens: has the API of fastokens."""
 
     name = module = "snaptokens"
 

@@ -1,4 +1,4 @@
-"""Files and buffers that several peers share."""
+"""Files and buffers that several adapters use."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def json_file(subject: Subject) -> Path:
 def pattern_of(subject: Subject) -> str:
     """Return the pattern that splits text for `subject`; raises CannotError if it has none."""
     if subject.preset is None or not subject.preset.pattern or subject.tokenizer.normalizer:
-        raise CannotError("this vocabulary splits or normalizes otherwise than by a pattern")
+        raise CannotError("this vocabulary needs more than a pattern to split or normalize text")
     return subject.preset.pattern
 
 
 def arrays_of_buffers(buffers: tuple[bytes, bytes]) -> Arrays:
-    """Return ids and offsets of their bytes: unsigned 32-bit ids, 64-bit offsets."""
+    """Return ids and offsets from their bytes: ids of 32 bits, offsets of 64 bits."""
     ids, offsets = buffers
     return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64).astype(np.int64)

@@ -1,4 +1,4 @@
-"""gigatoken."""
+"""Adapter for gigatoken."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ GIGATOKEN_SCHEMES = {
     "qwen2": "qwen2",
     "o200k": "o200k",
 }
-"""The name of the split of each preset in gigatoken."""
+"""The name of the split in gigatoken, by the name of the preset."""
 
 
 class Gigatoken(Peer):
-    """gigatoken."""
+    """gigatoken: reads a rank file or a tokenizer.json."""
 
     name = module = "gigatoken"
 
     def __init__(self) -> None:
-        self._refused: set[Path] = set()
+        self._refused: set[Path] = set()  # the rank files that gigatoken fails to read
 
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a Tokenizer read from a .tiktoken file, or a tokenizer.json."""
@@ -42,12 +42,12 @@ class Gigatoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which makes an array."""
+        """Return `encode`, which returns an array."""
         tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)
         return Message(tokenizer.encode, tokenizer.encode)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a .tiktoken file or a tokenizer.json."""
+        """Return a loader of a .tiktoken file or a tokenizer.json."""
         import gigatoken
 
         if path.endswith(".json"):
@@ -66,6 +66,7 @@ class Gigatoken(Peer):
         return load_ranks
 
     def _tokenizer(self, subject: Subject, special_tokens: dict[str, int]) -> Any:
+        """Return a Tokenizer of the rank file if gigatoken can read it, else of tokenizer.json."""
         import gigatoken
 
         name = "" if subject.preset is None else subject.preset.name
@@ -76,7 +77,8 @@ class Gigatoken(Peer):
                 with guarded(self.name):
                     return gigatoken.Tokenizer.from_tiktoken(ranks, scheme, special_tokens)
             except CannotError:
-                # It panics if merging cannot reach a token, but reads such a tokenizer.json.
+                # gigatoken panics if a rank file has a token that no merge makes. A tokenizer.json
+                # may have such a token.
                 self._refused.add(ranks)
         return gigatoken.Tokenizer(json_file(subject))
 
@@ -87,13 +89,15 @@ class Gigatoken(Peer):
         return GIGATOKEN_SCHEMES[name]
 
 
-def _of_awkward(found: Any) -> Arrays:
+def _of_awkward(rows: Any) -> Arrays:
+    """Convert an awkward.Array, with a row of ids for each text, to Arrays."""
     import awkward
 
-    if not len(found):
+    if not len(rows):
         return flattened([])
-    counts: Sequence[int] = awkward.num(found).to_list()
-    flat = awkward.to_numpy(awkward.flatten(found))
+    counts: Sequence[int] = awkward.num(rows).to_list()
+    flat = awkward.to_numpy(awkward.flatten(rows))
+    # Zero offsets, and an empty array of the type of ids.
     ids, offsets = flattened([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

@@ -1,4 +1,4 @@
-"""pretok itself, asked like a peer."""
+"""Adapter for pretok itself, with the interface of a peer."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Ours(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode and encode_array as they are."""
+        """Return `encode` and `encode_array`."""
         return Message(subject.tokenizer.encode, subject.tokenizer.encode_array)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what loads with bpe.load, and encodes with special tokens as text."""
+        """Return a loader that calls bpe.load; special tokens are encoded as text."""
         backend = subject.tokenizer.backend
         preset: Preset | str | None = None
-        if path == subject.given:
-            preset = subject.asked
+        if path == subject.source:
+            preset = subject.source_preset
         elif path.endswith(".tiktoken"):
             preset = subject.preset
 

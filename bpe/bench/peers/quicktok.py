@@ -1,4 +1,4 @@
-"""quicktok."""
+"""Adapter for quicktok."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from bpe.bench.peers.files import json_file
 from bpe.bench.subject import Subject
 
 BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
-"""The published vocabularies that quicktok brings along under the same name."""
+"""The published vocabularies in the package, under the same names."""
 IMPORTED = "imported"
+"""The name of every imported vocabulary; each has its own folder."""
 
 
 class Quicktok(Peer):
-    """quicktok, from quicktok-v1. Vocabularies that it lacks are imported once, to a folder."""
+    """quicktok, from the distribution quicktok-v1.
+
+    It imports each vocabulary that is not BUNDLED once, from a tokenizer.json to a folder.
+    """
 
     name = "quicktok-v1"
     module = "quicktok"
@@ -27,7 +31,7 @@ class Quicktok(Peer):
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a new Tokenizer, bundled or imported from a tokenizer.json."""
         tokenizer = self._load(subject)
-        # Its batch call makes arrays; lists come text by text.
+        # `encode_batch` returns arrays. To get lists, encode one text after the other.
         heeds_special = bool(subject.special_tokens)
         encode = tokenizer.encode_with_special if heeds_special else tokenizer.encode_ordinary
 
@@ -44,7 +48,7 @@ class Quicktok(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which refuses special tokens as ours does."""
+        """Return `encode`, which refuses special tokens as pretok does."""
         return Message(self._load(subject).encode)
 
     def _load(self, subject: Subject) -> Any:
@@ -53,16 +57,16 @@ class Quicktok(Peer):
         if subject.published in BUNDLED:
             return quicktok.Tokenizer(subject.published, str(quicktok.__path__[0]) + "/data")
         folder = subject.folder / "quicktok"
-        refusal = folder / "refusal"
+        refusal = folder / "refusal"  # holds the error if the import failed
         if not folder.is_dir():
             folder.mkdir()
             try:
                 with redirect_stdout(StringIO()), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # it leaves files open
+                    warnings.simplefilter("ignore")  # ResourceWarning: it leaves files open
                     quicktok.import_tokenizer(str(json_file(subject)), IMPORTED, str(folder))
             except Exception as error:
                 refusal.write_text(str(error), encoding="utf-8")
         if refusal.exists():
             why = in_one_line(refusal.read_text(encoding="utf-8"))
-            raise CannotError(f"it does not import this: {why}")
+            raise CannotError(f"it does not import this vocabulary: {why}")
         return quicktok.Tokenizer(IMPORTED, str(folder))

@@ -1,4 +1,4 @@
-"""splintr."""
+"""Adapter for splintr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bpe.bench.subject import Subject
 
 
 class Splintr(Peer):
-    """splintr, from splintr-rs."""
+    """splintr, from the distribution splintr-rs: reads a tokenizer.json or a rank file."""
 
     name = "splintr-rs"
     module = "splintr"
@@ -30,7 +30,7 @@ class Splintr(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which heeds special tokens."""
+        """Return `encode`, which allows special tokens."""
         tokenizer = self._load(subject)
         return Message(
             tokenizer.encode,
@@ -38,7 +38,7 @@ class Splintr(Peer):
         )
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a tokenizer.json or a .tiktoken file."""
+        """Return a loader of a tokenizer.json or a .tiktoken file."""
         import splintr
 
         if path.endswith(".json"):

@@ -1,4 +1,4 @@
-"""OpenAI's tiktoken."""
+"""Adapter for OpenAI's tiktoken."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from bpe.bench.timing import core_count
 
 
 class Tiktoken(Peer):
-    """OpenAI's tiktoken."""
+    """OpenAI's tiktoken: reads a rank file."""
 
     name = module = "tiktoken"
 
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls for special tokens if there are any, else the ordinary ones."""
+        """Return the calls; they allow special tokens if the subject has any."""
         encoding = _encoding(subject, subject.special_tokens)
 
         def lists(texts: list[str], threads: int) -> list[list[int]]:
             count = threads or core_count()
-            found: list[list[int]] = (
+            rows: list[list[int]] = (
                 encoding.encode_batch(texts, num_threads=count, allowed_special="all")
                 if subject.special_tokens
                 else encoding.encode_ordinary_batch(texts, num_threads=count)
             )
-            return found
+            return rows
 
         return Calls(
             lists=lists,
@@ -37,13 +37,14 @@ class Tiktoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, which refuses special tokens as ours does."""
+        """Return `encode`, which refuses special tokens as pretok does."""
+        # Pass all special tokens of the vocabulary, because `encode` searches the text for them.
         encoding = _encoding(subject, subject.tokenizer.special_tokens)
         return Message(encoding.encode)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a .tiktoken file as tiktoken's own constructors do."""
-        _encoding(subject, {})
+        """Return a loader of a .tiktoken file: it reads the ranks and makes an Encoding."""
+        _encoding(subject, {})  # raises CannotError if no .tiktoken file can hold the vocabulary
         if not path.endswith(".tiktoken"):
             raise CannotError("it reads only .tiktoken files")
         import tiktoken
@@ -52,7 +53,7 @@ class Tiktoken(Peer):
         pattern = pattern_of(subject)
 
         def load() -> Callable[[str], Any]:
-            os.environ["TIKTOKEN_CACHE_DIR"] = ""  # from the file itself, and no copy of it
+            os.environ["TIKTOKEN_CACHE_DIR"] = ""  # read the file itself, not a cached copy
             ranks = load_tiktoken_bpe(path)
             encoding = tiktoken.Encoding(
                 "pretok-bench", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}

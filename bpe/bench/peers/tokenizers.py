@@ -1,4 +1,4 @@
-"""Hugging Face tokenizers."""
+"""Adapter for Hugging Face tokenizers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bpe.bench.subject import Subject
 
 
 class Tokenizers(Peer):
-    """Hugging Face tokenizers."""
+    """Hugging Face tokenizers: reads a tokenizer.json."""
 
     name = module = "tokenizers"
 
@@ -22,8 +22,8 @@ class Tokenizers(Peer):
 
         def lists(texts: list[str], threads: int) -> list[list[int]]:
             os.environ["TOKENIZERS_PARALLELISM"] = "false" if threads == 1 else "true"
-            found = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-            return [one.ids for one in found]
+            encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            return [encoding.ids for encoding in encodings]
 
         return Calls(
             lists=lists,
@@ -31,12 +31,12 @@ class Tokenizers(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode, its ids taken out."""
+        """Return a call of `encode` that reads the ids of the Encoding."""
         tokenizer = self._load(json_file(subject))
         return Message(lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a tokenizer.json."""
+        """Return a loader of a tokenizer.json."""
         if not path.endswith(".json"):
             raise CannotError("it reads only tokenizer.json")
 

@@ -1,4 +1,4 @@
-"""toktok."""
+"""Adapter for toktok."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bpe.bench.peer import Calls, CannotError, Message, Peer
 from bpe.bench.subject import Subject
 
 BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
-"""The published vocabularies that toktok brings along under the same name."""
+"""The published vocabularies in the package, under the same names."""
 
 
 class Toktok(Peer):
-    """toktok, from toktok-rs, which only counts; each vocabulary is loaded once."""
+    """toktok, from the distribution toktok-rs: only counts, and loads each vocabulary once."""
 
     name = "toktok-rs"
     module = "toktok"
     has_cold_start = False
 
     def calls(self, subject: Subject) -> Calls:
-        """Return what counts the tokens of the vocabulary of this name."""
+        """Return the call that counts the tokens of a built-in vocabulary."""
         import toktok
 
         name = subject.published

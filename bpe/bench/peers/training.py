@@ -1,4 +1,4 @@
-"""Peers that take part in training or splitting alone."""
+"""Adapters for packages that only train or only split."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bpe.bench.subject import Subject
 
 
 class ForTraining(Peer):
-    """A peer that takes part in training alone."""
+    """A peer that is measured only in training or splitting."""
 
     def calls(self, subject: Subject) -> Calls:
         """Raise CannotError."""
@@ -19,13 +19,13 @@ class ForTraining(Peer):
 
 
 class Rustbpe(ForTraining):
-    """rustbpe, a trainer."""
+    """rustbpe: trains."""
 
     name = module = "rustbpe"
 
 
 class Regex(ForTraining):
-    """regex, which splits."""
+    """regex: splits."""
 
     name = module = "regex"
 
@@ -35,10 +35,10 @@ class Regex(ForTraining):
 
 
 class Sentencepiece(ForTraining):
-    """sentencepiece: its models split and merge otherwise, so that no answers can be compared."""
+    """sentencepiece: its models split and merge differently, so results cannot be compared."""
 
     name = module = "sentencepiece"
 
     def calls(self, subject: Subject) -> Calls:
         """Raise CannotError."""
-        raise CannotError("its models split otherwise, so there is nothing equal to compare")
+        raise CannotError("its models split differently, so results cannot be compared")

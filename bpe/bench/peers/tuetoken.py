@@ -1,4 +1,4 @@
-"""tuetoken."""
+"""Adapter for tuetoken."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bpe.bench.subject import Subject
 
 
 class Tuetoken(Peer):
-    """tuetoken, which encodes special tokens as text."""
+    """tuetoken: encodes special tokens as text."""
 
     name = module = "tuetoken"
 
@@ -23,8 +23,8 @@ class Tuetoken(Peer):
         tokenizer = self._load(str(json_file(subject)))
 
         def arrays(texts: list[str], threads: int) -> Arrays:
-            found = tokenizer.encode_ordinary_to_buffer(texts, threads)
-            return found["data"], found["offsets"]
+            buffers = tokenizer.encode_ordinary_to_buffer(texts, threads)
+            return buffers["data"], buffers["offsets"]
 
         return Calls(
             arrays=arrays,
@@ -34,7 +34,7 @@ class Tuetoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return encode_ordinary, and what encodes to bytes."""
+        """Return `encode_ordinary` and `encode_to_bytes`."""
         tokenizer = self._load(str(json_file(subject)))
         return Message(
             tokenizer.encode_ordinary,
@@ -42,7 +42,7 @@ class Tuetoken(Peer):
         )
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return what reads a tokenizer.json."""
+        """Return a loader of a tokenizer.json."""
         if not path.endswith(".json"):
             raise CannotError("it reads only tokenizer.json")
 

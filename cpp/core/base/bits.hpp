@@ -1,4 +1,4 @@
-// Bit operations, byte order, and PRETOK_SSE2.
+// Bit operations, byte order, and PRETOK_SSE2, which is defined if the build may use SSE2.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,8 @@ inline unsigned highest_bit(std::uint64_t word) {
 // Returns the number of one bits.
 inline unsigned count_ones(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
-  // Sums of 2, 4 and 8 bits side by side; the product adds the eight bytes in its highest.
+  // Count the ones in each group of 2, then 4, then 8 bits. The product adds all eight counts
+  // in its top byte.
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
   word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
@@ -54,12 +55,13 @@ inline unsigned count_ones(std::uint64_t word) {
 #endif
 }
 
-// A product of 128 bits.
+// A 128-bit product.
 struct WideProduct {
   std::uint64_t low;
   std::uint64_t high;
 };
 
+// Returns a * b with all 128 bits.
 inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #if defined(__SIZEOF_INT128__)
   __extension__ using Wide = unsigned __int128;
@@ -76,8 +78,8 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Returns the exclusive or of both halves of the product. Each bit depends on all bits of `a`
-// and `b`.
+// Returns the exclusive or of the two halves of the 128-bit product. Each bit of the result
+// depends on all bits of `a` and `b`.
 inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
   const WideProduct product = multiply_wide(a, b);
   return product.high ^ product.low;

@@ -1,5 +1,5 @@
-// Counts steps of searches for the fuzz targets, which define PRETOK_COUNT_STEPS. Otherwise
-// count_step does nothing.
+// count_step counts the steps of a search for the fuzz targets, which define
+// PRETOK_COUNT_STEPS. In other builds it does nothing.
 #pragma once
 
 #include <cstddef>

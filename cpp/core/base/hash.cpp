@@ -29,7 +29,7 @@ HashKey make_hash_key() noexcept {
     const std::uint64_t one = word();
     mix(one, word());
   } catch (const std::exception &) {
-    // No random device: the other sources must suffice.
+    // No random device: the clocks and addresses must suffice.
   }
   return key;
 }

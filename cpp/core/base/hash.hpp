@@ -13,7 +13,8 @@
 
 namespace pretok {
 
-// Selects one function of the family. Tables copy it when they are made.
+// Selects one function of a family of hash functions. Each table copies the key when it is
+// built.
 struct HashKey {
   std::uint64_t one;
   std::uint64_t two;
@@ -28,24 +29,26 @@ struct HashKey {
 // Returns the secret key of this process. Never throws; fixed in builds for fuzzing.
 HashKey hash_key() noexcept;
 
-// Replaces the key of this process. Tests call it before they make tables.
+// Replaces the key of this process. Tests call it before they build tables.
 void set_hash_key(const HashKey &key) noexcept;
 
-// Hashes 128 bits, and mixes all bits of the result well. Both factors are secret. So an
-// attacker can neither make a factor 0 nor predict the difference of two products.
+// Hashes the 128 bits of `low` and `high`. Each bit of the hash depends on all of these bits.
+// Both factors of the product are secret. So an attacker can neither make a factor 0 nor
+// predict the difference of two products.
 inline std::uint64_t hash_words(std::uint64_t low, std::uint64_t high, const HashKey &key) {
   return mul_fold(low ^ key.one, high ^ key.two);
 }
 
+// Loads eight bytes in the byte order of the processor.
 inline std::uint64_t load_word(const std::uint8_t *from) {
   std::uint64_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
 }
 
-// Hashes `size` >= 16 bytes. Each block of 16 bytes is multiplied with the state of the blocks
-// before it. The state is secret, and so is the difference that two unlike blocks make to it.
-// So later blocks cannot be chosen to cancel that difference.
+// Hashes `size` >= 16 bytes. Each step combines a block of 16 bytes with the state of the
+// blocks before it. The state is secret. After two unequal blocks the states differ by a secret
+// amount, so an attacker cannot choose later blocks that make the states equal again.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
                                const HashKey &key) {
   constexpr std::size_t BLOCK = 16;
@@ -56,14 +59,15 @@ inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
   return hash_words(load_word(bytes + size - BLOCK) ^ state, load_word(bytes + size - 8), key);
 }
 
-// Hashes two numbers below 2^21. Use only the bits from the 21st on. For two unlike pairs and a
-// random key, every multiple of 2^20 is equally likely as the difference of their hashes.
+// Hashes two numbers below 2^21. Callers must ignore the lowest 20 bits. For two unequal pairs
+// and a random key, every multiple of 2^20 is equally likely as the difference of their hashes.
 inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
   return left * key.one + right * key.two;
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
-// 2^61 - 1. Modulo 2^64, Thue-Morse strings of 256 bytes and more collide at most points.
+// 2^61 - 1. The modulus 2^64 would be unsafe: for most choices of the point, two Thue-Morse
+// strings of 256 or more bytes collide.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
@@ -71,7 +75,9 @@ public:
   explicit RollingHash(const HashKey &key)
       : key_(key), base_(hash_words(256, 1, key) % PRIME) {}
 
+  // Returns the point. The hash of a + b is hash(a) * base()^length(b) + hash(b).
   std::uint64_t base() const { return base_; }
+  // Returns the hash of a string of one byte.
   std::uint64_t of_byte(std::uint8_t byte) const { return hash_words(byte, 1, key_) % PRIME; }
 
   // Returns a * b + c modulo PRIME. All three are less than PRIME.

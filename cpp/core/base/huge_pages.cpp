@@ -13,8 +13,8 @@ namespace pretok {
 #if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(PRETOK_NO_HUGE_PAGES)
 namespace {
 
-// Whether huge pages are allowed: PRETOK_HUGE_PAGES=0 in the environment forbids them.
-bool are_allowed() {
+// Returns false if the environment has PRETOK_HUGE_PAGES=0.
+bool are_huge_pages_allowed() {
   static const bool allowed = [] {
     const char *const value = std::getenv("PRETOK_HUGE_PAGES");
     return value == nullptr || value[0] != '0' || value[1] != '\0';
@@ -25,16 +25,17 @@ bool are_allowed() {
 } // namespace
 
 void advise_huge_pages(void *data, std::size_t size) {
-  // Errors are ignored: the block then has small pages.
-  if (are_allowed())
+  // If madvise fails, the block keeps small pages.
+  if (are_huge_pages_allowed())
     madvise(data, size, MADV_HUGEPAGE);
 }
 
 void prefer_huge_pages(void *data, std::size_t size) {
   if (!fills_huge_pages(size))
     return;
-  // Advise the whole block, to its last small page. realloc moves the pages of such a block,
-  // but copies a block that is advised in part, which takes twice the memory.
+  // Advise every small page that holds a part of the block. If all these pages are advised,
+  // realloc moves them. If only some are advised, realloc copies the block, and needs twice the
+  // memory.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;

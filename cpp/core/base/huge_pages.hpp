@@ -1,4 +1,4 @@
-// Huge pages for large blocks of memory.
+// Huge pages (2 MiB each on x86-64) for large blocks of memory.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,24 @@ namespace pretok {
 
 inline constexpr std::size_t HUGE_PAGE = std::size_t{2} << 20;
 
-// Whether `size` bytes are worth huge pages. In a smaller block, too much would stay unused.
+// Returns whether a block of `size` bytes is large enough for huge pages. A smaller block would
+// waste too much of its last huge page.
 constexpr bool fills_huge_pages(std::size_t size) { return size > 2 * HUGE_PAGE; }
 
-// Asks the system for huge pages for `size` bytes at `data`, if they are worth it. Most of the
-// block should be unwritten: each small page that is written first takes a page fault.
+// Asks the system for huge pages for `size` bytes at `data`, if fills_huge_pages(size). Call it
+// before the first write to the block, since the first write to each small page costs a page
+// fault.
 void prefer_huge_pages(void *data, std::size_t size);
 
-// Asks the system for huge pages for any number of whole pages. Both functions do nothing if
-// the environment has PRETOK_HUGE_PAGES=0, which is read once, or with -DPRETOK_HUGE_PAGES=OFF.
+// Asks the system for huge pages for `size` bytes at `data`. `data` and `size` must be
+// multiples of the size of a small page.
+//
+// This function and prefer_huge_pages do nothing if the environment has PRETOK_HUGE_PAGES=0, or
+// in a build with -DPRETOK_HUGE_PAGES=OFF. The environment is read once.
 void advise_huge_pages(void *data, std::size_t size);
 
-// An allocator for tables with random access. A large block is aligned to a huge page, a
-// smaller one to a cache line.
+// An allocator for tables with random access. It aligns a block to a huge page if
+// fills_huge_pages(size), otherwise to a cache line.
 template <typename T> struct HugePages {
   using value_type = T;
 
@@ -38,10 +43,10 @@ template <typename T> struct HugePages {
   friend bool operator!=(HugePages, HugePages) { return false; }
 
 private:
-  static constexpr std::size_t LINE = 64;
+  static constexpr std::size_t CACHE_LINE = 64;
 
   static std::align_val_t alignment(std::size_t count) {
-    return std::align_val_t{fills_huge_pages(count * sizeof(T)) ? HUGE_PAGE : LINE};
+    return std::align_val_t{fills_huge_pages(count * sizeof(T)) ? HUGE_PAGE : CACHE_LINE};
   }
 };
 

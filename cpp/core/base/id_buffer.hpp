@@ -1,4 +1,4 @@
-// A growing array of ids, whose new memory is not initialized.
+// A growing array of ids. Unlike std::vector, it does not initialize new memory.
 #pragma once
 
 #include "core/base/huge_pages.hpp"
@@ -17,7 +17,8 @@ namespace pretok {
 class IdBuffer {
 public:
   IdBuffer() = default;
-  // Starts with memory that the caller owns, so that a few ids need no allocation.
+  // Starts in `lent`, memory for `capacity` ids that the caller owns. More than `capacity` ids
+  // need an allocation. The buffer never frees `lent`.
   IdBuffer(std::uint32_t *lent, std::size_t capacity)
       : ids_(lent), capacity_(capacity), lent_(lent) {}
   IdBuffer(IdBuffer &&other) noexcept { *this = std::move(other); }
@@ -48,7 +49,7 @@ public:
       std::memmove(ids_, ids_ + count, size_ * sizeof *ids_);
   }
 
-  // Throws std::bad_alloc.
+  // Makes room for `capacity` ids in total. Throws std::bad_alloc.
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_)
       return;
@@ -69,18 +70,19 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Frees unused memory if it is large.
+  // Shrinks the memory to the size of the ids if there is room for more than MAX_UNUSED more
+  // ids.
   void fit() {
-    constexpr std::size_t MUCH = std::size_t{1} << 16;
-    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MUCH)
+    constexpr std::size_t MAX_UNUSED = std::size_t{1} << 16;
+    if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MAX_UNUSED)
       if (void *smaller = std::realloc(ids_, size_ * sizeof *ids_)) {
         ids_ = static_cast<std::uint32_t *>(smaller);
         capacity_ = size_;
       }
   }
 
-  // Returns the ids; the caller must std::free them. Returns nullptr if none were ever
-  // allocated. Must not be called if the memory is lent.
+  // Returns the ids, which the caller must std::free, and leaves the buffer empty. Returns
+  // nullptr if the buffer never allocated. Must not be called while the ids are in lent memory.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -89,7 +91,8 @@ public:
 private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
-  // Grows to `needed` ids plus half the current size, if the limit allows it.
+  // Grows to a capacity of `needed` ids plus half the current size. MAX_IDS limits the added
+  // half.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }
@@ -97,7 +100,7 @@ private:
   std::uint32_t *ids_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  const std::uint32_t *lent_ = nullptr;
+  const std::uint32_t *lent_ = nullptr; // the caller's memory, or nullptr
 };
 
 } // namespace pretok

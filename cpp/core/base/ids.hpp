@@ -5,7 +5,7 @@
 
 namespace pretok {
 
-// The absence of a token.
+// Stands for "no token".
 inline constexpr std::uint32_t NO_ID = 0xFFFFFFFF;
 
 // Every id is below this limit, since tables have an entry for each id up to the largest.

@@ -11,7 +11,8 @@
 
 namespace pretok {
 
-// PLAIN is C++ for every processor. With PRETOK_PLAIN_KERNELS it is the only one.
+// PLAIN is C++ for every processor. If PRETOK_PLAIN_KERNELS is defined, PLAIN is the only set
+// in the build.
 enum class InstructionSet { PLAIN, NEON, AVX2, AVX512 };
 
 } // namespace pretok

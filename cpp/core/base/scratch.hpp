@@ -9,7 +9,8 @@
 
 namespace pretok {
 
-// Uninitialized memory, for example for the UTF-8 of one text. A small text fits in the object.
+// Uninitialized memory, for example for the UTF-8 of one text. A Scratch object itself has 512
+// bytes, and allocates memory only for larger sizes.
 class Scratch {
 public:
   Scratch() = default;
@@ -17,7 +18,7 @@ public:
   Scratch &operator=(const Scratch &) = delete;
   ~Scratch() { std::free(large_); }
 
-  // Returns memory for `size` bytes, and discards the previous contents. Throws std::bad_alloc.
+  // Returns memory for `size` bytes, and discards its previous contents. Throws std::bad_alloc.
   std::uint8_t *room(std::size_t size) {
     if (size <= small_.size())
       return small_.data();
@@ -32,8 +33,8 @@ public:
     return large_;
   }
 
-  // Whether room() returned `data`.
-  bool has(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
+  // Returns whether `data` is a pointer to this memory, as `room` returns it.
+  bool owns(const std::uint8_t *data) const { return data == small_.data() || data == large_; }
 
 private:
   std::array<std::uint8_t, 512> small_; // not initialized

@@ -18,7 +18,8 @@ struct ShortBytes {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  // `size` is at most MAX_BYTES. Memory up to `limit` may be read.
+  // Returns the `size` bytes at `bytes`, at most MAX_BYTES. May read past these bytes, but not
+  // past `limit`.
   static ShortBytes load(const std::uint8_t *bytes, std::size_t size,
                          const std::uint8_t *limit) {
     ShortBytes key;
@@ -26,7 +27,7 @@ struct ShortBytes {
       return load_no_more(bytes, size);
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
-    // Branchless: the size is unpredictable.
+    // A branch would be mispredicted, because the size is unpredictable.
     std::uint64_t mask;
     std::memcpy(&mask, BYTE_MASKS.data() + MAX_BYTES - size, 8);
     key.low &= mask;
@@ -35,10 +36,10 @@ struct ShortBytes {
     return key;
   }
 
-  // As load, but reads only `size` bytes.
+  // As load, but never reads past `size` bytes.
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
-  // Reading 16 bytes from index 16 - size on gives a mask of the first `size` bytes.
+  // The 16 bytes from index 16 - size on are a mask of the first `size` bytes of a ShortBytes.
   static constexpr std::array<std::uint8_t, 2 * MAX_BYTES> BYTE_MASKS = {
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
@@ -48,14 +49,14 @@ struct ShortBytes {
 // Up to 15 bytes and their size.
 struct ShortKey {
   static constexpr std::size_t MAX_BYTES = ShortBytes::MAX_BYTES - 1;
-  // Position of the size in `high`: the last byte in memory order.
+  // The shift of the size in `high`. It makes the size the last byte of the key in memory.
   static constexpr unsigned SIZE_SHIFT = LITTLE_ENDIAN_BYTES ? 56 : 0;
 
   std::uint64_t low;
   std::uint64_t high;
 
   ShortKey() = default; // uninitialized
-  // Memory up to `limit` may be read.
+  // May read past the `size` bytes at `bytes`, but not past `limit`.
   ShortKey(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
     const ShortBytes all = ShortBytes::load(bytes, size, limit);
     low = all.low;
@@ -63,6 +64,7 @@ struct ShortKey {
   }
 
   std::uint64_t hash(const HashKey &key) const { return hash_words(low, high, key); }
+  // Returns a key that no byte string has, except the empty one.
   static ShortKey none() {
     ShortKey key;
     key.low = key.high = 0;
@@ -74,7 +76,7 @@ struct ShortKey {
   }
 };
 
-// Hashes any number of bytes. Memory up to `limit` may be read.
+// Hashes any number of bytes. May read past the `size` bytes at `bytes`, but not past `limit`.
 inline std::uint64_t hash_bytes(const std::uint8_t *bytes, std::size_t size,
                                 const std::uint8_t *limit, const HashKey &key) {
   return size <= ShortKey::MAX_BYTES ? ShortKey(bytes, size, limit).hash(key)

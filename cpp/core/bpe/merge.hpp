@@ -1,4 +1,4 @@
-// Merges the bytes of a pre-token into tokens. bpe/merge.py is the twin.
+// Merges the bytes of a pre-token into tokens. bpe/merge.py does the same in Python.
 //
 // Each step merges the two neighbors with the lowest rank, and the leftmost of equal ranks.
 // Merging ends when no two neighbors can merge.
@@ -23,7 +23,7 @@ inline constexpr std::size_t MAX_SCANNED = 64;
 inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
 // Returns the index of the lowest of `size` ranks, the first of equal ones. Reads up to the
-// next multiple of 4, where the caller has put NO_RANK.
+// next multiple of 4; the caller must have padded `ranks` with NO_RANK.
 inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #if PRETOK_SSE2
   const auto load = [ranks](std::size_t at) {
@@ -87,11 +87,12 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   return size;
 }
 
-// Merges at most MAX_IN_ROUNDS symbols of an ordered vocabulary (ordered_merges.hpp). Each
-// round merges all pairs of the lowest rank at once, since new symbols only form pairs of
-// higher ranks. O(size * distinct ranks). Meant for runs of one character, on which a heap is
-// slow. Takes 12 KB of stack.
-template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
+// Merges at most MAX_IN_ROUNDS symbols. Each round merges all pairs of the lowest rank, from
+// left to right. The result is exact as long as new symbols form only pairs of higher ranks. In
+// an ordered vocabulary (ordered_merges.hpp) they always do. Returns false if a pair of a lower
+// rank forms; `symbols` then has no meaning. O(size * distinct ranks). Faster than a heap on
+// runs of one character. Takes 12 KB of stack.
+template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
   std::array<std::uint32_t, MAX_IN_ROUNDS> results;
@@ -108,9 +109,13 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
   while (size > 1) {
     for (std::size_t at = size; at < size + 4; ++at)
       ranks[at] = NO_RANK;
-    const std::uint32_t low = ranks[lowest(ranks.data(), size)];
+    const std::size_t first = lowest(ranks.data(), size);
+    const std::uint32_t low = ranks[first];
     if (low == NO_RANK)
       break;
+    // If two merges of a round touch, the result of the first one meets the left part of the
+    // second one.
+    bool is_lower = find(results[first], symbols[first]).rank < low;
     std::size_t kept = 0;
     std::size_t count = 0;
     for (std::size_t at = 0; at < size; ++kept) {
@@ -124,15 +129,24 @@ template <typename Find> void merge_in_rounds(std::vector<std::uint32_t> &symbol
     }
     size = kept;
     for (std::size_t i = 0; i < count; ++i) {
-      look_up(merged_at[i]);
-      if (merged_at[i] > 0)
-        look_up(merged_at[i] - 1);
+      const std::size_t at = merged_at[i];
+      look_up(at);
+      is_lower |= ranks[at] < low;
+      if (at > 0) {
+        look_up(at - 1);
+        is_lower |= ranks[at - 1] < low;
+      }
     }
+    if (is_lower)
+      return false;
   }
   symbols.resize(size);
+  return true;
 }
 
-// The symbols as a linked list, with a heap of the pairs that can merge.
+// The symbols as a doubly linked list, with a heap of the pairs that can merge. A merge makes
+// the heap entries of its two symbols and of their neighbors obsolete; merge_all skips obsolete
+// entries.
 template <typename Find> class Chain {
 public:
   Chain(std::vector<std::uint32_t> &symbols, Find find)

@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// Branchless even where the compiler would prefer a branch.
+// Returns `which ? yes : no` without a branch, even if the compiler would prefer one.
 std::uint32_t select(bool which, std::uint32_t yes, std::uint32_t no) {
   const std::uint32_t mask = 0U - static_cast<std::uint32_t>(which);
   return (yes & mask) | (no & ~mask);
@@ -40,8 +40,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
           stride};
 }
 
-// Returns the indices of the characters that begin with these bytes. If `bytes` is longer than
-// one character, returns its first character.
+// Returns the indices of the characters that begin with these bytes. If `bytes` has more than
+// one character, returns the index of the first one.
 Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
@@ -79,7 +79,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
     encode_utf8(code_point, bytes.data());
     add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BIT, merges);
   }
-  // For each second byte of three: whether it merges with any third byte.
+  // may_end[i]: whether the second byte 0x80 + i merges with any third byte.
   std::array<bool, 64> may_end{};
   for (std::uint32_t i = 0; i < 64 * 64; ++i)
     may_end[i >> 6] |= merges.of_bytes(static_cast<std::uint8_t>(0x80 | i >> 6),
@@ -102,7 +102,8 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
-// Adds the 64 characters that begin with two given bytes if no two of their bytes merge.
+// Adds the 64 characters that begin with the bytes `one` and `two`, and whose bytes do not
+// merge.
 void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                                  const OrderedMerges &merges) {
   const std::uint32_t id_of_one = merges.id(one);
@@ -115,15 +116,15 @@ void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uin
   }
 }
 
-// Adds the 64 characters that begin with two given bytes, with the result of merge_char.
-// Branchless: the outcome is unpredictable.
+// Adds the 64 characters that begin with the bytes `one` and `two`. The result equals calling
+// merge_char for each character. Branchless: the outcome is unpredictable.
 void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                               const OrderedMerges &merges) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   constexpr std::size_t COUNT = 64;
   const std::uint32_t front = merges.of_bytes(one, two);
-  std::array<std::uint32_t, COUNT> lows;         // the first merge of each
-  std::array<OrderedMerges::Parts, COUNT> pairs; // the two symbols after it
+  std::array<std::uint32_t, COUNT> lows;         // the first merge of each character
+  std::array<OrderedMerges::Parts, COUNT> pairs; // the two symbols after the first merge
   for (std::uint32_t i = 0; i < COUNT; ++i) {
     const std::uint32_t three = 0x80 | i;
     const std::uint32_t back = merges.of_bytes(two, static_cast<std::uint8_t>(three));
@@ -150,7 +151,7 @@ void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_
   }
 }
 
-// Merges the bytes of one character by themselves.
+// Merges the bytes of one character, without its neighbors.
 MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std::size_t size,
                                                  const OrderedMerges &merges) {
   Merging state{{}, size, 0};
@@ -173,8 +174,9 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
   }
 }
 
-// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte
-// after it could merge with its last byte first.
+// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte may
+// follow the character, and the last byte of the character could merge with the stray byte
+// first.
 void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
@@ -206,7 +208,7 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   const std::uint32_t one = index_of(a.code_point);
   const std::uint32_t other = index_of(b.code_point);
   const bool are_full = one != NO_CHAR && a.width == left_size && other != NO_CHAR;
-  // Without order, two whole characters may merge at a lower rank than their own bytes.
+  // In a vocabulary that is not ordered, the pair may rank before the merges of its characters.
   if (are_full && symbol > std::max(last_merge_[one], last_merge_[other]))
     full_pairs_.push_back(std::uint64_t{one} << 17 | other);
   else
@@ -218,9 +220,9 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
 void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                                 const std::uint8_t *right, std::size_t right_size,
                                 std::uint32_t symbol) {
-  // Any bit is correct. The first byte on the right selects it, which keeps unrelated merges
-  // apart. Merges after ASCII have a bit of their own: the left side is mostly a space, before
-  // any word.
+  // Any choice of the bit is correct. Choosing the bit by the first byte of `right` keeps
+  // unrelated merges apart. Merges whose left side is ASCII have their own bit: that side is
+  // mostly a space, and a space may precede any word.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
   const Range on_left = is_tail(left[0])

@@ -1,16 +1,20 @@
 // Finds the merge barriers of a pre-token: boundaries between characters that no merge of the
 // vocabulary can cross.
 //
-// A merge that crosses the boundary between two characters joins a symbol that ends there with
-// a symbol that begins there. Each symbol either lies within its character, or contains that
-// character at the boundary. So the merges of a vocabulary tell which two characters may merge.
-// Most neighbors in Chinese may not. Barriers divide such a pre-token into segments, mostly
-// single characters. Each segment is merged or looked up by itself. Emoji sequences are divided
-// in the same way.
+// A merge that crosses the boundary between two characters joins a symbol that ends at the
+// boundary with a symbol that begins at the boundary. Each of the two symbols is part of the
+// character on its side of the boundary, or contains that character. So the merges of a
+// vocabulary determine which two characters may merge across their boundary. Most pairs of
+// Chinese characters may not merge. Barriers divide a pre-token into segments, mostly single
+// characters. Each segment is merged or looked up separately. An example, where the vocabulary
+// has merges that join 中 with 国 and 美 with 国:
 //
-// The answer may err on one side: a boundary without a possible merge may be reported as none.
-// There is never a barrier beside bytes that are not UTF-8, nor beside characters that have no
-// table here.
+//   pre-token   我 | 爱 | 中 国 | 和 | 美 国     | is a barrier
+//   segments    5: three of one character, two of two
+//
+// The answer is conservative: for_boundaries may miss a barrier, but each barrier is right.
+// Bytes that are not UTF-8, and characters without an entry in `chars_`, have no barrier before
+// or after them.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -32,10 +36,10 @@ public:
   // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
   struct Char {
     std::array<std::uint32_t, MAX_IDS>
-        ids; // the result of merging its bytes; the rest is NO_ID
-    // Merges across a boundary with only part of a character on at least one side. Each bit is
-    // a class of merges. A merge may cross if `to_right` of the left character and `to_left` of
-    // the right one share a bit.
+        ids; // the result of merging its bytes, padded with NO_ID
+    // A partial merge takes only part of the character on at least one side of a boundary. Each
+    // bit is a class of such merges. A partial merge may cross if `to_right` of the left
+    // character and `to_left` of the right character share a bit.
     std::uint16_t to_right;
     std::uint16_t to_left;
 
@@ -48,7 +52,7 @@ public:
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
       if (is_ascii(both.bytes, both.size))
-        continue; // ASCII neighbors have no barriers
+        continue; // there is never a barrier between two ASCII characters
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
@@ -97,12 +101,14 @@ public:
     }
   }
 
-  // Writes the symbols from which to start merging these bytes, at most one per byte. Returns
-  // the number of symbols. A character starts fully merged if all merges that may cross its
-  // boundaries rank after those of its own bytes; otherwise it starts as its bytes. This is
-  // exact, also for merges that are not ordered: as long as a merge of its own bytes is left,
-  // it ranks before every merge that crosses a boundary. So none crosses before the character
-  // has merged, and starting with the merged character delays none that does.
+  // Writes the symbols with which merging of these bytes may start, at most one per byte.
+  // Returns the number of symbols. A character starts fully merged if all merges that may cross
+  // its boundaries rank after the merges of its own bytes. Otherwise it starts as its bytes.
+  //
+  // The result of merging is exact, even if the merges are not ordered. In a character that
+  // starts fully merged, every merge of its own bytes ranks before every merge that may cross
+  // its boundaries. So no merge crosses before the character has merged, and starting with the
+  // merged character delays no merge.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
@@ -126,7 +132,7 @@ public:
     return static_cast<std::size_t>(to - symbols);
   }
 
-  // Returns whether these bytes are one segment.
+  // Returns whether these bytes are one segment: they contain no barrier.
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const {
     const DecodedChar first = char_at(bytes, size);
     std::uint32_t left = first.index;
@@ -141,20 +147,21 @@ public:
   }
 
 private:
-  // The symbols that a character starts merging as.
+  // The symbols with which begin_merge starts a character.
   struct MergeStart {
     std::array<std::uint32_t, MAX_IDS> symbols{
         OrderedMerges::NO_MERGE}; // as many as Char::count()
-    // The classes of crossing merges that rank before the last merge of its own bytes.
+    // The classes of partial merges that rank before the last merge of the character's own
+    // bytes.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
   };
 
-  // Characters are named by their index in `chars_`: the code point if it has up to three
-  // bytes. Emoji follow from FIRST_EMOJI_INDEX on.
+  // Indices in `chars_`: a code point of up to three bytes is its own index. Emoji follow from
+  // FIRST_EMOJI_INDEX on.
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // Fuzz targets build the tables for each input. Full tables would take most of the time.
-  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x5000;
+  static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x2000;
 #else
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x10000;
 #endif
@@ -164,8 +171,8 @@ private:
       FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
   static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
   static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
-  // Stands for every other character and for bytes that are not UTF-8. Its entry in `chars_`
-  // has all bits: it may merge with anything.
+  // Stands for characters without an index, and for bytes that are not UTF-8. Its entry in
+  // `chars_` has all bits: it may merge with anything.
   static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
   static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a class that only NO_CHAR has
 
@@ -183,8 +190,7 @@ private:
     std::uint32_t width;
   };
   DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
-    // The common case first: three bytes. None of these leads begins a surrogate or an overlong
-    // form.
+    // Three bytes are the common case. These leads begin no surrogate and no overlong form.
     const std::uint32_t lead = bytes[0];
     if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
         (bytes[2] & 0xC0) == 0x80)

@@ -1,7 +1,7 @@
 // Merges pre-tokens of any length, in windows of bounded size.
 //
-// `Engine` adapts a vocabulary: IN_ORDER, symbol(byte), find(left, right) as a Merged of
-// symbols, id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
+// `Engine` adapts a vocabulary: symbol(byte), find(left, right) as a Merged of symbols,
+// id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
 //
 // Definition: two symbols are a valid pair if their bytes, side by side, merge into exactly
 // these two symbols.
@@ -10,19 +10,25 @@
 // two neighbors are a valid pair.
 //
 // If: suppose that some merge crosses a boundary between neighbors, and take the first such
-// merge, between ti and ti+1. Before it nothing crossed a boundary. So the bytes of ti and ti+1
-// had merged exactly as they do by themselves, and the same merge happens in the bytes of ti
-// and ti+1 alone. Then the two are not a valid pair. So no merge crosses a boundary, and the
-// bytes of each ti merge into ti.
+// merge, between ti and ti+1. No earlier merge crossed a boundary. So the bytes of ti and ti+1
+// had merged exactly as they do by themselves, and this merge also happens if ti and ti+1 are
+// merged alone. Then ti and ti+1 are not a valid pair, a contradiction. So no merge crosses a
+// boundary, and the bytes of each ti merge into ti.
 //
-// Only if: no merge crossed a boundary, so no symbol influenced the merges of another. The
-// bytes of ti and ti+1 alone therefore merge in the same way.
+// Only if: the result is t1 t2 … tn, so no merge crossed a boundary, and no symbol influenced
+// the merges within another symbol. The bytes of ti and ti+1 alone therefore merge in the same
+// way.
 //
-// merge_windows relies on the claim. It merges a window of bytes and keeps the symbols but for
+// merge_windows relies on the claim. It merges a window of bytes, and keeps all symbols except
 // those near the window's end, which could merge with later bytes. All neighbors within a
-// window are valid pairs. One pair remains to check: the last symbol kept before and the first
-// new symbol. If the pair is not valid, a window of twice the size that begins earlier replaces
-// both.
+// window are valid pairs. One pair remains to check: the last symbol kept from the previous
+// window (a), and the first symbol of the current window (b). If the pair is not valid,
+// merge_windows drops a and some symbols before a, and merges a window of twice the size from
+// the first dropped symbol on.
+//
+//   bytes      ...................................................
+//   window 1   [ t1 t2 t3 ... a | dropped ]
+//   window 2                    [ b ... | dropped ]      check is_valid_pair(a, b)
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -44,18 +50,25 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
     throw std::length_error("merging needs a window of 4 GiB");
-  symbols.resize(size);
-  for (std::size_t i = 0; i < size; ++i)
-    symbols[i] = engine.symbol(bytes[i]);
+  const auto begin = [&] {
+    symbols.resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+      symbols[i] = engine.symbol(bytes[i]);
+  };
   const auto find = [&engine](std::uint32_t left, std::uint32_t right) {
     return engine.find(left, right);
   };
-  if (size <= MAX_SCANNED)
+  begin();
+  if (size <= MAX_SCANNED) {
     symbols.resize(merge_short(symbols.data(), size, find));
-  else if (Engine::IN_ORDER && size <= MAX_IN_ROUNDS)
-    merge_in_rounds(symbols, find);
-  else
-    merge_long(symbols, find);
+    return;
+  }
+  if (size <= MAX_IN_ROUNDS) {
+    if (merge_in_rounds(symbols, find))
+      return;
+    begin();
+  }
+  merge_long(symbols, find);
 }
 
 // Writes the ids of a pre-token to `to`, which has room for one id per byte. Returns the number
@@ -64,10 +77,10 @@ template <typename Engine>
 std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *to) {
   std::vector<std::uint32_t> symbols;
-  std::size_t done = 0;  // bytes
-  std::size_t count = 0; // symbols
+  std::size_t done = 0;  // number of bytes merged
+  std::size_t count = 0; // number of symbols written
   std::size_t window = MAX_SCANNED;
-  std::size_t settled = 0; // the window must not shrink before this byte
+  std::size_t settled = 0; // end of the last rejected window; the window shrinks only after it
   // Start and size of the last merged window. In a long run of one character all windows have
   // the same bytes, and `symbols` is reused.
   std::size_t last = 0;

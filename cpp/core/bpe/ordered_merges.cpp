@@ -7,7 +7,8 @@ namespace pretok {
 namespace {
 
 // Returns the binary logarithm of the number of buckets for `count` entries. A cuckoo table
-// with two slots a bucket can be nearly full. Beyond seven eighths an insertion takes long.
+// with two slots per bucket can be nearly full. If more than seven eighths of the slots are
+// used, an insertion takes long.
 unsigned bits_for(std::size_t count) {
   unsigned bits = 4;
   while ((std::size_t{2} << bits) / 8 * 7 < count)
@@ -44,10 +45,10 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
   return insert(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
-// Rebuilds the table with 2^bits buckets. If that fails, tries other hash keys, then larger
-// tables, up to 2^GROWTH times the size that the merges need. New keys come first: pairs that
-// collide under one key rarely collide under another, unless the table is too full. Returns
-// false if every attempt fails.
+// Rebuilds the table with 2^bits buckets. If an insertion fails, tries other hash keys, then
+// larger tables, up to 2^GROWTH times the size that the merges need. New keys are tried first:
+// pairs that collide under one key rarely collide under another, unless the table is too full.
+// Returns false if every attempt fails.
 bool OrderedMerges::make_room(unsigned bits) {
   constexpr unsigned GROWTH = 2;
   constexpr int KEYS = 3;
@@ -66,7 +67,7 @@ bool OrderedMerges::make_room(unsigned bits) {
   return false;
 }
 
-// Inserts all merges into the empty table.
+// Inserts all merges into the empty table. Returns false if an insertion fails.
 bool OrderedMerges::fill() {
   for (std::uint32_t symbol = BYTES; symbol < size(); ++symbol) {
     const Parts of = parts(symbol);

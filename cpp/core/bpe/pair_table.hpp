@@ -1,5 +1,5 @@
-// The merges of a vocabulary in any order: pair of tokens to rank and result. Ordered
-// vocabularies use the faster table of ordered_merges.hpp.
+// The merges of a vocabulary that is not ordered, by pair of tokens. Ordered vocabularies use
+// the faster table of ordered_merges.hpp.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -11,12 +11,12 @@
 
 namespace pretok {
 
-// Larger than every rank, also when compared as signed, as SSE2 does.
+// Larger than every rank, also as a signed number: SSE2 compares signed numbers.
 inline constexpr std::uint32_t NO_RANK = 0x7FFFFFFF;
 
 struct Merged {
-  std::uint32_t rank; // NO_RANK: the two do not merge
-  std::uint32_t id;   // of the result
+  std::uint32_t rank; // NO_RANK: the pair does not merge
+  std::uint32_t id;   // the id of the result
 };
 
 class PairTable {
@@ -30,7 +30,7 @@ public:
   // inserted.
   void reset(std::size_t count);
 
-  // Replaces the rank and result of a pair that the table has already.
+  // Inserts a pair, or replaces its rank and result.
   void insert(std::uint32_t left, std::uint32_t right, Merged merged);
 
   Merged find(std::uint32_t left, std::uint32_t right) const {

@@ -1,9 +1,9 @@
-// Merges short pre-tokens, several interleaved.
+// Merges several short pre-tokens at once, by interleaving their steps.
 //
 // The steps of one merge depend on each other: find the lowest rank, merge there, look up the
-// new symbol with its neighbors. Interleaving the steps of several pre-tokens hides that
-// latency. It needs steps without unpredictable branches, and each step prefetches the buckets
-// that the next step reads.
+// new symbol with its neighbors. Interleaving the steps of several pre-tokens hides the latency
+// of each step. For this, a step has no unpredictable branches, and prefetches the buckets that
+// the next step of its pre-token reads.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -17,11 +17,20 @@
 
 namespace pretok {
 
-// The state of merging one pre-token. Its symbols are in positions 1 to its size. A sentinel
-// before and after them spares each step the check for a neighbor.
+// The state of merging one pre-token. Its symbols are in positions 1 to size. With a sentinel
+// at each end, no step needs to check whether a neighbor exists. `keys_` has one key for each
+// position:
+//
+//   31      28           6 5            0
+//  +-+-----------------------+-----------+
+//  |0|  symbol of the merge  | position  |    the lowest key is the next merge
+//  +-+-----------------------+-----------+
+//
+// A merge writes its symbol to the left position, and clears the bit of the right position in
+// `live_`. So the nearest bits of `live_` that are 1 give the neighbors of a position.
 class ShortMerge {
 public:
-  static constexpr std::size_t MAX_BYTES = 62; // bytes
+  static constexpr std::size_t MAX_BYTES = 62; // 64 positions, of which two hold the sentinels
 
   // `size` is from 1 to MAX_BYTES.
   void begin(const std::uint8_t *bytes, std::size_t size, const OrderedMerges &merges,
@@ -92,7 +101,7 @@ private:
   static constexpr unsigned FRONT = 0;
   static constexpr unsigned BACK = (1U << PLACE_BITS) - 1;
   static constexpr std::size_t BLOCK = 16;
-  // Larger than every other key, also when compared as signed, as SSE2 does.
+  // Larger than every other key, also as a signed number: SSE2 compares signed numbers.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
   // Orders by rank, then by position.
@@ -142,10 +151,10 @@ private:
   OrderedMerges::Buckets right_buckets_;
 };
 
-// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes, MAX_ACTIVE at a time. next(bytes,
-// size) supplies a pre-token, or returns false if there are no more. done(which, merge)
-// receives each result as soon as it is ready. `which` numbers the pre-tokens from 0 in the
-// order in which next supplied them.
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes. Interleaves MAX_ACTIVE of them.
+// next(bytes, size) supplies a pre-token, or returns false if there are no more. done(which,
+// merge) receives each result as soon as it is ready. `which` numbers the pre-tokens from 0 in
+// the order in which next supplied them.
 template <typename Next, typename Done>
 void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barriers, Next next,
                        Done done) {

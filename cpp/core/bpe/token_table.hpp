@@ -21,11 +21,11 @@ public:
   bool is_empty() const { return count_ == 0; }
 
   // Stores only a pointer to the bytes of a token longer than ShortKey::MAX_BYTES. Changes
-  // nothing if the table has an equal token. May read memory up to `limit`.
+  // nothing if the table has a token with equal bytes. May read memory up to `limit`.
   void insert(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
               std::uint32_t id);
 
-  // The same for at most ShortKey::MAX_BYTES bytes.
+  // Like insert, for a token of at most ShortKey::MAX_BYTES bytes.
   void insert_short(const ShortKey &key, std::uint32_t id);
 
   // Prefetches the memory that insert_short will write.
@@ -40,7 +40,7 @@ public:
                                        : find_long(bytes, size);
   }
 
-  // The same for at most ShortKey::MAX_BYTES bytes.
+  // Like find, for at most ShortKey::MAX_BYTES bytes.
   std::uint32_t find_short(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (!may_have(hash))

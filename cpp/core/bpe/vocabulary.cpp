@@ -9,8 +9,6 @@
 namespace pretok {
 class Vocabulary::Ordered {
 public:
-  static constexpr bool IN_ORDER = true;
-
   explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return byte; }
@@ -32,8 +30,6 @@ private:
 
 class Vocabulary::AnyOrder {
 public:
-  static constexpr bool IN_ORDER = false;
-
   explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return vocabulary_.byte_ids_[byte]; }

@@ -22,7 +22,7 @@ namespace pretok {
 class Vocabulary {
 public:
   Vocabulary() = default;
-  // Its tables point into its bytes.
+  // Not copyable: its tables point into bytes_.
   Vocabulary(const Vocabulary &) = delete;
   Vocabulary &operator=(const Vocabulary &) = delete;
 
@@ -31,7 +31,7 @@ public:
 
   // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
   // byte. Returns the number of ids. May read memory up to `limit`. A byte without a token
-  // becomes NO_ID; only a vocabulary with explicit merges can lack one.
+  // becomes NO_ID; only a vocabulary with explicit merges can lack the token of a byte.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
     *to = whole_tokens_.find(bytes, size, limit);
@@ -51,10 +51,10 @@ public:
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }
 
-  // The whole tokens that merging their own bytes does not make, such as tokens that were added
-  // to a vocabulary by hand. Only a pre-token that is one of them needs the look-up of a whole
-  // token: for any other pre-token, `encode` and `merge` give the same ids. Empty without a
-  // merge table.
+  // Returns the unreachable tokens: whole tokens that merging their own bytes does not make,
+  // such as tokens that somebody added by hand. Only a pre-token that is an unreachable token
+  // needs the look-up of a whole token: for any other pre-token, `encode` and `merge` give
+  // equal ids. Empty without a merge table.
   const TokenTable &unreachable_tokens() const { return unreachable_tokens_; }
 
   // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.

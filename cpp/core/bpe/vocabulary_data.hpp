@@ -10,19 +10,19 @@ namespace pretok {
 struct Merge {
   std::uint32_t left;
   std::uint32_t right;
-  std::uint32_t id; // of the result
+  std::uint32_t id; // the id of the result
 };
 
-// The first `mergeable` tokens take part in merging. The rest are for decoding only.
+// The first `mergeable` tokens take part in merging. All further tokens are for decoding only.
 struct VocabularyData {
   std::vector<std::uint8_t> bytes;    // all tokens, concatenated
-  std::vector<std::uint32_t> lengths; // of each
-  std::vector<std::uint32_t> ids;     // of each
+  std::vector<std::uint32_t> lengths; // of each token, in bytes
+  std::vector<std::uint32_t> ids;     // of each token
   std::size_t mergeable = 0;
   bool from_ranks =
-      true; // a merge ranks by the id of its result; else by its index in `merges`
-  // With `from_ranks`, these are hints: merges that probably follow from the ranks, in order,
-  // or none. Verifying a merge is faster than finding it.
+      true; // true: a merge ranks by the id of its result; false: by its index in `merges`
+  // The merges in order of rank. If `from_ranks`, the list may be empty, and has only hints:
+  // merges that probably follow from the ranks. Verifying a merge is faster than finding it.
   std::vector<Merge> merges;
   bool ignore_merges =
       true; // a pre-token that equals a token becomes that token, without merging

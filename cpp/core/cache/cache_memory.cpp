@@ -16,7 +16,8 @@ namespace {
 constexpr std::align_val_t LINE{64};
 
 #if defined(__linux__)
-// From this size on, blocks are mapped: malloc could keep freed blocks and their memory.
+// Blocks of at least this size are mapped, so that freeing a block returns its memory to the
+// system. malloc could keep the memory.
 constexpr std::size_t MIN_MAPPED_BYTES = std::size_t{256} << 10;
 
 void *map(std::size_t size) {

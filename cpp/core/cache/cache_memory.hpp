@@ -7,7 +7,7 @@
 
 namespace pretok {
 
-// Counts the bytes of all caches against a limit. Threads share it without locks.
+// Counts the bytes of all caches against a limit. Threads share a CacheBudget without locks.
 class CacheBudget {
 public:
   static constexpr std::size_t DEFAULT_LIMIT = std::size_t{128} << 20;
@@ -20,13 +20,14 @@ public:
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   bool is_exceeded() const { return used() > limit_; }
 
-  // The number of caches that share the limit, and the bytes that each may hold.
+  // Return the number of caches that share the limit, and the bytes that each may hold.
   std::size_t caches() const { return caches_.load(std::memory_order_relaxed); }
   std::size_t share() const { return limit_ / std::max(caches(), std::size_t{1}); }
   void add_cache() { caches_.fetch_add(1, std::memory_order_relaxed); }
   void remove_cache() { caches_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // Charges `size` bytes. Returns false, and charges nothing, if that would exceed the limit.
+  // Charges `size` bytes. If the charge would exceed the limit, charges nothing and returns
+  // false.
   bool try_charge(std::size_t size) {
     std::size_t before = used();
     do {
@@ -51,7 +52,8 @@ private:
   std::atomic<bool> is_short_{false};
 };
 
-// The part of a budget that one table of a cache holds. One thread at a time uses it.
+// Counts the bytes that one table of a cache holds, as part of a budget. Only one thread at a
+// time uses an account.
 class CacheAccount {
 public:
   // This table may hold weight / TOTAL_WEIGHT of its cache's bytes.
@@ -67,8 +69,9 @@ public:
   bool is_stuck() const { return is_stuck_; }
   void clear_stuck() { is_stuck_ = false; }
 
-  // Charges `size` bytes for a block that will replace one of `before` bytes. The caller
-  // releases the old block. Returns false, and charges nothing, if that is too much.
+  // Charges `size` bytes for a block that will replace a block of `before` bytes. The caller
+  // releases the old block. If the account would hold too much, charges nothing and returns
+  // false.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
     if (after <= part_of(CacheBudget::MIN_BYTES)) {
@@ -95,14 +98,15 @@ private:
 };
 
 // Returns `size` zero bytes aligned to a cache line, or nullptr. Large blocks come from the
-// system and return to it when freed. `is_dense` says that the block is filled without gaps;
-// then it asks for huge pages.
+// system and return to it when freed. `is_dense` says that the caller fills the block without
+// gaps; such a block asks for huge pages.
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
 // Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
-// most later. On 64-bit Linux pages are committed on first write, so a large block takes
-// addresses only and need not move when it grows.
+// most later. On 64-bit Linux pages are committed on first write, so block_size returns
+// `max_size` for large blocks: unused pages take no memory, and the block need not move to
+// grow.
 std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

@@ -17,7 +17,7 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
   if (used_slots_ >= slot_count_ / 2 && !grow_slots()) {
     if (slot_count_ == 0)
       return;
-    used_slots_ = 0; // retries only after many more insertions
+    used_slots_ = 0; // tries to grow again only after many more insertions
   }
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {
@@ -53,7 +53,8 @@ bool LongCache::grow_slots() {
   }
   Slot *const before = std::exchange(slots_, static_cast<Slot *>(larger));
   const std::size_t count_before = std::exchange(slot_count_, count);
-  for (std::size_t at = count_before; at-- != 0;) // oldest first, so that put evicts it
+  // Visit the older slot of a bucket first, so that put evicts it.
+  for (std::size_t at = count_before; at-- != 0;)
     if (before[at].size != 0)
       put(before[at]);
   if (count_before != 0)

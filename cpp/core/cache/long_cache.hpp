@@ -1,6 +1,6 @@
 // The ids of pre-tokens and segments of more than 15 bytes. A hash table with buckets of two
-// slots points into a store of bytes and ids. Both start small and grow as far as the account
-// allows. A full store that cannot grow is emptied.
+// slots points into a store of bytes and ids. The table and the store start small and grow as
+// far as the account allows. A full store that cannot grow is emptied.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -17,13 +17,13 @@ class LongCache {
 public:
   static constexpr std::size_t MAX_BYTES = 512; // longer byte strings are not cached
 
-  // Without memory the cache stays empty.
+  // If no memory is available, the cache stays empty.
   explicit LongCache(CacheAccount &account) : account_(account) {}
   LongCache(const LongCache &) = delete;
   LongCache &operator=(const LongCache &) = delete;
   ~LongCache();
 
-  // The key for the hashes that all functions take.
+  // The hash key. All functions take hashes that are computed with it.
   const HashKey &key() const { return key_; }
 
   // Prefetches the memory that a look-up reads first.
@@ -94,10 +94,10 @@ private:
   CacheAccount &account_;
   Slot *slots_ = nullptr;
   std::size_t slot_count_ = 0; // a power of two, or 0
-  std::size_t used_slots_ = 0; // insertions since the table last grew or failed to
+  std::size_t used_slots_ = 0; // insertions since the table last grew or failed to grow
   std::uint32_t *store_ = nullptr;
   std::size_t store_size_ = 0; // words charged to the account
-  std::size_t block_size_ = 0; // bytes of the block, some not committed
+  std::size_t block_size_ = 0; // bytes of the block, committed or not
   std::size_t store_used_ = 0;
   std::uint32_t generation_ = 1; // slots of older generations point to overwritten entries
 };

@@ -17,11 +17,11 @@ struct PreTokenBatch {
   static constexpr std::size_t MAX_COUNT = 256;
 
   const std::uint8_t *text;
-  const std::uint8_t *limit; // memory up to here may be read
-  std::size_t start;         // start of the first, in bytes of `text`
-  const std::size_t *ends;   // end of each, in bytes of `text`
+  const std::uint8_t *limit; // end of the readable memory
+  std::size_t start;         // start of the first pre-token, in bytes of `text`
+  const std::size_t *ends;   // end of each pre-token, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
-  // The added tokens among them, by ascending index. They are not looked up.
+  // The added tokens of the batch, by ascending index. They are not looked up.
   struct Added {
     std::uint32_t id;
     std::uint8_t index;
@@ -37,14 +37,14 @@ struct PreTokenBatch {
 struct CacheProbe {
   static constexpr std::size_t MISS_PADDING = 64;
 
-  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): not in this cache
+  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): too long for a key
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING>
-      misses; // indices of the pre-tokens that missed
+      misses; // indices of the pre-tokens that the cache lacks
   std::size_t miss_count;
 
-  // The steps of a look-up, from pre-token `from` on.
+  // The three steps of a look-up. Each step handles the pre-tokens from index `from` on.
   void make_keys(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
     const HashKey key =
         cache.key(); // a local copy: the stores below could alias the cache's key

@@ -20,8 +20,8 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
   return _mm512_inserti32x4(_mm512_inserti32x4(two, load(2), 2), load(3), 3);
 }
 
-// Like CacheProbe::make_keys, for as many pre-tokens as have 16 readable bytes. Returns their
-// number.
+// Like CacheProbe::make_keys, for the first pre-tokens of the batch, as long as 16 bytes from
+// the start of each are readable. Returns the number of these pre-tokens.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT + 1> bounds;
@@ -62,7 +62,8 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
   return i;
 }
 
-// Like CacheProbe::look, for a multiple of LANES pre-tokens. Returns their number.
+// Like CacheProbe::look, for the first pre-tokens, a multiple of LANES. Returns the number of
+// these pre-tokens.
 PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cache,
                                CacheProbe &probe) {
   const __m512i to_lanes = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
@@ -97,7 +98,8 @@ PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
   return i;
 }
 
-// Like CacheProbe::list_misses, for a multiple of LANES pre-tokens. Returns their number.
+// Like CacheProbe::list_misses, for the first pre-tokens, a multiple of LANES. Returns the
+// number of these pre-tokens.
 PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &probe) {
   constexpr std::size_t AT_ONCE = 64;
   std::size_t i = 0;
@@ -109,15 +111,16 @@ PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &pr
       const __m512i keys = _mm512_loadu_si512(probe.keys.data() + i);
       const __m512i entry_keys =
           load_lanes([&](std::size_t lane) { return &probe.hits[i + lane]->key; });
-      // Two bits per pre-token: whether each half of the key differs. A key of 0 in the high
-      // half is none().
+      // Each mask has two bits per pre-token, one for each half of the key. A key whose high
+      // half is 0 is none().
       const unsigned differ = _mm512_cmpneq_epi64_mask(keys, entry_keys);
       const unsigned is_none = _mm512_testn_epi64_mask(keys, keys) & 0xAA;
       const unsigned other = differ | differ >> 1 | is_none >> 1;
       miss_bits |= std::uint64_t{_pext_u32(other, 0x55)} << (i - begin);
     }
-    const __m512i positions = _mm512_add_epi8(
-        counting(), _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
+    const __m512i positions =
+        _mm512_add_epi8(ascending_bytes(),
+                        _mm512_set1_epi8(static_cast<char>(static_cast<unsigned char>(begin))));
     _mm512_storeu_si512(probe.misses.data() + probe.miss_count,
                         _mm512_maskz_compress_epi8(miss_bits, positions));
     probe.miss_count += static_cast<std::size_t>(_mm_popcnt_u64(miss_bits));

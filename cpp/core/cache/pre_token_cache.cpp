@@ -6,7 +6,7 @@ namespace pretok {
 
 std::unique_ptr<PreTokenCache> CachePool::take() {
   for (std::atomic<PreTokenCache *> &slot : slots_) {
-    // A load is cheaper than an exchange.
+    // Load first: a load is cheaper than an exchange.
     if (slot.load(std::memory_order_relaxed) == nullptr)
       continue;
     if (PreTokenCache *const cache = slot.exchange(nullptr)) {
@@ -68,7 +68,8 @@ void CachePool::drop_unused() {
     std::unique_ptr<PreTokenCache> cache(slot.exchange(nullptr));
     if (cache == nullptr)
       continue;
-    // Another thread may have taken and returned it since `now` was read.
+    // Since `now` was read, another thread may have taken and returned this cache, so
+    // last_epoch may be greater.
     if (now > cache->last_epoch && now - cache->last_epoch > PATIENCE)
       drop(std::move(cache));
     else

@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// The slots and entry 0 of a cache without memory.
+// The slots and entry 0 of a cache that has not allocated memory.
 alignas(64) constexpr std::array<std::uint32_t, 16> NO_SLOTS{};
 constexpr ShortCache::Entry NO_ENTRY{};
 
@@ -78,8 +78,8 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns whether the cache grew. Grows by a factor of 8 at first, since small steps would
-// fault in and copy memory often, or by less if the account allows only that.
+// Returns whether the cache grew. A small cache grows by a factor of 8, since small steps would
+// take page faults and copies often. If the account refuses, grow tries 4, then 2.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;
@@ -122,8 +122,8 @@ bool ShortCache::grow() {
   return true;
 }
 
-// Fills the slots in order of insertion. Early keys are mostly frequent, and so get slots of
-// their own bucket.
+// Fills the slots in the order in which the entries were inserted. So early keys, which are
+// mostly frequent, get slots in their own bucket.
 void ShortCache::put_all() {
   constexpr std::size_t AHEAD = 16;
   std::array<std::uint64_t, AHEAD> hashes;

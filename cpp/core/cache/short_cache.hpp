@@ -26,13 +26,13 @@
 // - A slot outside its own bucket is invisible to `look`; find_in_line searches the line.
 //
 // - Slots are filled front to back and never freed one by one. So if the last slot of a bucket
-// is free, all keys of the bucket are in it.
+// is free, all keys of the bucket are in this bucket.
 //
 // - Any pointer to an entry is valid until the next `insert`, which may move the array
 // (growing) or clear it (full).
 //
-// Both arrays start small and grow when the entries are full, as far as the account allows. If
-// it does not, all entries are dropped.
+// Both arrays start small. When the entries are full, both arrays grow. If the account refuses,
+// the cache drops all entries.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -60,14 +60,14 @@ public:
     std::array<std::uint32_t, 3> ids; // further ids continue over the next elements
   };
 
-  // Holds at most 2^max_bits entries of 32 bytes; the slots take a quarter of that. Without
-  // memory the cache stays empty.
+  // Holds at most 2^max_bits entries of 32 bytes; the slots take a quarter of that. If no
+  // memory is available, the cache stays empty.
   ShortCache(unsigned max_bits, CacheAccount &account, const HashKey &key = hash_key());
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
   ~ShortCache();
 
-  // The key for the hashes that all functions take.
+  // The hash key. All functions take hashes that are computed with it.
   const HashKey &key() const { return key_; }
 
   // Prefetches the memory that `look` reads.
@@ -79,8 +79,8 @@ public:
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
-    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, one of
-    // them wins; their bits must not be combined.
+    // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, the
+    // result is the index of one of them: their bits must not be combined.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));
@@ -110,8 +110,8 @@ public:
     return bucket(hash)[BUCKET_SLOTS - 1] == 0 ? nullptr : scan_line(key, hash);
   }
 
-  // Writes the ids of `entry` to `to`, which has room for PADDING more. Returns the number of
-  // ids.
+  // Writes the ids of `entry` to `to`, which must have room for PADDING more ids. Returns the
+  // number of ids.
   static std::size_t copy(const Entry &entry, std::uint32_t *to) {
 #if PRETOK_SSE2
     // Rotates {count, ids} so that the three ids come first.
@@ -184,7 +184,7 @@ private:
   std::uint32_t max_entries_;
   std::uint32_t capacity_ =
       0; // entries charged to the account; 0: `slots_` and `entries_` are constants
-  std::size_t block_size_ = 0; // bytes of the block of entries, some not committed
+  std::size_t block_size_ = 0; // bytes of the block of entries, committed or not
   std::size_t bucket_mask_;
   std::uint32_t *slots_;   // tag and index; 0: a free slot
   Entry *entries_;         // entry 0 has no key

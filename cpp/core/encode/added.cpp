@@ -11,20 +11,20 @@ namespace {
 
 constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// Returns the code point that ends at `at`; NO_CHARACTER at `start` or after invalid UTF-8.
+// Returns the code point that ends at `at`, or NO_CHARACTER at `start` or after invalid UTF-8.
 std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
   count_step();
   for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
     if ((data[at - size] & 0xC0) == 0x80)
       continue;
     const Decoded decoded = decode_utf8(data + at - size, size);
-    const bool whole = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
-    return whole ? decoded.code_point : NO_CHARACTER;
+    const bool is_valid = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
+    return is_valid ? decoded.code_point : NO_CHARACTER;
   }
   return NO_CHARACTER;
 }
 
-// Returns the code point at `at`; NO_CHARACTER at `end` or at invalid UTF-8.
+// Returns the code point at `at`, or NO_CHARACTER at `end` or at invalid UTF-8.
 std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
@@ -38,7 +38,7 @@ std::size_t width(std::uint32_t code_point) {
          std::size_t{code_point >= 0x10000};
 }
 
-// The property White_Space.
+// Returns whether the code point has the property White_Space.
 bool is_white_space(std::uint32_t code_point) {
   return (code_point >= 0x09 && code_point <= 0x0D) || code_point == 0x20 ||
          code_point == 0x85 || code_point == 0xA0 || code_point == 0x1680 ||
@@ -122,6 +122,44 @@ AddedTokens AddedTokens::of_phase(bool normalized) const {
     if (finder->normalized == normalized)
       result.add_shared(finder);
   return result;
+}
+
+Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
+                                 std::size_t start, std::size_t end,
+                                 const OnSegment &emit) const {
+  const Finder &finder = *finders_[phase];
+  std::size_t done = start;
+  Spaces spaces; // the last run that `rstrip` included
+  Refusal refusal;
+  const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
+    const AddedToken &token = finder.tokens[pattern];
+    if (token.special && treatment_ == Treatment::TEXT)
+      return true; // As in Hugging Face tokenizers, the bytes of this match are not searched
+                   // for other tokens.
+    if (token.single_word &&
+        (is_word_before(data, start, first) || is_word_at(data, last, end)))
+      return true;
+    const bool is_refused = token.special && treatment_ == Treatment::RAISE;
+    if (token.lstrip && !is_refused)
+      first = skip_back(data, start, done, first);
+    if (token.rstrip && !is_refused)
+      last = skip(data, last, end, spaces);
+    if (first >= last)
+      return true;
+    // The first refused token in the text counts, even if a later phase finds it.
+    if (done < first)
+      refusal = search(phase + 1, data, done, first, emit);
+    if (refusal.token == nullptr && is_refused)
+      refusal = {&token, first};
+    if (refusal.token != nullptr)
+      return false;
+    emit(Segment{first, last, &token});
+    done = last;
+    return true;
+  };
+  if (!finder.matcher.each_match(data, at, end, visit))
+    return refusal;
+  return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
 }
 
 ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,

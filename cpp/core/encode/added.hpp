@@ -1,6 +1,9 @@
-// Finds added tokens in a text before it is split. bpe/encoding/added_tokens.py is the twin.
+// Finds added tokens in a text before it is split. bpe/encoding/added_tokens.py does the same
+// in Python.
 #pragma once
 
+#include "core/base/function_ref.hpp"
+#include "core/base/noinline.hpp"
 #include "core/encode/token_matcher.hpp"
 #include "core/unicode/word_characters.hpp"
 
@@ -19,11 +22,11 @@ enum class Treatment { RAISE, TEXT, ALLOW };
 struct AddedToken {
   std::string content;
   std::uint32_t id = 0;
-  bool normalized = false;  // searched in the normalized text, after the other tokens
+  bool normalized = false;  // searched in the normalized text, after tokens without this flag
   bool lstrip = false;      // includes the white space before it
   bool rstrip = false;      // includes the white space after it
   bool single_word = false; // matches only where no word character is next to it
-  bool special = false;     // treated as the Treatment says; other tokens always match
+  bool special = false;     // the Treatment decides; tokens that are not special always match
 };
 
 // A part of a text, from byte `start` to `end`: an added token, or plain text (nullptr).
@@ -33,7 +36,8 @@ struct Segment {
   const AddedToken *token;
 };
 
-// A special token that the text must not contain, and its position; nullptr: none.
+// The first special token that a text must not contain, and its position. If there is none,
+// `token` is nullptr.
 struct Refusal {
   const AddedToken *token = nullptr;
   std::size_t position = 0;
@@ -42,23 +46,23 @@ struct Refusal {
 // Finds added tokens. Copies share the search tables.
 class AddedTokens {
 public:
-  // `words` are the word characters; only `single_word` tokens use them. With `nfc` the text is
-  // normalized, and so are the contents of normalized tokens. If two tokens then have the same
-  // bytes, a special token wins, then the first of `tokens`. The treatment is ALLOW. Throws
-  // std::length_error for TokenMatcher::MAX_BYTES or more.
+  using OnSegment = FunctionRef<void(const Segment &)>;
+
+  // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
+  // of normalized tokens are converted to NFC. If tokens have equal bytes after that, only one
+  // matches: a special token if there is one, else the first in `tokens`. The treatment is
+  // ALLOW; see treating(). Throws std::length_error for TokenMatcher::MAX_BYTES or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
   AddedTokens treating(Treatment treatment) const;
-  // Return only the tokens that are searched in the raw text, or only those searched in the
-  // normalized text.
+  // Return the tokens that are searched in the raw text, or in the normalized text.
   AddedTokens exact() const { return of_phase(false); }
   AddedTokens normalized() const { return of_phase(true); }
 
   // Calls emit(segment) for each Segment of a text, in order. Text segments are not empty.
   // Stops at a refused token. Linear time for any tokens.
-  template <typename Emit>
-  Refusal split(const std::uint8_t *data, std::size_t size, Emit &&emit) const {
+  Refusal split(const std::uint8_t *data, std::size_t size, const OnSegment &emit) const {
     return search(0, data, 0, size, emit);
   }
 
@@ -67,9 +71,9 @@ public:
   // Returns whether any token includes white space around it.
   bool strips() const { return strips_; }
 
-  // Returns the last range of positions within [from, to] that no token, nor white space that
-  // `rstrip` adds to one, can include or touch, whatever text comes after data[to). Depends
-  // only on data[from - longest()..to). Linear time.
+  // Returns the last range of clear positions within [from, to]. No token, and no white space
+  // that `rstrip` adds to a token, includes or touches a clear position, whatever text comes
+  // after data[to). Depends only on data[from - longest()..to). Linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,
@@ -78,8 +82,8 @@ public:
 private:
   // The tokens of one phase, in the order of the patterns of `matcher`.
   struct Finder {
-    Finder(std::vector<AddedToken> of, const std::vector<std::string_view> &patterns)
-        : tokens(std::move(of)), matcher(patterns) {}
+    Finder(std::vector<AddedToken> sorted_tokens, const std::vector<std::string_view> &patterns)
+        : tokens(std::move(sorted_tokens)), matcher(patterns) {}
 
     std::vector<AddedToken> tokens;
     TokenMatcher matcher;
@@ -94,10 +98,9 @@ private:
     std::size_t end = 0;
   };
 
-  template <typename Emit>
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
-                 std::size_t end, Emit &emit) const {
-    // Inlined: in most texts no byte could begin a token.
+                 std::size_t end, const OnSegment &emit) const {
+    // This loop is inlined: in most texts no byte can begin a token.
     for (; phase < finders_.size(); ++phase) {
       const std::size_t at = finders_[phase]->matcher.next(data, start, end);
       if (at < end)
@@ -109,42 +112,9 @@ private:
   }
 
   // Like `search`; no token of this phase begins before `at`.
-  template <typename Emit>
-  Refusal search_from(std::size_t at, std::size_t phase, const std::uint8_t *data,
-                      std::size_t start, std::size_t end, Emit &emit) const {
-    const Finder &finder = *finders_[phase];
-    std::size_t done = start;
-    Spaces spaces; // the last run that `rstrip` included
-    Refusal refusal;
-    const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
-      const AddedToken &token = finder.tokens[pattern];
-      if (token.special && treatment_ == Treatment::TEXT)
-        return true; // As in tokenizers, its bytes are not searched for other tokens.
-      if (token.single_word &&
-          (is_word_before(data, start, first) || is_word_at(data, last, end)))
-        return true;
-      const bool is_refused = token.special && treatment_ == Treatment::RAISE;
-      if (token.lstrip && !is_refused)
-        first = skip_back(data, start, done, first);
-      if (token.rstrip && !is_refused)
-        last = skip(data, last, end, spaces);
-      if (first >= last)
-        return true;
-      // The first refused token in the text counts, in any phase.
-      if (done < first)
-        refusal = search(phase + 1, data, done, first, emit);
-      if (refusal.token == nullptr && is_refused)
-        refusal = {&token, first};
-      if (refusal.token != nullptr)
-        return false;
-      emit(Segment{first, last, &token});
-      done = last;
-      return true;
-    };
-    if (!finder.matcher.each_match(data, at, end, visit))
-      return refusal;
-    return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
-  }
+  PRETOK_NOINLINE Refusal search_from(std::size_t at, std::size_t phase,
+                                      const std::uint8_t *data, std::size_t start,
+                                      std::size_t end, const OnSegment &emit) const;
 
   AddedTokens() = default;
   AddedTokens of_phase(bool normalized) const;

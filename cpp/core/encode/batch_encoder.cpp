@@ -12,12 +12,13 @@ namespace pretok {
 
 namespace {
 
-// Returns whether many pre-tokens of a batch end in a character from U+3000 to U+9FFF: in UTF-8
-// that is three bytes, the first of which is below 0xEA. Most pre-tokens of Chinese and
-// Japanese are new, but fall into single characters and short words. Any answer is correct.
+// Returns whether more than an eighth of the pre-tokens end in a character from U+3000 to
+// U+9FFF: three bytes of UTF-8, the first from 0xE3 to 0xE9. Most pre-tokens of Chinese and
+// Japanese are new, but barriers divide them into known segments. The answer affects only the
+// speed.
 bool is_chinese(const PreTokenBatch &batch) {
-  // An added token may strip white space up to the end of the text, so the bytes of batches
-  // with added tokens are not all read.
+  // An added token may strip white space up to the end of the text, so this function does not
+  // scan all bytes of a batch with added tokens.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
@@ -28,7 +29,8 @@ bool is_chinese(const PreTokenBatch &batch) {
   return 8 * count > batch.count;
 }
 
-// Replaces the look-up of each added token by its id. `entries` has room for all of them.
+// Replaces the hit or miss of each added token by an entry with its id. `entries` has room for
+// all added tokens.
 void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
   for (std::size_t i = 0; i < batch.added_count; ++i) {
     entries[i].count = 1;
@@ -50,13 +52,15 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
 
 } // namespace
 
-// A pre-token or segment that is not in the cache of short ones: a miss, or a long one.
+// A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
+// for a ShortCache.
 struct BatchEncoder::CacheMiss {
-  enum class Source { IDS, LONG_CACHE, SEGMENTS }; // where its ids come from
+  // The ids are in `ids`, or encode_long or encode_segments writes them.
+  enum class Source { IDS, LONG_CACHE, SEGMENTS };
 
   const std::uint8_t *bytes;
   std::size_t size;
-  std::uint64_t hash; // long ones only
+  std::uint64_t hash; // only if is_long()
   std::size_t count;  // number of `ids`; 0: unknown so far
   std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids;
   Source source;
@@ -77,9 +81,9 @@ void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batc
     encode_units(Unit::PRE_TOKEN, instructions, batch, cache, ids);
 }
 
-// Divides the pre-tokens of `batch` into segments, and encodes these. An unreachable token has
-// an id of its own; the ids of every other pre-token are those of its segments, or of itself as
-// one segment.
+// Divides the pre-tokens of `batch` into segments, and encodes the segments. A pre-token that
+// is an unreachable token becomes its id. The ids of any other pre-token are the ids of its
+// segments.
 void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreTokenBatch &batch,
                                       PreTokenCache &cache, IdBuffer &ids) const {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
@@ -125,7 +129,8 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   using Source = CacheMiss::Source;
   const TokenTable &unreachable = vocabulary_.unreachable_tokens();
   const bool are_pre_tokens = unit == Unit::PRE_TOKEN;
-  // One cache may hold both kinds if they have the same ids.
+  // Without unreachable tokens, a pre-token and a segment with equal bytes have equal ids, so
+  // one cache serves both.
   ShortCache &short_cache =
       are_pre_tokens || unreachable.is_empty() ? cache.short_pre_tokens : cache.segments;
   CacheProbe probe;
@@ -163,7 +168,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
   if (probe.miss_count != 0)
     encode_misses(unit, batch, probe, misses.data(), cache);
-  // At most one id per byte, one per added token, and what `copy` writes beyond.
+  // The maximum: one id per byte, one per added token, and the padding of `copy`.
   std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
   for (std::size_t i = 0; i < batch.added_count; ++i)
     max_ids -= batch.size_of(batch.added[i].index) - 1;
@@ -194,7 +199,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
-  // Last, since inserting may move the entries that probe.hits points to.
+  // Insert last: it may move the entries that probe.hits points to.
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
@@ -203,7 +208,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
 }
 
-// Finds the ids of all misses, or their Source.
+// Sets the ids of each miss, or its Source.
 void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
                                  CacheMiss *misses, PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.merge_table();
@@ -215,7 +220,7 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
       continue;
     if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
-      // It is no token: only an unreachable one has barriers inside.
+      // A pre-token with a barrier inside is no token, unless it is an unreachable token.
       if (miss.is_long())
         miss.source = CacheMiss::Source::SEGMENTS;
       else

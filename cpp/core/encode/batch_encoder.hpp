@@ -1,5 +1,5 @@
-// Encodes batches of pre-tokens: copies the ids of those in the cache, merges the rest, and
-// adds them to the cache.
+// Encodes batches of pre-tokens: copies the ids of cache hits, merges the misses, and adds them
+// to the cache.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -30,8 +30,8 @@ public:
 private:
   struct CacheMiss;
 
-  // The kind of item in a batch. The ids of a segment are those of its merges; a pre-token may
-  // also be a token that no merges make (Vocabulary::unreachable_tokens).
+  // The kind of item in a batch. The ids of a segment always come from merging. A pre-token may
+  // also be an unreachable token (Vocabulary::unreachable_tokens).
   enum class Unit { PRE_TOKEN, SEGMENT };
 
   void encode_by_segments(InstructionSet instructions, const PreTokenBatch &batch,

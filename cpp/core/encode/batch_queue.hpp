@@ -1,6 +1,6 @@
 // Gathers the pre-tokens of all parts of a text, and the added tokens between these parts, into
-// full batches. Added tokens may be as frequent as one for each line of code; batches of single
-// lines would be small, and wait for memory.
+// full batches. A text may have an added token on each line. A batch for each line would be
+// small, so its look-ups would mostly wait for memory.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -20,8 +20,8 @@ class BatchQueue {
 public:
   using OnBatch = std::function<void()>;
 
-  // Appends to `ids`. Calls on_batch(), unless it is empty, after each batch. All arguments
-  // must outlive this object.
+  // Appends to `ids`. Calls on_batch() after each batch, unless `on_batch` is empty. All
+  // arguments must outlive this object.
   BatchQueue(const BatchEncoder &encoder, InstructionSet instructions, const std::uint8_t *text,
              std::size_t size, PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch)
       : encoder_(encoder), instructions_(instructions), cache_(cache), ids_(ids),
@@ -40,8 +40,8 @@ public:
     }
   }
 
-  // Adds an added token. A token may begin within the white space that the token before it
-  // stripped. Then a new batch begins, since the pre-tokens of a batch do not overlap.
+  // Adds an added token. If it begins within white space that the previous added token
+  // stripped, a new batch begins: the pre-tokens of a batch do not overlap.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();

@@ -1,4 +1,5 @@
-// Encodes a text in one pass: added tokens, pre-tokens, merges.
+// Encodes a text in one pass: finds added tokens, splits the parts between added tokens into
+// pre-tokens, and merges the pre-tokens.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -31,7 +32,8 @@ public:
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                  PreTokenCache &cache, IdBuffer &ids) const;
 
-  // Adds the number of ids to `result`. Takes little memory.
+  // Adds the number of ids that `encode` appends to `result`. Does not store the ids of the
+  // whole text.
   Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                 PreTokenCache &cache, std::size_t &result) const;
 
@@ -45,7 +47,8 @@ private:
 
   using OnBatch = std::function<void()>;
 
-  // All of these call on_batch(), unless it is empty, after each batch of ids. `size` is not 0.
+  // The next three functions call on_batch() after each batch of ids, unless `on_batch` is
+  // empty. `size` is not 0.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
   void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,

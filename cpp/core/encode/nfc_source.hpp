@@ -11,9 +11,8 @@ struct NfcSource {
   bool is_exact;        // NFC of source[..position) is the normalized text before the offset
 };
 
-// Returns the source of byte `offset` of NFC of data[0..size). A letter and its marks that NFC
-// changes count as one: their bytes come from the position where the letter starts. Linear
-// time.
+// Returns the source of byte `offset` of the NFC of data[0..size). If NFC changes a letter and
+// its marks, all their bytes come from the start of the letter. Linear time.
 NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_t offset);
 
 } // namespace pretok

@@ -17,9 +17,9 @@ public:
   explicit SegmentEncoder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
-  // Both return the number of ids that they write to `to`, which has room for one id per byte
-  // and ShortCache::PADDING more. encode_long looks up or merges more than ShortKey::MAX_BYTES
-  // bytes; it is slow if they have barriers.
+  // Both functions return the number of ids that they write to `to`, which has room for one id
+  // per byte and ShortCache::PADDING more. encode_long looks up or merges more than
+  // ShortKey::MAX_BYTES bytes. encode_long is slow if a barrier divides the bytes.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           PreTokenCache &cache, std::uint32_t *to) const;
   std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,

@@ -5,8 +5,8 @@
 
 namespace pretok {
 
-// Adds the nodes of a TokenMatcher in order of depth. The links of a node need only nodes that
-// are less deep.
+// Adds the nodes of a TokenMatcher in order of depth. The links of a node depend only on nodes
+// of lower depth.
 class TokenMatcher::Builder {
 public:
   Builder(TokenMatcher &matcher, const std::vector<std::string_view> &patterns)
@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  // The patterns below a node: indices from `low` to `high`, exclusive.
+  // The patterns below a node: the indices from `low` to `high`, of which `high` is excluded.
   struct Range {
     std::uint32_t low;
     std::uint32_t high;
@@ -81,7 +81,7 @@ private:
       matcher_.roots_[byte] = child;
     else
       node.suffix = suffix(parent, byte);
-    // Only the shortest pattern of a range can end here, and it is the first.
+    // Only the first pattern of a range, which is the shortest, can end at this node.
     const bool is_pattern = patterns_[range.low].size() == depth;
     matcher_.ends_pattern_.push_back(is_pattern || matcher_.ends_pattern_[node.suffix]);
     if (is_pattern) {
@@ -106,8 +106,8 @@ private:
     return ROOT;
   }
 
-  // Returns the link of the child of `parent` by `byte`. Appends the matches on the way to the
-  // list that ends with `last`.
+  // Returns the link of the child of `parent` by `byte`. Appends the matches of each node on
+  // the way to the list that ends with `last`, and updates `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {
@@ -172,7 +172,8 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern may begin at the first byte of `node`, else not before data[to].
+  // A pattern may have begun at the first byte of `node`. No other pattern begins before
+  // data[to] and ends after it.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

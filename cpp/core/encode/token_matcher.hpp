@@ -1,19 +1,21 @@
 // Leftmost-longest search for many byte strings at once, in linear time.
 //
-// TokenMatcher keeps the patterns in a trie. Two links of each node say how to go on when the
+// TokenMatcher stores the patterns in a trie. Each node has two links, for the case that the
 // next byte continues no pattern.
 //
 // `link` serves the search. A search at a node has read the bytes of that node and reported no
 // match in them yet. When the next byte continues no pattern, the leftmost-longest matches
 // within these bytes are known. They depend on the node alone, so the constructor computes them
 // once: `last_match` lists them. `link` is the node of the bytes that remain after these
-// matches. It is less deep, so a search follows at most one link per byte. (Song et al., Fast
-// WordPiece Tokenization, 2021, calls the two "failure pops" and "failure links".)
+// matches. Its depth is lower, so a search follows at most one link per byte. (Song et al.,
+// Fast WordPiece Tokenization, 2021, calls the matches "failure pops" and the link "failure
+// link".) For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and the
+// link "c": on "abce" the search reports "ab", goes to "c", reads "e", and reports "ce".
 //
 // `suffix` serves clear_places. It is the suffix link of Aho and Corasick: the node of the
 // longest proper suffix that begins a pattern.
 //
-// bpe/encoding/matcher.py is the twin.
+// bpe/encoding/matcher.py does the same in Python.
 #pragma once
 
 #include "core/base/count_steps.hpp"
@@ -45,8 +47,7 @@ public:
   explicit TokenMatcher(const std::vector<std::string_view> &patterns);
 
   // Calls visit(pattern, first, last) for each match in data[start..end), from left to right,
-  // until visit returns false. `pattern` is an index. Returns whether visit never returned
-  // false.
+  // until visit returns false. `pattern` is an index. Returns false if visit did, else true.
   template <typename Visit>
   bool each_match(const std::uint8_t *data, std::size_t start, std::size_t end,
                   Visit &&visit) const {
@@ -70,10 +71,9 @@ public:
     return true;
   }
 
-  // Returns the last range of positions within [from, to] at which a text can be cut: no
-  // pattern that ends after the first position begins at or before the last, whatever text
-  // comes after data[to). Depends only on data[from - longest()..to), or less if the text
-  // begins later. Linear time.
+  // Returns the last range of clear positions within [from, to]: no match ends after the first
+  // position and begins at or before the last one, whatever text comes after data[to). Depends
+  // only on data[from - longest()..to), or less if the text begins later. Linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   // Returns the size of the longest pattern.
@@ -133,7 +133,7 @@ private:
                              static_cast<const std::uint8_t *>(position) - &bytes_[first]);
   }
 
-  // Visits the matches of a search that is at `node` before data[at].
+  // Visits the matches of a search that is at `node` and has read all bytes before data[at].
   template <typename Visit>
   bool visit_matches(std::uint32_t node, std::size_t at, Visit &visit) const {
     const std::uint32_t last = nodes_[node].last_match;
@@ -153,8 +153,9 @@ private:
   // Returns the matches of the list that ends with `last`, from left to right.
   std::vector<Match> all_matches(std::uint32_t last) const;
 
-  int only_first_byte_ = -1;        // the byte that all patterns begin with, if any
-  std::vector<Node> nodes_;         // with a sentinel that ends the last node's children
+  int only_first_byte_ = -1; // the byte that all patterns begin with, if any
+  // The last element is a sentinel that ends the children of the last node.
+  std::vector<Node> nodes_;
   std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent
   std::vector<bool> ends_pattern_;  // per node: whether a suffix of it is a pattern
   std::vector<Match> matches_;

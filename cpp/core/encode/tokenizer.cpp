@@ -8,8 +8,8 @@
 namespace pretok {
 namespace {
 
-// Calls on_token(added) for each exact added token, and on_text(data, size), which returns a
-// Refusal, for each normalized part between two of them.
+// Calls on_token(added) for each exact added token, and on_text(data, size) for each normalized
+// part between exact added tokens. on_text returns a Refusal.
 template <typename OnToken, typename OnText>
 Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
                              const AddedTokens &exact, OnToken on_token, OnText on_text) {
@@ -29,7 +29,7 @@ Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
       refusal.position =
           segment.start + find_nfc_source(part, part_size, refusal.position).position;
   });
-  // A part before the exact token was refused first.
+  // A refusal in a part comes before the refused exact token.
   return refusal.token != nullptr ? refusal : exact_refusal;
 }
 

@@ -5,11 +5,11 @@
 //   2. added tokens <s> | "Café x2"             core/encode/added.hpp
 //   3. split        <s> | "Café" " x" "2"       core/split/pre_tokenizer.hpp
 //   4. cache        ids of known pre-tokens     core/cache/pre_token_cache.hpp
-//   5. merge        ids of the other ones       core/bpe/vocabulary.hpp
-//   6. template     ids before and after them   Template, below
+//   5. merge        ids of new pre-tokens       core/bpe/vocabulary.hpp
+//   6. template     ids around the text         Template, below
 //
 // Encoder (encoder.hpp) does steps 2 to 5 in one pass over a text that needs no step 1.
-// Tokenizer adds steps 1 and 6. Both front ends call it: capi/encode_call.cpp and
+// Tokenizer adds steps 1 and 6. Both front ends call Tokenizer: capi/encode_call.cpp and
 // bindings/fast_calls.cpp.
 #pragma once
 
@@ -28,9 +28,9 @@ namespace pretok {
 // Step 1. Says how Tokenizer normalizes text.
 enum class Normalizer { NONE, NFC };
 
-// Step 2. The added tokens that a call searches for. AddedToken::normalized divides them:
-// `exact` ones are found before step 1, so that normalizing never changes them; all others
-// after it. A text that step 1 does not change is searched for all of them at once.
+// Step 2. The added tokens that a call searches for. AddedToken::normalized divides them.
+// `exact` tokens are found before step 1, so that normalizing never changes them; `normalized`
+// tokens are found after it. If step 1 does not change a text, one search finds all tokens.
 struct AddedTokenPhases {
   explicit AddedTokenPhases(const AddedTokens &tokens)
       : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
@@ -70,7 +70,7 @@ public:
                                      : count_parts(text, size, added, cache, result);
   }
 
-  // Like `encode` and `count`, without step 1: the caller knows that the text is normalized.
+  // Like `encode` and `count`, but skip step 1: the caller knows that the text is normalized.
   Refusal encode_normalized(const std::uint8_t *text, std::size_t size,
                             const AddedTokenPhases &added, PreTokenCache &cache,
                             IdBuffer &ids) const {
@@ -82,8 +82,8 @@ public:
     return encoder_.count(text, size, added.all, cache, result);
   }
 
-  // Step 6, for callers that want the template: append its ids before and after those of a
-  // text.
+  // Step 6, for callers that want the template. `begin` appends the ids before a text, and
+  // `end` appends the ids after it.
   void begin(IdBuffer &ids) const { append(template_.before, ids); }
   void end(IdBuffer &ids) const { append(template_.after, ids); }
 

@@ -5,7 +5,8 @@
 namespace pretok {
 namespace {
 
-std::vector<const Kernels *> available() {
+// Returns the sets of kernels that the processor can run, the fastest first.
+std::vector<const Kernels *> supported_kernels() {
   std::vector<const Kernels *> sets;
 #if PRETOK_X86_KERNELS
   __builtin_cpu_init();
@@ -25,20 +26,20 @@ std::vector<const Kernels *> available() {
   return sets;
 }
 
-std::atomic<const Kernels *> chosen{nullptr};
+std::atomic<const Kernels *> current_kernels{nullptr};
 
 } // namespace
 
 const std::vector<const Kernels *> &all_kernels() {
-  static const std::vector<const Kernels *> all = available();
+  static const std::vector<const Kernels *> all = supported_kernels();
   return all;
 }
 
 const Kernels &kernels() {
-  const Kernels *best = chosen.load(std::memory_order_acquire);
+  const Kernels *best = current_kernels.load(std::memory_order_acquire);
   if (best == nullptr) {
     best = all_kernels().front();
-    chosen.store(best, std::memory_order_release);
+    current_kernels.store(best, std::memory_order_release);
   }
   return *best;
 }
@@ -46,7 +47,7 @@ const Kernels &kernels() {
 bool use_kernels(std::string_view name) {
   for (const Kernels *set : all_kernels())
     if (set->name == name) {
-      chosen.store(set, std::memory_order_release);
+      current_kernels.store(set, std::memory_order_release);
       return true;
     }
   return false;

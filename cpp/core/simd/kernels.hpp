@@ -13,41 +13,49 @@
 
 namespace pretok {
 
-// Every set of kernels gives the same results. The first unit of a text starts a code point.
+// One set of kernels. All sets give equal results. The first code unit of a text must start a
+// code point.
 struct Kernels {
   const char *name;
   InstructionSet instruction_set;
 
-  // Fill the buffer with the classes of a text, as many as fit.
+  // Fill the buffer with the classes of a text, as many as fit. The second and third argument
+  // are the text and its size in code units. The number in the name is the size of a code unit
+  // in bits. In read_8, read_16 and read_32 each code unit is a code point.
   void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
   void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, ClassBuffer &);
 
-  // Finds each relation between neighbors in the first `blocks` blocks. Reads classes[-1] too.
+  // Finds each relation between neighbors in the first `blocks` blocks. Also reads classes[-1],
+  // the class of the code point before the first.
   void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
                          RelationBits &relation_bits);
 
-  // Finds the boundaries where labels of `label_bits` bits change, in `blocks` blocks.
+  // Fills `boundaries` for `blocks` blocks: certain and conditional boundaries, and the
+  // boundaries where a label of `label_bits` bits changes. Reads and updates `carry`.
   void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
-  // Writes the position of each bit of `count` words to `ends`, and returns how many. A
-  // position is base + bit, or base + offsets[bit] if there are offsets. `ends` needs room for
-  // ClassBuffer::PADDING more.
+  // Writes the position of each one bit of `count` words to `ends`, and returns the number of
+  // positions. A position is base + bit, or base + offsets[bit] if `offsets` is not null.
+  // `ends` needs room for ClassBuffer::PADDING more positions.
   std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
                                    std::size_t base, const std::uint16_t *offsets,
                                    std::size_t *ends);
+  // Returns the number of one bits in `count` words.
   std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
 };
 
-// Returns the kernels in use: the fastest that the processor can run, unless a test chose.
+// Returns the kernels in use: those of use_kernels(), or the fastest set that the processor can
+// run.
 const Kernels &kernels();
 
-// Returns every set that the processor can run, the fastest first. Plain C++ is the last.
+// Returns every set that the processor can run, the fastest first, plain C++ last.
 const std::vector<const Kernels *> &all_kernels();
 
-// Makes kernels() return the set of this name, for tests. Returns false if there is none.
+// Makes kernels() return the set with this name, for tests. Returns false if the processor
+// cannot run it.
 bool use_kernels(std::string_view name);
 
 // Plain C++, for every processor.

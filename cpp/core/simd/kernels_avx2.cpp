@@ -41,8 +41,8 @@ PRETOK_TARGET inline AsciiTable ascii_table(const std::uint8_t *classes) {
 PRETOK_TARGET inline Vector look_up(const AsciiTable &table, Vector bytes) {
   Vector classes = _mm256_setzero_si256();
   for (int i = 0; i < 8; ++i) {
-    // A byte of part i becomes 0x00 to 0x0F, plus 0x70. Bytes of other parts saturate to 0x80
-    // or more, for which the shuffle returns 0.
+    // The XOR gives 0x00 to 0x0F for a byte of part i, and 0x10 or more for any other byte.
+    // Adding 0x70 sets the highest bit of all other bytes, and the shuffle returns 0 for them.
     const Vector within = _mm256_xor_si256(bytes, _mm256_set1_epi8(static_cast<char>(i << 4)));
     classes = _mm256_or_si256(
         classes,
@@ -84,19 +84,24 @@ struct PairTable {
 PRETOK_TARGET inline PairTable pair_table(const std::uint8_t *bytes) {
   return {load_twice(bytes), load_twice(bytes + 16)};
 }
-// An index into the other half gets its highest bit set, for which the shuffle returns 0.
+// The shuffle uses the low four bits of an index, and returns 0 if its highest bit is set. The
+// addition sets the highest bit of indices from 16 on, and the subtraction that of indices
+// below 16.
 PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
   return _mm256_or_si256(
       _mm256_shuffle_epi8(table.low, _mm256_add_epi8(index, _mm256_set1_epi8(0x70))),
       _mm256_shuffle_epi8(table.high, _mm256_sub_epi8(index, _mm256_set1_epi8(0x10))));
 }
 
+// Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. `bits` holds
+// the wanted byte four times.
 PRETOK_TARGET inline std::uint64_t none_of(const std::uint8_t *bytes, std::uint32_t bits) {
   const Vector part = both(load(bytes), _mm256_set1_epi32(static_cast<int>(bits)));
   return static_cast<std::uint32_t>(
       _mm256_movemask_epi8(_mm256_cmpeq_epi8(part, _mm256_setzero_si256())));
 }
-// Returns one bit for each of 64 bytes: whether it has any of `bits`, one byte repeated.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
+// the wanted byte four times.
 PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }

@@ -9,7 +9,7 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Stores 64 offsets: each of `bytes` plus `base`.
+// Stores 64 offsets: each byte of `bytes`, plus `base`.
 PRETOK_AVX512 inline void store_offsets(std::uint16_t *to, __m512i bytes, std::size_t base) {
   const __m512i more = _mm512_set1_epi16(static_cast<short>(base));
   _mm512_storeu_si512(
@@ -31,17 +31,18 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
   return _mm512_cvtepi32_epi8(_mm512_i32gather_epi32(at, table.blocks(), 1));
 }
 
-// Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are their
-// positions in `bytes`; `more` are the 64 bytes after those.
+// Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are the
+// positions of their leads in `bytes`. `more` has the 64 bytes after `bytes`.
 //
-// Each lane of 32 bits takes four bytes from its lead on, the lead at the top, then masks off
-// the marker bits and packs the payload bits together. With three bytes:
+// Each lane of 32 bits gets four bytes from one lead on, with the lead in the top byte. Then
+// decode clears the marker bits and packs the payload bits together. For a sequence of three
+// bytes:
 //
 //   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
-//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of lead 0xE.
+//   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of leads 0xE0 to 0xEF
 //   maddubs 0x4001   0000aaaabbbbbb    0000ccccccxxxxxx      high byte * 64 + low byte
 //   madd 0x10000001  00000000aaaabbbbbbccccccxxxxxx          high half * 4096 + low half
-//   >> 6             00000000000000aaaabbbbbbcccccc          6 for each byte that is not there
+//   >> 6             00000000000000aaaabbbbbbcccccc          drops the 6 bits of x
 PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, char first) {
   // Lane i selects leads[first + i] four times.
   const __m512i spread =
@@ -53,20 +54,21 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
   // x86 is little-endian: the top byte of a lane adds 0 to the position, the lowest adds 3.
   const __m512i four = _mm512_permutex2var_epi8(
       bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
-  // Tables indexed by the high nibble of the lead, of which 0xC to 0xF occur. The highest
-  // element comes first: 0xF (four bytes), 0xE (three), 0xD and 0xC (two).
+  // Two tables indexed by the high nibble of the lead, 0xC to 0xF. _mm512_set_epi32 lists the
+  // highest index first: 0xF (four bytes), 0xE (three), 0xD and 0xC (two).
   const __m512i lead = _mm512_srli_epi32(four, 28);
-  const __m512i counts = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
-                                          0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const __m512i masks = _mm512_set_epi32(0x073F3F3F, 0x0F3F3F3F, 0x1F3F3F3F, 0x1F3F3F3F, 0, 0,
+                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   const __m512i shifts = _mm512_set_epi32(0, 6, 12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-  const __m512i kept = _mm512_and_si512(four, _mm512_permutexvar_epi32(lead, counts));
+  const __m512i kept = _mm512_and_si512(four, _mm512_permutexvar_epi32(lead, masks));
   const __m512i halves = _mm512_maddubs_epi16(kept, _mm512_set1_epi16(0x4001));
   const __m512i whole = _mm512_madd_epi16(halves, _mm512_set1_epi32(0x10000001));
   return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
-// Reads the code points that start in the next 64 bytes, or fewer, at data[at]. Returns false
-// and changes nothing if they are not well-formed.
+// Reads the code points that start in the next 64 bytes at data[at], or up to the end of the
+// text. Advances `at` and `filled`. If the text is not well-formed there, returns false and
+// changes nothing.
 PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
                                      std::size_t size, std::size_t &at, ClassBuffer &buffer,
                                      std::size_t &filled) {
@@ -81,10 +83,12 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
   const __mmask64 starts = ~block.tails & valid;
   if (buffer.one_unit_each)
     buffer.start_offsets(filled);
-  store_offsets(buffer.offsets() + filled, _mm512_maskz_compress_epi8(starts, counting()), at);
+  store_offsets(buffer.offsets() + filled,
+                _mm512_maskz_compress_epi8(starts, ascending_bytes()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
-  // Classes beyond ASCII are packed in `classes`; the last store puts them between ASCII ones.
-  const __m512i leads = _mm512_maskz_compress_epi8(two, counting());
+  // `classes` gets the classes of code points beyond ASCII, packed. The expand at the end
+  // merges them with the classes of ASCII.
+  const __m512i leads = _mm512_maskz_compress_epi8(two, ascending_bytes());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
   for (std::size_t i = 0; i < beyond_ascii; i += 16)
@@ -118,7 +122,7 @@ PRETOK_AVX512 void read_utf8(const ClassTable &table, const std::uint8_t *data,
       _mm512_storeu_si512(buffer.classes() + filled,
                           _mm512_permutex2var_epi8(low, bytes, high));
       if (!buffer.one_unit_each)
-        store_offsets(buffer.offsets() + filled, counting(), at);
+        store_offsets(buffer.offsets() + filled, ascending_bytes(), at);
       const std::size_t taken = std::min<std::size_t>(64, size - at);
       filled += taken;
       at += taken;
@@ -148,10 +152,11 @@ PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std
   buffer.finish(count, count, count == size);
 }
 
-// The code points of `valid` among the next 64, one byte each.
+// Up to 64 code points as bytes. narrow() loads data[i] for each bit i of `valid`, and 0 for
+// the others.
 struct Narrowed {
   __m512i bytes;
-  bool ascii; // if false, `bytes` are meaningless
+  bool is_ascii; // if false, `bytes` are meaningless
 };
 PRETOK_AVX512 inline Narrowed narrow(const std::uint16_t *data, __mmask64 valid) {
   const __m512i low = _mm512_maskz_loadu_epi16(static_cast<__mmask32>(valid), data);
@@ -174,6 +179,7 @@ PRETOK_AVX512 inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid)
   return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
 }
 
+// Loads code points as 32-bit numbers: data[i] for each bit i of `valid`, and 0 for the others.
 PRETOK_AVX512 inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
   return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
 }
@@ -188,7 +194,8 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // The hardware prefetcher stops at the end of a page, which holds about one buffer.
+    // The hardware prefetcher stops at the end of a page. One buffer is about one page, so
+    // prefetch the text of the fourth buffer after this one.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -198,7 +205,7 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
     const __mmask64 valid = first_64(count - i);
     const Narrowed units = narrow(data + i, valid);
     std::uint8_t *to = buffer.classes() + i;
-    if (units.ascii) {
+    if (units.is_ascii) {
       _mm512_storeu_si512(to, _mm512_permutex2var_epi8(low, units.bytes, high));
       continue;
     }
@@ -230,7 +237,8 @@ PRETOK_AVX512 inline __m512i look_up(const PairTable &table, __m512i index) {
   return _mm512_permutexvar_epi8(index, table.bytes);
 }
 
-// Returns one bit for each of 64 bytes: whether it has any of `bits`, one byte repeated.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
+// the wanted byte four times.
 PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return _mm512_test_epi8_mask(load(bytes), _mm512_set1_epi32(static_cast<int>(bits)));
 }
@@ -238,16 +246,17 @@ PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32
 #define PRETOK_TARGET PRETOK_AVX512
 #include "core/simd/generic_pairs.inc"
 
-// Shifts eight words by one bit toward the highest, as one number of 512 bits. The bit that
-// comes in is the top bit of `last`.
+// Shifts eight words left by one bit, as one number of 512 bits. The lowest bit of the result
+// is the top bit of `last`.
 PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
   return _mm512_or_si512(_mm512_add_epi64(words, words),
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
+// As plain_resolve_labels, for eight words at a time.
 PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                   unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
-  static_assert(BLOCKS % 8 == 0, "words are taken by eight");
+  static_assert(BLOCKS % 8 == 0, "eight words at a time");
   __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(carry.plain));
   __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(carry.changed));
   for (std::size_t block = 0; block < blocks; block += 8) {
@@ -255,8 +264,9 @@ PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t
     const __m512i unresolved = _mm512_loadu_si512(&relation_bits[UNRESOLVED][block]);
     const __m512i conditional = _mm512_loadu_si512(&relation_bits[CONDITIONAL][block]);
     const __m512i spaces = _mm512_loadu_si512(&relation_bits[SPACE_PAIR][block]);
-    const __m512i parted = _mm512_or_si512(certain, conditional);
-    const __m512i not_plain = _mm512_or_si512(_mm512_or_si512(parted, unresolved), spaces);
+    const __m512i certain_or_conditional = _mm512_or_si512(certain, conditional);
+    const __m512i not_plain =
+        _mm512_or_si512(_mm512_or_si512(certain_or_conditional, unresolved), spaces);
     const __m512i plain = _mm512_xor_si512(not_plain, _mm512_set1_epi64(-1));
     __m512i differs = _mm512_setzero_si512();
     for (unsigned i = 0; i < label_bits; ++i) {
@@ -272,8 +282,9 @@ PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t
     last_plain = plain;
     last_changed = changed;
     _mm512_storeu_si512(&boundaries.certain[block], certain);
-    _mm512_storeu_si512(&boundaries.all[block],
-                        _mm512_or_si512(parted, _mm512_andnot_si512(doubtful, changed)));
+    _mm512_storeu_si512(
+        &boundaries.all[block],
+        _mm512_or_si512(certain_or_conditional, _mm512_andnot_si512(doubtful, changed)));
     _mm512_storeu_si512(&boundaries.unresolved[block],
                         _mm512_or_si512(unresolved, _mm512_and_si512(doubtful, changed)));
     _mm512_storeu_si512(&boundaries.changed[block], changed);
@@ -287,10 +298,11 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// Stores the positions of the bits in `word`, plus `base`. May write PADDING more.
+// Stores the positions of the one bits in `word`, plus `base`, and returns their end. May write
+// up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
-  const __m512i positions = _mm512_maskz_compress_epi8(word, counting());
+  const __m512i positions = _mm512_maskz_compress_epi8(word, ascending_bytes());
   const __m512i more = _mm512_set1_epi64(static_cast<long long>(base));
   const auto bits = static_cast<std::size_t>(_mm_popcnt_u64(word));
   const __m128i first = _mm512_castsi512_si128(positions);
@@ -308,6 +320,8 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
   return to + bits;
 }
 
+// Stores the offsets of the one bits in `word`, plus `base`, and returns their end. May write
+// up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,
                                                            std::size_t *to) {

@@ -28,7 +28,8 @@ inline AsciiTable ascii_table(const std::uint8_t *classes) {
   return {{{load(classes), load(classes + 16), load(classes + 32), load(classes + 48)}},
           {{load(classes + 64), load(classes + 80), load(classes + 96), load(classes + 112)}}};
 }
-// vqtbl returns 0 for an index beyond its table; vqtbx keeps its first argument.
+// For an index beyond the table, vqtbl returns 0, and vqtbx returns the byte of its first
+// argument.
 inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
@@ -55,14 +56,17 @@ inline Vector narrow(const std::uint32_t *data, bool &is_ascii) {
                      vmovn_u16(vcombine_u16(vmovn_u32(c), vmovn_u32(d))));
 }
 
-// A table of 32 bytes, indexed by class.
+// One row or column of a Relations::Plane: a byte for each of 32 classes.
 using PairTable = uint8x16x2_t;
 inline PairTable pair_table(const std::uint8_t *bytes) {
   return {{load(bytes), load(bytes + 16)}};
 }
 inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(table, index); }
 
-// Returns one bit for each of 64 bytes: whether it has any of `bits`, one byte repeated.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
+// the wanted byte four times. vtstq makes a byte 0xFF if it has any of the bits, else 0. The
+// AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise additions then
+// combine each eight bytes into one.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};

@@ -62,6 +62,7 @@ std::uint64_t take_top_bits(std::uint8_t *bytes) {
 void classify_pairs(const Relations &relations, const std::uint8_t *classes, std::size_t blocks,
                     RelationBits &relation_bits) {
   const Pair *pairs = relations.pairs();
+  // The low and the high byte of the relations of each pair in a block.
   alignas(16) std::uint8_t low[64];
   alignas(16) std::uint8_t high[64];
   std::size_t before = classes[-1];

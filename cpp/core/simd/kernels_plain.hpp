@@ -1,4 +1,5 @@
-// Plain C++ that all kernels share: they read with it where vectors do not serve.
+// Plain C++ that all sets of kernels share. The sets fall back to this code for text that their
+// vectors cannot read.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -12,10 +13,11 @@
 
 namespace pretok {
 
-// The pointers of a ClassTable in locals. Through the table, the compiler would reload them
-// after each byte that is written, which could alias them.
-struct Classes {
-  explicit Classes(const ClassTable &table) : index(table.index()), blocks(table.blocks()) {}
+// Looks up classes through copies of the pointers of a ClassTable. A store of a byte may alias
+// the table, so without the copies the compiler would reload the pointers after each store.
+struct ClassLookup {
+  explicit ClassLookup(const ClassTable &table)
+      : index(table.index()), blocks(table.blocks()) {}
 
   std::uint8_t operator[](std::uint32_t code_point) const {
     return blocks[std::size_t{index[code_point >> ClassTable::SHIFT]} << ClassTable::SHIFT |
@@ -28,8 +30,8 @@ struct Classes {
   const std::uint8_t *const blocks;
 };
 
-// As decode_utf8, but faster for well-formed sequences of two or three bytes. Sequences in the
-// last three bytes of a text take the slow way.
+// As decode_utf8, but faster for well-formed sequences of two or three bytes that do not start
+// in the last three bytes of the text.
 inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   if (left < 4)
     return decode_utf8(bytes, left);
@@ -46,13 +48,13 @@ inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   return decode_utf8(bytes, left);
 }
 
-// Appends the classes of the code points that start in data[at..until), as far as they fit.
-// The last one may end after `until`, but not after `size`. A byte that is not UTF-8 counts as
-// one code point.
+// Appends the classes of the code points that start in data[at..until), as many as fit in the
+// buffer, and advances `at` and `filled`. `size` is the size of the text. The last code point
+// may end after `until`. A byte that is not UTF-8 counts as one code point.
 inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::size_t size,
                         std::size_t &at, std::size_t until, ClassBuffer &buffer,
                         std::size_t &filled) {
-  const Classes of(table);
+  const ClassLookup class_of(table);
   std::uint8_t *const classes = buffer.classes();
   std::uint16_t *const offsets = buffer.offsets();
   until = std::min(until, size);
@@ -60,35 +62,37 @@ inline void append_utf8(const ClassTable &table, const std::uint8_t *data, std::
   std::size_t count = filled;
   if (buffer.one_unit_each) {
     while (here < until && count < ClassBuffer::MAX_CODE_POINTS && data[here] < 0x80)
-      classes[count++] = of.latin1(data[here++]);
+      classes[count++] = class_of.latin1(data[here++]);
     if (here < until && count < ClassBuffer::MAX_CODE_POINTS)
       buffer.start_offsets(count);
   }
   while (here < until && count < ClassBuffer::MAX_CODE_POINTS) {
     offsets[count] = static_cast<std::uint16_t>(here);
     if (data[here] < 0x80) {
-      classes[count++] = of.latin1(data[here++]);
+      classes[count++] = class_of.latin1(data[here++]);
       continue;
     }
     const Decoded decoded = decode_fast(data + here, size - here);
-    classes[count++] = of[decoded.code_point];
+    classes[count++] = class_of[decoded.code_point];
     here += decoded.width;
   }
   at = here;
   filled = count;
 }
 
+// Sets the classes of the code points with indices in [from, to).
 template <typename Unit>
 void append_code_points(const ClassTable &table, const Unit *data, std::size_t from,
                         std::size_t to, ClassBuffer &buffer) {
-  const Classes of(table);
+  const ClassLookup class_of(table);
   std::uint8_t *const classes = buffer.classes();
   for (std::size_t i = from; i < to; ++i)
-    classes[i] = sizeof(Unit) == 1 || data[i] < 0x100 ? of.latin1(data[i]) : of[data[i]];
+    classes[i] =
+        sizeof(Unit) == 1 || data[i] < 0x100 ? class_of.latin1(data[i]) : class_of[data[i]];
 }
 
-// Completes the relations that no part describes: inverts those that were covered by their
-// complement, and clears those that hold for no pair.
+// Completes the relations after all parts are applied: clears the relations without parts, and
+// inverts the relations whose parts describe the complement.
 inline void complete(const Relations &relations, std::size_t blocks,
                      RelationBits &relation_bits) {
   for (const std::uint8_t relation : relations.absent())
@@ -99,6 +103,8 @@ inline void complete(const Relations &relations, std::size_t blocks,
       relation_bits[relation][block] = ~relation_bits[relation][block];
 }
 
+// As Kernels::resolve_labels. The label changes at a pair if the pair and the pair before are
+// both labeled (`plain`), and their labels differ.
 inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {
@@ -114,15 +120,16 @@ inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t 
       carry.labels[i] = label;
     }
     const std::uint64_t changed = differs & plain & (plain << 1 | carry.plain >> 63);
-    // A change right after a change is unresolved: if the first makes a boundary, the label
-    // before it no longer counts.
-    const std::uint64_t changes =
+    // A change right after a change is unresolved. If the first change is a boundary, the first
+    // pair is not in the pre-token of the second pair. Then comparing the labels of the two
+    // pairs means nothing.
+    const std::uint64_t resolved =
         changed & ~relation_bits[AMBIGUOUS][block] & ~(changed << 1 | carry.changed >> 63);
     carry.plain = plain;
     carry.changed = changed;
     boundaries.certain[block] = certain;
-    boundaries.all[block] = certain | conditional | changes;
-    boundaries.unresolved[block] = unresolved | (changed & ~changes);
+    boundaries.all[block] = certain | conditional | resolved;
+    boundaries.unresolved[block] = unresolved | (changed & ~resolved);
     boundaries.changed[block] = changed;
   }
 }

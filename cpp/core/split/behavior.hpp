@@ -1,5 +1,12 @@
-// The behaviors of a stage: they turn matches, and gaps between matches, into pieces.
-// pretok/behaviors.py is its twin.
+// The behaviors of a stage (pre_tokenizer.hpp). A behavior turns the matches of the rules, and
+// the gaps between them, into pieces. pretok/behaviors.py has the same behaviors in Python. The
+// pieces of "a-b--c", if each "-" is a match:
+//   ISOLATED              a | - | b | - | - | c
+//   REMOVED               a | b | c
+//   MERGED_WITH_PREVIOUS  a- | b- | - | c
+//   MERGED_WITH_NEXT      a | -b | - | -c
+//   CONTIGUOUS            a | - | b | -- | c
+// With `invert`, gaps count as matches, and matches as gaps.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +25,16 @@ enum class Behavior : std::uint32_t {
 // The rule index of a gap: text that no rule matched.
 inline constexpr int GAP = -1;
 
-// A match, or the gap between two.
+// A match or a gap: the code units in [start, end).
 struct Part {
   std::size_t start;
   std::size_t end;
-  int rule;
-  bool matched; // after `invert`
+  int rule;     // index of the rule, or GAP
+  bool matched; // whether the part counts as a match, after `invert`
 };
 
-// Calls emit(part) for each piece that `behavior` makes of the added parts.
+// Calls emit(piece) for each piece that `behavior` makes of the added parts. Keeps the last
+// piece back while the next part may join it.
 template <typename Emit> class BehaviorApplier {
 public:
   BehaviorApplier(Behavior behavior, bool invert, Emit &emit)
@@ -53,6 +61,7 @@ public:
     }
   }
 
+  // Emits the held piece. Call it after the last part.
   void finish() {
     if (holds_)
       emit_(held_);
@@ -60,6 +69,8 @@ public:
   }
 
 private:
+  // If `joins`, appends `part` to the held piece. Otherwise emits the held piece and holds
+  // `part`.
   void next(const Part &part, bool joins) {
     if (!holds_ || !joins) {
       finish();

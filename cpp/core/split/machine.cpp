@@ -14,6 +14,7 @@ Candidates candidates_by_class(const std::vector<Rule> &rules) {
   return candidates;
 }
 
+// Sets the masks of a Contraction: the classes of the apostrophe and of its suffixes.
 void find_classes(Contraction &rule, const ClassTable &classes) {
   rule.apostrophe = Mask{1} << classes['\''];
   const auto add = [&](std::uint32_t code_point) {
@@ -41,8 +42,9 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
   return mask;
 }
 
-// Sets the classes of literal text, on which the fast path relies, instead of trusting the
-// program. (A rule whose first classes are wrong is never tried.)
+// Returns the rules with the classes of their literal texts. The fast path relies on these
+// classes, so they come from the texts, not from the program. (`first()` comes from the
+// program: if it is wrong, the rule is only not tried.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

@@ -1,5 +1,6 @@
-// The machine of rules, which defines the split: at each position the first rule that matches
-// makes the next pre-token. pretok/machine/machine.py is its twin.
+// The machine of rules defines the split. At each position it tries the rules in order, and the
+// first rule that matches makes the next pre-token. Consecutive code points that no rule
+// matches are a gap. pretok/machine/machine.py is the same machine in Python.
 #pragma once
 
 #include "core/base/noinline.hpp"
@@ -19,17 +20,18 @@
 
 namespace pretok {
 
-// The end of a run whose text may go on: the split is decided up to `position` only.
+// The result of Machine::run. If more text may follow the source, the split is known only up to
+// `position`. Positions are in code units.
 struct Undecided {
   std::size_t position;
-  bool in_gap;          // whether the text just before `position` is part of a gap
-  int rule;             // GAP, or the rule of a match that spans [position, restart)
-  std::size_t restart;  // where run_from(rule) can continue that match
-  std::size_t min_more; // fewer code points than this, all of `classes`, decide nothing
+  bool in_gap;          // whether the text just before `position` is in a gap
+  int rule;             // GAP, or the rule whose unfinished match holds [position, restart)
+  std::size_t restart;  // where run_from(rule) can continue the match
+  std::size_t min_more; // if fewer code points follow, all in `classes`, they decide nothing
   Mask classes;
 };
 
-// For each class the rules that can begin with it, in order.
+// For each class, the indices of the rules whose match can begin with the class, in order.
 using Candidates = std::array<std::vector<int>, END + 1>;
 
 // Splits with the rules of a program. Immutable; linear time.
@@ -43,16 +45,17 @@ public:
   const Candidates &candidates() const { return candidates_; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
 
-  // Calls emit(end, rule) for each pre-token of `source`, in order. With `partial`, more text
-  // may follow, and only pre-tokens that do not depend on it are emitted. `in_gap` says that a
-  // gap ends at the start of `source`.
+  // Calls emit(end, rule) for each pre-token of `source`, in order. `end` is the end of the
+  // pre-token, and `rule` is the index of its rule, or GAP. If `partial`, more text may follow
+  // `source`, and `run` emits only pre-tokens that do not depend on the text after `source`. If
+  // `in_gap`, the text just before `source` is in a gap.
   template <typename Source, typename Emit>
   Undecided run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // As run, but tries only `rule` at the start of `source`; see Undecided::restart.
+  // As run, but tries only `rule` at the start of `source`, which is at Undecided::restart.
   template <typename Source, typename Emit>
   Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
                      Emit emit) const {
@@ -71,7 +74,7 @@ public:
     return run(text, end, source.size(), false, emit);
   }
 
-  // As run, from `from` to the first boundary at or after `to`.
+  // As run, but splits only from `from` to the first boundary at or after `to`.
   template <typename Source, typename Emit>
   Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
                 Emit &emit) const {
@@ -99,10 +102,11 @@ public:
     return {position, in_gap, GAP, position, UNLIMITED, 0};
   }
 
-  // Returns the white space of every Spaces rule.
+  // Returns the classes of white space of all Spaces rules.
   Mask spaces() const { return spaces_; }
 
-  // Returns the length of the run of `mask` at the start of `source`.
+  // Returns the length, in code units, of the run of classes in `mask` at the start of
+  // `source`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
     return Text<Source>(source, false).run_end(mask, 0);
   }
@@ -113,6 +117,7 @@ private:
     int rule;
   };
 
+  // Returns the result of a run in which the match of `rule` at `position` is undecided.
   template <typename Source>
   static Undecided undecided(const Text<Source> &text, std::size_t position, bool in_gap,
                              int rule) {
@@ -132,7 +137,8 @@ private:
     return {NO_MATCH, GAP};
   }
 
-  // As std::visit, which compilers do not inline.
+  // Returns rule.match(text, start), as with std::visit. Compilers inline these branches, but
+  // not std::visit.
   template <typename Source>
   static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
     if (const auto *run = std::get_if<Run>(&rule))
@@ -149,7 +155,7 @@ private:
   std::shared_ptr<const ClassTable> classes_;
   std::vector<Rule> rules_;
   Candidates candidates_;
-  Mask spaces_ = 0; // white space of every Spaces rule
+  Mask spaces_ = 0; // see spaces()
 };
 
 } // namespace pretok

@@ -23,7 +23,7 @@ PreTokenizer::PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table)
     removes_ |= stage.behavior == Behavior::REMOVED;
     spaces_ |= stages_.back().machine.spaces();
   }
-  std::vector<const Machine *> leading;
+  std::vector<const Machine *> leading; // ISOLATED stages before the first other stage
   for (const Stage &stage : stages_) {
     if (stage.behavior != Behavior::ISOLATED || (!is_shared && !leading.empty()))
       break;

@@ -1,7 +1,10 @@
-// A pre-tokenizer: one or more stages. Each stage splits every piece of the stage before it as
-// a text of its own. pretok/machine/staged.py is its twin.
+// A pre-tokenizer: one or more stages. The first stage splits the text. Each later stage splits
+// every piece of the previous stage, as if the piece were a whole text.
+// pretok/machine/staged.py does the same in Python.
 #pragma once
 
+#include "core/base/function_ref.hpp"
+#include "core/base/noinline.hpp"
 #include "core/split/fast/neighbors.hpp"
 #include "core/split/fast/splitter.hpp"
 #include "core/split/machine.hpp"
@@ -19,10 +22,12 @@ namespace pretok {
 // Immutable; linear time.
 class PreTokenizer {
 public:
-  // There is at least one stage.
+  using OnPiece = FunctionRef<void(std::size_t start, std::size_t end, int rule)>;
+
+  // `stages` has at least one stage. `table` is the table of the Unicode version to use.
   PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table);
 
-  // Returns the classes of the first stage, for the sources to split.
+  // Returns the class table of the first stage. Each source to split must use it.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
   // Returns the machine if there is only one stage and it is ISOLATED; else nullptr.
   const Machine *only() const { return stages_.size() == 1 ? first() : nullptr; }
@@ -30,39 +35,29 @@ public:
   const Machine *first() const {
     return stages_.front().behavior == Behavior::ISOLATED ? &stages_.front().machine : nullptr;
   }
-  // Whether a stage drops parts of the text.
+  // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the table of the leading ISOLATED stages that share the alphabet of the first one,
-  // or nullptr. A BOUNDARY of it is one of the split.
+  // Returns the relations of neighbors in the leading ISOLATED stages, or nullptr if the first
+  // stage is not ISOLATED. If the stages do not share one alphabet, the table has only the
+  // first stage. A BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
-  // Whether Splitter can split by all stages at once.
+  // Returns whether Splitter can split by all stages at once.
   bool has_fast_path() const { return has_fast_path_; }
-  // The Rules of Splitter, if has_fast_path().
-  const NeighborTable &neighbors() const { return *neighbors_; }
-  bool resumes_anywhere() const { return stages_.size() == 1; }
-  bool end_matters(std::uint8_t last) const { return has(spaces_, last); }
-  template <typename Source, typename Emit>
-  void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
-    if (stages_.size() == 1) {
-      stages_.front().machine.run(text, from, to, false, emit);
-      return;
-    }
-    // Both sides of a BOUNDARY show where it is, so the text after it does not matter.
-    const std::size_t end = to < text.size() ? text.next(to) : to;
-    const auto put = [&](std::size_t, std::size_t at, int rule) {
-      if (at <= to)
-        emit(at, rule);
-    };
-    cut<true>(0, part_of(text.source, from, end, classes()), from, GAP, kernels(), put);
+  // Adds the end of each pre-token to `ends`. Needs has_fast_path().
+  template <typename Source>
+  void split(const Source &source, const Kernels &use, EndOutput &ends) const {
+    Splitter(Rules{*this, stages_.size() == 1 ? &stages_.front() : nullptr}, source, use, ends)
+        .split();
   }
 
-  // Calls emit(start, end, rule) for each pre-token. Rules are numbered through all stages. A
-  // gap keeps the rule of the stage before.
-  template <typename Source, typename Emit> void steps(const Source &source, Emit emit) const {
+  // Calls emit(start, end, rule) for each pre-token. The numbers of rules continue from stage
+  // to stage. If no rule of a stage matched the piece, `rule` is the rule of the surrounding
+  // piece in the previous stage, or GAP.
+  template <typename Source> void steps(const Source &source, const OnPiece &emit) const {
     if (source.size() != 0)
-      cut<true>(0, source, 0, GAP, kernels(), emit);
+      cut(0, source, 0, GAP, nullptr, emit);
   }
   // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
   template <typename Source, typename Emit>
@@ -70,16 +65,10 @@ public:
     if (source.size() == 0)
       return;
     if (!has_fast_path_)
-      return cut<false>(0, source, 0, GAP, use, emit);
-    std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) {
-        emit(start, found[i], GAP);
-        start = found[i];
-      }
-    };
-    EndBuffer ends(put_all);
-    Splitter(*this, source, use, ends).split();
+      return cut(0, source, 0, GAP, &use, emit);
+    auto pieces = pieces_of_ends(emit);
+    EndBuffer ends(pieces);
+    split(source, use, ends);
   }
 
 private:
@@ -87,30 +76,48 @@ private:
     Machine machine;
     Behavior behavior;
     bool invert;
-    int rules_before;
-    std::optional<NeighborTable> neighbors; // if ISOLATED, without a fast path for all stages
+    int rules_before;                       // number of rules of all earlier stages
+    std::optional<NeighborTable> neighbors; // set if ISOLATED and not has_fast_path_
   };
 
-  // One stage as the Rules of Splitter.
-  struct StageRules {
-    const Stage &stage;
+  // The `Rules` of Splitter (splitter.hpp), for one stage or for all stages.
+  struct Rules {
+    const PreTokenizer &all;
+    const Stage *only; // nullptr: all stages
 
-    const NeighborTable &neighbors() const { return *stage.neighbors; }
-    bool resumes_anywhere() const { return true; }
-    bool end_matters(std::uint8_t last) const { return has(stage.machine.spaces(), last); }
+    const NeighborTable &neighbors() const {
+      return only != nullptr && only->neighbors ? *only->neighbors : *all.neighbors_;
+    }
+    bool resumes_anywhere() const { return only != nullptr; }
+    bool end_matters(std::uint8_t last) const {
+      return has(only != nullptr ? only->machine.spaces() : all.spaces_, last);
+    }
     template <typename Source, typename Emit>
     void run(Text<Source> &text, std::size_t from, std::size_t to, Emit &emit) const {
-      stage.machine.run(text, from, to, false, emit);
+      if (only != nullptr) {
+        only->machine.run(text, from, to, false, emit);
+        return;
+      }
+      // A BOUNDARY depends only on the two code points around it. So one code point after `to`
+      // shows whether `to` is a boundary.
+      const std::size_t end = to < text.size() ? text.next(to) : to;
+      const auto put = [&](std::size_t, std::size_t at, int rule) {
+        if (at <= to)
+          emit(at, rule);
+      };
+      all.cut(0, part_of(text.source, from, end, all.classes()), from, GAP, nullptr, put);
     }
   };
 
-  // In smaller texts the fast path costs more than it saves.
-  static constexpr std::size_t WORTH_THE_FAST_PATH = 96;
+  // In a piece of fewer code units, the fast path costs more than it saves.
+  static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // `piece` starts at `at`.
-  template <bool with_rules, typename Source, typename Emit>
-  void cut(std::size_t index, const Source &piece, std::size_t at, int rule, const Kernels &use,
-           Emit &emit) const {
+  // Splits `piece` by stage `index` and all later stages. Uses the fast path of each stage that
+  // has one, unless `use` is nullptr. `piece` starts at code unit `at` of the text. `rule` is
+  // the rule of the piece in the previous stage, or GAP.
+  template <typename Source>
+  PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
+                           const Kernels *use, const OnPiece &emit) const {
     const Stage &stage = stages_[index];
     const bool is_last = index + 1 == stages_.size();
     const auto put = [&](std::size_t start, std::size_t end, int stage_rule) {
@@ -118,9 +125,8 @@ private:
       if (is_last)
         emit(at + start, at + end, number);
       else
-        cut<with_rules>(index + 1,
-                        part_of(piece, start, end, stages_[index + 1].machine.classes()),
-                        at + start, number, use, emit);
+        cut(index + 1, part_of(piece, start, end, stages_[index + 1].machine.classes()),
+            at + start, number, use, emit);
     };
     std::size_t start = 0;
     if (stage.behavior != Behavior::ISOLATED) {
@@ -133,46 +139,43 @@ private:
       applier.finish();
       return;
     }
-    if constexpr (!with_rules)
-      if (piece.size() >= WORTH_THE_FAST_PATH)
-        return cut_fast(stage, piece, use, put);
+    if (use != nullptr && piece.size() >= MIN_FAST_SIZE) {
+      auto pieces = pieces_of_ends(put);
+      EndBuffer ends(pieces);
+      return Splitter(Rules{*this, &stage}, piece, *use, ends).split();
+    }
     stage.machine.run(piece, false, false, [&](std::size_t end, int stage_rule) {
       put(start, end, stage_rule);
       start = end;
     });
   }
 
-  template <typename Source, typename Put>
-  static void cut_fast(const Stage &stage, const Source &piece, const Kernels &use,
-                       const Put &put) {
-    std::size_t start = 0;
-    const auto put_all = [&](const std::size_t *found, std::size_t count) {
+  // Returns a sink of EndBuffer that calls emit(start, end, GAP).
+  template <typename Emit> static auto pieces_of_ends(const Emit &emit) {
+    return [&emit, start = std::size_t{0}](const std::size_t *ends, std::size_t count) mutable {
       for (std::size_t i = 0; i < count; ++i) {
-        put(start, found[i], GAP);
-        start = found[i];
+        emit(start, ends[i], GAP);
+        start = ends[i];
       }
     };
-    EndBuffer ends(put_all);
-    const StageRules rules{stage};
-    Splitter(rules, piece, use, ends).split();
   }
 
   std::vector<Stage> stages_;
   std::optional<NeighborTable> neighbors_;
   bool has_fast_path_ = false;
   bool removes_ = false;
-  Mask spaces_ = 0; // white space of every Spaces rule
+  Mask spaces_ = 0; // classes of white space of all Spaces rules
 };
 
-// Calls sink(ends, count) with the ends of the next `count` pre-tokens of `source`, in order,
-// until all are passed. `ends` is a pointer to std::size_t; `count` is at most
+// Calls sink(ends, count) until it has passed the ends of all pre-tokens of `source`, in order.
+// `ends` points to `count` values of std::size_t. `count` is at most
 // ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING. No stage may remove text.
 template <typename Source, typename Sink>
 void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
            const Kernels &use = kernels()) {
   EndBuffer ends(sink);
   if (pre_tokenizer.has_fast_path())
-    return Splitter(pre_tokenizer, source, use, ends).split();
+    return pre_tokenizer.split(source, use, ends);
   pre_tokenizer.spans(source, use,
                       [&ends](std::size_t, std::size_t end, int) { ends.add(end); });
   ends.flush();
@@ -184,7 +187,7 @@ std::size_t count(const PreTokenizer &pre_tokenizer, const Source &source,
                   const Kernels &use = kernels()) {
   EndCounter counter;
   if (pre_tokenizer.has_fast_path())
-    Splitter(pre_tokenizer, source, use, counter).split();
+    pre_tokenizer.split(source, use, counter);
   else
     pre_tokenizer.spans(source, use,
                         [&](std::size_t, std::size_t end, int) { counter.add(end); });

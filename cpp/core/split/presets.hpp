@@ -4,15 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace pretok {
 
 struct Preset {
+  // Returns the stages as 32-bit words, for read_stages (program.hpp).
+  std::vector<std::uint32_t> words() const;
+
   const char *name;
-  const char *names; // the name and the aliases, with a space before and after each
-  const char *unicode;
-  const std::uint32_t *words; // for read_stages
-  std::size_t word_count;
+  const char *names;   // the name and the aliases, with a space before and after each
+  const char *unicode; // the Unicode version, such as "16.0"
+  const std::uint8_t *stored_words; // the words as LEB128 numbers
+  std::size_t stored_size;
 };
 
 std::size_t preset_count();

@@ -12,11 +12,11 @@ constexpr std::uint32_t MAX_RULES = 255;
 constexpr std::uint32_t MAX_RANGES = 1 << 16;
 constexpr std::uint32_t MAX_TEXT = 255;
 constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
-// Limits the work of a program at one position, beyond the code points that its rules match.
+// The limit on the sum of look_ahead() over the rules of all stages.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Reads the words of a program. Past the end it returns zeros, and `ran_out` is true. A mask
-// may have only bits of `classes`.
+// Reads the words of a program. After the last word, next() returns 0, and ran_out() is true.
+// If a mask has a bit that is not in `classes`, is_complete() is false.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -58,7 +58,7 @@ bool read_text(ProgramReader &words, LiteralText &text) {
   return true;
 }
 
-// Whether 1 <= at_least <= at_most; an `at_most` of 0 is no limit.
+// Returns whether 1 <= at_least <= at_most. An `at_most` of 0 means no limit.
 bool are_counts(std::uint32_t at_most, std::uint32_t at_least) {
   return at_least != 0 && at_least <= (at_most == 0 ? MAX_COUNT : at_most) &&
          at_most <= MAX_COUNT;
@@ -160,7 +160,8 @@ bool read_rule(ProgramReader &words, std::vector<Rule> &rules) {
     if (!read_text(words, rule.before) || !read_text(words, rule.after))
       return false;
     rules.emplace_back(rule);
-    // Without a limit each start could scan the same run again: quadratic time.
+    // If a class of `body` can begin `before`, the rule may scan a run of `body` again from
+    // each position of the run. Without a limit these scans take quadratic time.
     if ((rule.begin & rule.body) != 0 && (rule.at_most == 0 || rule.at_most > MAX_TEXT))
       return false;
     return are_counts(rule.at_most, rule.at_least);
@@ -195,8 +196,8 @@ std::uint32_t total_size(const std::vector<LiteralText> &texts) {
   return size;
 }
 
-// Checks that the memos of Text serve all rules: at most one Groups rule, and the same classes
-// in all Spaces rules. Returns nullptr or the error.
+// Checks the two conditions of the memos of Text: at most one Groups rule, and equal classes in
+// all Spaces rules. Returns nullptr or the error.
 const char *check_memos(const std::vector<Rule> &rules) {
   const Spaces *first = nullptr;
   bool has_groups = false;
@@ -229,16 +230,16 @@ bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &clas
       if (range.class_map[atom] >= class_count)
         return false;
     }
-    const bool ascending = i == 0 ? range.start == 0 : range.start > alphabet.back().start;
-    if (!ascending || range.start >= CODE_POINTS)
+    const bool is_ascending = i == 0 ? range.start == 0 : range.start > alphabet.back().start;
+    if (!is_ascending || range.start >= CODE_POINTS)
       return false;
     alphabet.push_back(range);
   }
   return true;
 }
 
-// Reads the rules of one stage, and adds their look-ahead to `ahead`. Returns nullptr or the
-// error.
+// Reads the alphabet and the rules of one stage from `source`, whose words end at `end`. Adds
+// the look-ahead of the rules to `ahead`. Returns nullptr, or an error message.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
                          std::uint32_t &ahead) {
   std::uint32_t class_count = 0;
@@ -260,8 +261,8 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
   }
-  if (const char *wrong = check_memos(program.rules))
-    return wrong;
+  if (const char *error = check_memos(program.rules))
+    return error;
   return source.is_complete() ? nullptr : "a stage has the wrong length";
 }
 
@@ -302,9 +303,9 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
     if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
       return "a stage is malformed";
     const std::uint32_t *begin = words + (size - source.left());
-    ProgramReader own(begin, length);
-    if (const char *wrong = read_program(own, begin + length, stage.program, ahead))
-      return wrong;
+    ProgramReader stage_words(begin, length);
+    if (const char *error = read_program(stage_words, begin + length, stage.program, ahead))
+      return error;
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
     stages.push_back(std::move(stage));

@@ -25,13 +25,18 @@ struct StageProgram {
   bool invert = false;
 };
 
-// Returns an upper bound, at least 1, on the code points that a rule reads at a position and
-// does not match. A run that one scan serves counts as 1. The sum over all rules of a program
-// is limited, which bounds the time of a split. pretok/rules has `look_ahead` too.
+// Returns an upper bound, at least 1, on the code points that a rule reads at a position but
+// does not match. A run that Text scans only once counts as 1. read_stages limits the sum over
+// all rules, which bounds the time of a split. The rules in pretok/rules have a `look_ahead`
+// with the same bound.
 std::uint32_t look_ahead(const Rule &rule);
 
-// Reads `size` words into `stages`, which is empty. Returns nullptr or the error.
+// Reads `size` words into `stages`, which is empty. Returns nullptr, or an error message.
 const char *read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages);
+inline const char *read_stages(const std::vector<std::uint32_t> &words,
+                               std::vector<StageProgram> &stages) {
+  return read_stages(words.data(), words.size(), stages);
+}
 
 } // namespace pretok

@@ -11,12 +11,12 @@
 namespace pretok {
 namespace {
 
-// Candidates that are tried before the window grows.
+// The maximum number of candidate cuts to test in one window of the text.
 constexpr std::size_t TRIES = 16;
 
 using Accepts = std::function<bool(std::size_t)>;
 
-// Returns the number of bytes at the end that may begin an incomplete sequence.
+// Returns the number of bytes of an incomplete sequence at the end, or 0.
 std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
   std::size_t tails = 0;
   while (tails < size && tails < 3 && is_tail(data[size - 1 - tails]))
@@ -36,10 +36,10 @@ public:
       : pre_tokenizer_(pre_tokenizer), text_(data, size, pre_tokenizer.classes()),
         accepts_(accepts) {}
 
-  // Returns the last safe cut after `from` that is found, or 0. `from` starts a code point. If
-  // `is_start`, it also starts a pre-token.
+  // Returns the last safe cut after `from` that it finds, or 0. A code point must start at
+  // `from`. If `is_start`, a pre-token starts there too.
   std::size_t find(std::size_t from, bool is_start) const {
-    std::array<std::size_t, TRIES + 1> last{}; // the last BOUNDARY, each at its number
+    std::array<std::size_t, TRIES + 1> last{}; // ring buffer of the last BOUNDARY positions
     std::size_t count = 0;
     std::size_t first = from;
     if (is_start)
@@ -64,33 +64,35 @@ public:
   }
 
 private:
-  // Whether the text between two BOUNDARIES is split alike with and without the text after it.
+  // Returns whether the text from `start` to `cut` has the same split with and without the code
+  // point after `cut`. There must be a BOUNDARY at `start` and at `cut`.
   bool is_safe(std::size_t start, std::size_t cut) const {
     return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
   }
 
-  // Returns the ends up to `last` of the pre-tokens of the part from `start` to `end`.
+  // Splits the part from `start` to `end`. Returns the ends of its pre-tokens up to `last`.
   std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
-    std::vector<std::size_t> found;
+    std::vector<std::size_t> positions;
     pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),
                          [&](std::size_t, std::size_t at, int) {
                            if (start + at <= last)
-                             found.push_back(start + at);
+                             positions.push_back(start + at);
                          });
-    return found;
+    return positions;
   }
 
-  // Returns the last pre-token of the first stage that ends at a safe cut, or 0. `start` starts
-  // one. What comes before the cut must be split alike with and without the text after it. A
-  // pre-token may look past its own end, but not past the next pre-token.
+  // Returns the last safe cut among the ends of pre-tokens of the first stage, or 0. A
+  // pre-token of the first stage must start at `start`. An end is a safe cut if the text before
+  // it has the same split with and without the text after it. The end of a pre-token may depend
+  // on text after the pre-token, but not on text after the next pre-token.
   std::size_t last_end(std::size_t start) const {
     const Machine &machine = *pre_tokenizer_.first();
-    std::vector<std::size_t> found;
+    std::vector<std::size_t> positions;
     machine.run(part_of(text_, start, text_.size(), text_.classes()), true, false,
-                [&](std::size_t end, int) { found.push_back(start + end); });
+                [&](std::size_t end, int) { positions.push_back(start + end); });
     std::size_t tries = 0;
-    for (std::size_t tried = found.size(); tried > 0 && tries < TRIES; --tried) {
-      const std::size_t cut = found[tried - 1];
+    for (std::size_t tried = positions.size(); tried > 0 && tries < TRIES; --tried) {
+      const std::size_t cut = positions[tried - 1];
       if (!accepts_(cut))
         continue;
       ++tries;
@@ -98,7 +100,7 @@ private:
       bool is_same = true;
       machine.run(part_of(text_, start, cut, text_.classes()), false, false,
                   [&](std::size_t end, int) {
-                    is_same = is_same && count < tried && found[count] == start + end;
+                    is_same = is_same && count < tried && positions[count] == start + end;
                     ++count;
                   });
       if (is_same && count == tried)

@@ -1,4 +1,6 @@
-// Safe cuts of a text: both sides, split by themselves, give the pre-tokens of the whole.
+// Safe cuts. A cut is a position in a text. A cut is safe if the split of the whole text has
+// the same pre-tokens as the text before the cut and the text after the cut, each split as a
+// text of its own.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"
@@ -9,14 +11,15 @@
 
 namespace pretok {
 
-// Returns the last safe cut found in data[0..size), or 0. It is the end of a pre-token, and
-// safe whatever text follows. `data` starts a pre-token. There is no safe cut if the first
-// stage merges pieces.
+// Returns the last safe cut that it finds in data[0..size), or 0 if it finds none. The cut is
+// the end of a pre-token, and safe whatever text follows data[0..size). A pre-token must start
+// at data[0]. There is no safe cut if the first stage is not ISOLATED.
 //
-// Most cuts are a BOUNDARY of all stages (neighbors.hpp), which two code points show. The text
-// before it depends on the code point after it, and on no other after it. So the text since the
-// BOUNDARY before is split twice, with and without that code point. Otherwise, a cut may be the
-// end of a pre-token of the first stage, since later stages see the pieces that it makes.
+// Most cuts are a BOUNDARY of all stages (neighbors.hpp). The split before a BOUNDARY depends
+// on at most one code point after it. So safe_cut splits the text from the previous BOUNDARY to
+// the cut twice, with and without the code point after the cut, and compares the two splits. If
+// no BOUNDARY is safe, it tries the ends of pre-tokens of the first stage, since later stages
+// see only the pieces of the first stage.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 

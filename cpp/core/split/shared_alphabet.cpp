@@ -13,7 +13,8 @@ namespace {
 // The class of one code point in each stage.
 using StageClasses = std::vector<std::uint8_t>;
 
-// Returns the ranges of all alphabets, without atoms.
+// Returns ranges that start wherever a range of some alphabet starts. Their class maps are not
+// set.
 Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   Alphabet ranges;
   for (const StageProgram &stage : stages)
@@ -29,6 +30,7 @@ Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   return ranges;
 }
 
+// Returns the class of `code_point` in each stage. `atom` is the atom of the code point.
 StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t code_point,
                         std::uint32_t atom) {
   StageClasses classes;
@@ -42,7 +44,8 @@ StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t c
   return classes;
 }
 
-// Returns the classes whose class in stage `index` is in `mask`.
+// Translates a mask of stage `index`. Returns each shared class whose class in this stage is in
+// `mask`. classes[i] has the stage classes of shared class i.
 Mask translate(const std::vector<StageClasses> &classes, std::size_t index, Mask mask) {
   Mask translated = 0;
   for (std::size_t class_ = 0; class_ < classes.size(); ++class_)
@@ -60,19 +63,19 @@ bool share_alphabet(std::vector<StageProgram> &stages, UnicodeTable table) {
   for (std::size_t i = 0; i < shared.size(); ++i) {
     const std::uint32_t start = shared[i].start;
     const std::uint32_t end = i + 1 < shared.size() ? shared[i + 1].start : CODE_POINTS;
-    // Only atoms that occur in the range count.
-    std::array<bool, ATOM_COUNT> is_known{};
+    // Only atoms that occur in the range need a class.
+    std::array<bool, ATOM_COUNT> is_mapped{};
     for (; run < table.size; ++run) {
       const std::uint32_t atom = table.runs[run] & 0xFF;
-      if (!is_known[atom]) {
-        is_known[atom] = true;
-        const StageClasses found = classes_of(stages, start, atom);
-        const auto at = std::find(classes.begin(), classes.end(), found);
+      if (!is_mapped[atom]) {
+        is_mapped[atom] = true;
+        const StageClasses stage_classes = classes_of(stages, start, atom);
+        const auto at = std::find(classes.begin(), classes.end(), stage_classes);
         shared[i].class_map[atom] = static_cast<std::uint8_t>(at - classes.begin());
         if (at == classes.end()) {
           if (classes.size() == END)
             return false;
-          classes.push_back(found);
+          classes.push_back(stage_classes);
         }
       }
       if (run + 1 == table.size || table.runs[run + 1] >> 8 >= end)

@@ -1,4 +1,5 @@
-// One alphabet for all stages of a pre-tokenizer, so that a class tells what every stage sees.
+// One alphabet for all stages of a pre-tokenizer. A class of this alphabet determines the class
+// in the alphabet of each stage.
 #pragma once
 
 #include "core/split/program.hpp"
@@ -8,8 +9,9 @@
 
 namespace pretok {
 
-// Rewrites the programs of `stages` over one alphabet: two code points share a class if they do
-// in every stage. Returns false, and changes nothing, if more than 31 classes occur in `table`.
+// Rewrites the programs of `stages` to one alphabet: two code points share a class if they
+// share a class in every stage. Returns false, and changes nothing, if the alphabet would need
+// more than 31 classes.
 bool share_alphabet(std::vector<StageProgram> &stages, UnicodeTable table);
 
 } // namespace pretok

@@ -16,7 +16,7 @@ struct Element {
   std::uint32_t width;
 };
 
-// A text whose units are code points below CODE_POINTS.
+// A text in which each code unit is one code point. All code points are below CODE_POINTS.
 template <typename Unit> class CodePoints {
 public:
   CodePoints(const Unit *data, std::size_t size, const ClassTable &classes)
@@ -26,7 +26,7 @@ public:
   std::uint32_t code_point(std::size_t at) const { return data_[at]; }
   // `at` must be less than size().
   Element element(std::size_t at) const { return {class_of(data_[at]), 1}; }
-  // Returns the start of the last code point in [start, end), which is not empty.
+  // Returns the start of the last code point in [start, end). The range must not be empty.
   std::size_t last_start(std::size_t, std::size_t end) const { return end - 1; }
   const Unit *data() const { return data_; }
   const ClassTable &classes() const { return *classes_; }
@@ -42,7 +42,7 @@ private:
   const ClassTable *classes_;
 };
 
-// A text of bytes. A byte that is not UTF-8 is a code point of its own (decode_utf8).
+// A text of bytes. A byte that is not UTF-8 counts as one code point (decode_utf8).
 class Utf8 {
 public:
   Utf8(const std::uint8_t *data, std::size_t size, const ClassTable &classes)
@@ -56,13 +56,13 @@ public:
     const Decoded decoded = decode(at);
     return {(*classes_)[decoded.code_point], decoded.width};
   }
-  // Return where the last code point between `start` and `end` starts; both positions are
-  // boundaries of code points, and `start` is less than `end`.
+  // Returns the start of the last code point in [start, end). The range must not be empty. Both
+  // ends are boundaries of code points.
   std::size_t last_start(std::size_t start, std::size_t end) const {
     std::size_t lead = end - 1;
     while (lead > start && end - lead < 4 && is_tail(data_[lead]))
       --lead;
-    // A byte that is not UTF-8 is a code point of its own.
+    // A byte that is not UTF-8 counts as one code point.
     return lead + decode(lead).width == end ? lead : end - 1;
   }
   const std::uint8_t *data() const { return data_; }
@@ -76,7 +76,7 @@ private:
   const ClassTable *classes_;
 };
 
-// Returns the part of a text from `start` to `end`, with the classes of another stage.
+// Returns the part of a text from `start` to `end`. Its elements have classes from `classes`.
 template <typename Unit>
 CodePoints<Unit> part_of(const CodePoints<Unit> &text, std::size_t start, std::size_t end,
                          const ClassTable &classes) {

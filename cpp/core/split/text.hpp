@@ -1,5 +1,6 @@
 // A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask contains. pretok/charsets/classified_text.py is its twin.
+// mask contains. Positions are in code units. pretok/charsets/classified_text.py does the same
+// in Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -11,27 +12,31 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text after the end; see Text::undecided.
+// The match depends on text that may follow; see Text::undecided.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
+// Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
 
 template <typename Source> class Text {
 public:
-  Text(const Source &of, bool may_go_on) : source(of), partial(may_go_on) {}
+  // If `is_partial`, more text may follow `text`.
+  Text(const Source &text, bool is_partial) : source(text), partial(is_partial) {}
 
   std::size_t size() const { return source.size(); }
   std::uint8_t class_at(std::size_t at) const {
     return at < size() ? source.element(at).class_ : END;
   }
+  // Returns the position after the code point at `at`.
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
-  // Returns the end of the run of `set` that starts at `at`.
+  // Returns the end of the longest run from `at` on of code points with classes in `set`.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);
   }
 
-  // As run_end, but takes at most `count` code points, and subtracts them from `count`.
+  // As run_end, but takes at most `count` code points, and subtracts the number of code points
+  // taken from `count`.
   std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
       const Element element = source.element(at);
@@ -42,7 +47,8 @@ public:
     return at;
   }
 
-  // As run_end. Sets `last` to the end of the last code point in `noted`, if there is one.
+  // As run_end. Sets `last` to the end of the last code point of the run with a class in
+  // `noted`. If there is none, does not change `last`.
   std::size_t run_end_noting(Mask set, std::size_t at, Mask noted, std::size_t &last) const {
     while (at < size()) {
       const Element element = source.element(at);
@@ -55,12 +61,13 @@ public:
     return at;
   }
 
-  // Notes that the match depends on text after the end, and returns UNDECIDED. Fewer than
-  // `most` more code points, all in `mask`, do not decide it. The match can be continued at
-  // `last_word`, without the text before.
-  std::size_t undecided(Mask mask, std::size_t most = UNLIMITED, std::size_t last_word = 0) {
+  // Records that the match depends on text that may follow, and returns UNDECIDED. Fewer than
+  // `needed` more code points with classes in `mask` do not decide the match. If `last_word` is
+  // after the start of the match, the match can continue at `last_word` without the text before
+  // `last_word`.
+  std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
-    min_more = most;
+    min_more = needed;
     restart = last_word;
     return UNDECIDED;
   }
@@ -70,14 +77,14 @@ public:
   Mask undecided_classes = 0;
   std::size_t min_more = UNLIMITED;
   std::size_t restart = 0;
-  // The code point at the start of the match.
+  // The first code point of the match that is being tried.
   Element here{END, 0};
   // Memo of the last scan of white space: its start, the end of the run, and the end of its
   // last line break. All Spaces rules of a stage share the classes of white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
-  // Memo of the last scan for groups: `group_left` code points from `group_at` to `group_end`.
+  // Memo of the last scan for groups: `group_left` code points are in [group_at, group_end).
   std::size_t group_end = 0;
   std::size_t group_left = 0;
   std::size_t group_at = 0;

@@ -13,23 +13,26 @@
 
 namespace pretok {
 
+// The output for each text: its ids, the number of its ids, or its ids with the span of each.
 enum class OutputKind { IDS, COUNT, SPANS };
 
-// The result of encoding consecutive texts, or parts of texts.
+// The result of encoding consecutive texts. The first and the last text may be only parts of
+// texts.
 struct EncodeResult {
   IdBuffer ids;
-  std::vector<std::int64_t> text_ends; // the end in `ids` of each text that is complete
+  std::vector<std::int64_t> text_ends; // for each complete text, the index after its last id
   std::size_t count = 0;               // number of ids, for OutputKind::COUNT
-  // Start and end of each id in bytes of its text, for OutputKind::SPANS.
+  // Start and end of each token as byte offsets in its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  std::size_t open_bytes = 0; // bytes so far of the last text, if it is incomplete
-  // The first refused token, after which nothing is encoded. Its position is in bytes of the
+  std::size_t open_bytes = 0; // bytes so far of the last text, if it is incomplete; else 0
+  // The first refused special token; encoding stops there. Its position is a byte offset in the
   // text with index `refused_text`.
   Refusal refusal;
   std::size_t refused_text = 0;
 
-  // Encodes a text or the next part of a text. `is_last` marks the last part.
+  // Encodes a text or the next part of a text, and adds the output to this result. `is_last` is
+  // true for a whole text and for the last part of a text.
   void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokens &added, PreTokenCache &cache, bool is_last) {
     if (output == OutputKind::IDS) {
@@ -37,11 +40,11 @@ struct EncodeResult {
     } else if (output == OutputKind::COUNT) {
       refusal = encoder.count(data, size, added, cache, count);
     } else {
-      std::size_t at = starts.size();
+      std::size_t span = starts.size();
       refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends);
-      for (; open_bytes != 0 && at < starts.size(); ++at) {
-        starts[at] += static_cast<std::int64_t>(open_bytes);
-        ends[at] += static_cast<std::int64_t>(open_bytes);
+      for (; open_bytes != 0 && span < starts.size(); ++span) {
+        starts[span] += static_cast<std::int64_t>(open_bytes);
+        ends[span] += static_cast<std::int64_t>(open_bytes);
       }
     }
     refusal.position += open_bytes;
@@ -54,15 +57,16 @@ struct EncodeResult {
     }
   }
 
-  // Appends `other` and leaves it empty.
+  // Appends `other`, the result of the texts that follow the texts of this result. Leaves
+  // `other` empty.
   void append(EncodeResult &other) {
-    const auto before = static_cast<std::int64_t>(ids.size());
+    const auto id_count = static_cast<std::int64_t>(ids.size());
     if (other.ids.size() != 0)
       std::memcpy(ids.room(other.ids.size()), other.ids.data(),
                   other.ids.size() * sizeof(std::uint32_t));
     ids.add(other.ids.size());
     for (const std::int64_t end : other.text_ends)
-      text_ends.push_back(before + end);
+      text_ends.push_back(id_count + end);
     count += other.count;
     const auto bytes = static_cast<std::int64_t>(open_bytes);
     for (const std::int64_t start : other.starts)
@@ -96,8 +100,8 @@ struct EncodeResult {
   }
 };
 
-// Encodes `texts` into `total`, which is empty. Calls on_progress(total) and check_interrupt()
-// as run_in_order does.
+// Encodes `texts` into `total`, which is empty. `threads` is the `requested_threads` of
+// plan_tasks. For on_progress(total) and check_interrupt(), see run_in_order.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
                   const AddedTokens &added, unsigned threads, EncodeResult &total,
@@ -115,13 +119,13 @@ void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<V
   run_in_order(
       tasks.count(), plan.threads, total,
       [&] { return Worker{CacheLease(encoder.caches()), {}}; },
-      [&](std::size_t task, Worker &worker, EncodeResult &to) {
+      [&](std::size_t task, Worker &worker, EncodeResult &result) {
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    to.add(encoder, output, data, bytes, added, *worker.cache, is_last);
-                    to.refused_text = text;
-                    return to.refusal.token == nullptr;
+                    result.add(encoder, output, data, bytes, added, *worker.cache, is_last);
+                    result.refused_text = text;
+                    return result.refusal.token == nullptr;
                   });
       },
       on_progress, check_interrupt);

@@ -10,16 +10,17 @@
 namespace pretok {
 namespace {
 
-// Large enough to be worth the overhead, and small enough that all threads end at about the
-// same time and that an interrupt is noticed soon.
+// A task of at most MAX_TASK_BYTES takes a few milliseconds. So all threads end at about the
+// same time, and check_interrupt is called every few milliseconds. A task of at least
+// MIN_TASK_BYTES is worth its overhead.
 constexpr std::size_t MAX_TASK_BYTES = std::size_t{1} << 18;
 constexpr std::size_t MIN_TASK_BYTES = std::size_t{1} << 14;
-// Below this a second thread saves less than a millisecond.
+// For fewer bytes in total, a second thread saves less than a millisecond.
 constexpr std::size_t MIN_PARALLEL_BYTES = std::size_t{1} << 20;
 constexpr std::size_t MIN_BYTES_PER_THREAD = std::size_t{1} << 19;
 constexpr unsigned TASKS_PER_THREAD = 16;
 
-std::atomic<std::size_t> forced_task_size{0};
+std::atomic<std::size_t> forced_task_size{0}; // see set_task_size
 
 // Returns the number of processors that this thread may run on.
 std::size_t processor_count() {

@@ -1,8 +1,8 @@
 // Divides work into small tasks, runs them on several threads, and appends their results in
 // order.
 //
-// The threads live only as long as the call. There is no pool, so forks are safe. Callbacks
-// that may enter the caller's interpreter run on the calling thread.
+// The threads live only as long as the call. There is no thread pool, so fork() is safe. Only
+// the calling thread runs on_progress and check_interrupt, which may enter Python.
 #pragma once
 
 #include <chrono>
@@ -25,24 +25,29 @@ struct TaskPlan {
   std::size_t task_size; // in bytes; 0: one task
 };
 
-// Plans work of `size` bytes. With `requested_threads` 0, uses as many threads as there are
-// processors, or fewer if the work is small.
+// Plans work of `size` bytes. If `requested_threads` is 0, plans one thread per processor, or
+// fewer for little work.
 TaskPlan plan_tasks(std::size_t size, unsigned requested_threads);
 
 // Sets the size of all tasks, for tests; 0 restores the default. Returns the previous value.
 std::size_t set_task_size(std::size_t size);
 
-// Passes results from the threads that make them to the thread that appends them in order.
+// Passes results from worker threads to the calling thread, which takes them in order. Workers
+// finish tasks in any order:
+//
+//   task     0       1       2             3       4         5
+//   state    taken   taken   running       ready   running   not started
+//                            next_taken_                     next_task_
 template <typename Result> class ResultQueue {
 public:
-  // At most `max_ahead` tasks may be started beyond the last result taken. That bounds memory.
+  // At most `max_ahead` tasks are started and not yet taken. This limit bounds the memory.
   ResultQueue(std::size_t tasks, std::size_t max_ahead)
       : max_ahead_(max_ahead), ready_(tasks) {}
 
   std::size_t tasks() const { return ready_.size(); }
 
-  // Returns the next task, or tasks() if there is none. Without `wait`, also returns tasks() if
-  // `max_ahead` is reached.
+  // Returns the next task to start, or tasks() if none is left. At the limit `max_ahead`, waits
+  // if `wait` is true, otherwise returns tasks().
   std::size_t next(bool wait) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (wait)
@@ -53,7 +58,7 @@ public:
     return is_available ? next_task_++ : tasks();
   }
 
-  // Returns an empty result for a task to fill.
+  // Returns an empty result, which a task fills.
   std::unique_ptr<Result> spare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (spare_.empty())
@@ -62,11 +67,13 @@ public:
     spare_.pop_back();
     return result;
   }
+  // Takes an empty result, which spare() returns again.
   void recycle(std::unique_ptr<Result> empty) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(empty));
   }
 
+  // Stores the result of a task until take() returns it.
   void put(std::size_t task, std::unique_ptr<Result> result) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ready_[task] = std::move(result);
@@ -89,11 +96,13 @@ public:
     return result;
   }
 
+  // Returns whether all results are taken, or stop() was called.
   bool is_done() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return stopped_ || next_taken_ == tasks();
   }
 
+  // Ends the work: no more tasks start. Keeps the first `failure` that is not null.
   void stop(std::exception_ptr failure) {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopped_ = true;
@@ -102,7 +111,7 @@ public:
     may_start_.notify_all();
     result_ready_.notify_all();
   }
-  // Call only after all other threads have ended.
+  // Rethrows the failure, if any. Call it only after all other threads have ended.
   void rethrow() const {
     if (failure_ != nullptr)
       std::rethrow_exception(failure_);
@@ -121,16 +130,16 @@ private:
   std::exception_ptr failure_;
 };
 
-// Threads that the destructor joins.
-class Helpers {
+// Threads of one call. The destructor joins them.
+class HelperThreads {
 public:
-  Helpers() = default;
-  Helpers(const Helpers &) = delete;
-  Helpers &operator=(const Helpers &) = delete;
-  ~Helpers() { join(); }
+  HelperThreads() = default;
+  HelperThreads(const HelperThreads &) = delete;
+  HelperThreads &operator=(const HelperThreads &) = delete;
+  ~HelperThreads() { join(); }
 
-  // Starts up to `count` threads. If the system refuses more threads, or memory for them, the
-  // running threads do all the work.
+  // Starts up to `count` threads that call `loop`. If the system refuses a thread, or memory
+  // for it, the threads that run do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
@@ -149,12 +158,15 @@ private:
   std::vector<std::thread> threads_;
 };
 
-// Appends the results of `tasks` tasks to `total`, in order. Each thread has a worker, its
-// state between tasks: make_worker() makes it on that thread. work(task, worker, result) adds
-// the result of a task to `result`. The calling thread calls on_progress(total) after each
-// result that it appends, and stops if it returns false. It calls check_interrupt() every few
-// milliseconds. An exception from any of these functions stops the work and is rethrown here.
-// Result::append(other) leaves `other` empty.
+// Appends the results of `tasks` tasks to `total`, in order. Calls these functions:
+//   make_worker()               once on each thread: returns the state that the thread keeps
+//                               between tasks;
+//   work(task, worker, result)  adds the result of a task to `result`;
+//   on_progress(total)          on the calling thread, after each appended result; the work
+//                               stops if it returns false;
+//   check_interrupt()           on the calling thread, every few milliseconds;
+//   Result::append(other)       leaves `other` empty.
+// If any of these functions throws, the work stops, and run_in_order rethrows the exception.
 template <typename Result, typename MakeWorker, typename Work, typename OnProgress,
           typename InterruptCheck>
 void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker make_worker,
@@ -175,7 +187,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
     work(task, worker, *result);
     queue.put(task, std::move(result));
   };
-  Helpers helpers;
+  HelperThreads helpers;
   try {
     helpers.start((threads < tasks ? threads : tasks) - 1, [&] {
       try {

@@ -13,17 +13,17 @@ namespace pretok {
 void run_all(const std::vector<std::function<void()>> &work, unsigned threads) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
-  std::mutex failing;
+  std::mutex failure_mutex;
   const auto loop = [&] {
     try {
       for (std::size_t i = next++; i < work.size(); i = next++)
         work[i]();
     } catch (...) {
-      const std::lock_guard<std::mutex> lock(failing);
+      const std::lock_guard<std::mutex> lock(failure_mutex);
       failure = std::current_exception();
     }
   };
-  Helpers helpers; // joins its threads even if an exception is thrown
+  HelperThreads helpers;
   const std::size_t count = std::min<std::size_t>(threads, work.size());
   helpers.start(count - (count != 0 ? 1 : 0), loop);
   loop();

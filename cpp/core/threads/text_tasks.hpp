@@ -1,5 +1,13 @@
-// Divides texts into tasks for several threads. Many short texts make one task. A long text
-// makes several tasks, cut where the cut does not change the ids.
+// Divides texts into tasks for several threads. One task has many short texts, or part of a
+// long text. The parts of a long text meet at safe cuts (safe_cut.hpp), so the ids of all
+// parts, joined, are the ids of the text.
+//
+//   texts   [short][short][short][ long ................................ ][short]
+//   tasks   [0                  ][1          |2            |3            ][4    ]
+//
+// A Task of a long text stores only approximate ends, multiples of the task size. `run` finds a
+// safe cut before each approximate end (cut_at). Two neighboring tasks compute the same cut
+// between them.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -12,11 +20,13 @@
 
 namespace pretok {
 
-// A View is a text in some encoding, measured in code units. size() is in code units.
-// part(start, end) returns a View. with_utf8(scratch, use) calls use(data, size) with the text
-// as UTF-8. utf8_size() is the size in UTF-8. units_in(bytes) converts a number of UTF-8 bytes
-// at its start to code units. whole(at) returns the start of the character that has code unit
-// `at`.
+// A View is a text in some encoding. Positions are in code units. Its members are:
+//   size()                    the number of code units;
+//   part(start, end)          a View of part of the text;
+//   with_utf8(scratch, use)   calls use(data, size) with the text as UTF-8;
+//   utf8_size()               the size in UTF-8;
+//   units_in(bytes)           the number of code units in the first `bytes` bytes of UTF-8;
+//   whole(at)                 the start of the character that code unit `at` belongs to.
 template <typename View> class TextTasks {
 public:
   // Makes tasks of about `size` code units, or one task if `size` is 0. All arguments must
@@ -29,31 +39,32 @@ public:
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
     }
-    std::size_t gathered = size; // the first text begins a new task
+    std::size_t task_units = size; // of the last task; at `size` the task is full
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t parts = texts[i].size() / size;
       if (parts > 1 && added.longest() <= LONGEST_ADDED) {
         for (std::size_t part = 0; part < parts; ++part)
           tasks_.push_back(
               {i, i + 1, part * size, part + 1 < parts ? (part + 1) * size : END_OF_TEXT});
-        gathered = size;
+        task_units = size;
         continue;
       }
-      if (gathered >= size) {
+      if (task_units >= size) {
         tasks_.push_back({i, i, 0, END_OF_TEXT});
-        gathered = 0;
+        task_units = 0;
       }
       tasks_.back().last = i + 1;
-      // Each text has a fixed cost.
-      gathered += texts[i].size() + 16;
+      // The fixed cost of a text is about that of 16 code units.
+      task_units += texts[i].size() + 16;
     }
   }
 
   std::size_t count() const { return tasks_.size(); }
 
-  // Calls use(text, start, data, size, is_last) for each text of a task, or for its part of a
-  // long text. `start` is in code units; `is_last` marks the last part of a text. Stops if
-  // `use` returns false.
+  // Calls use(text, start, data, size, is_last) for each text of a task, or for the task's part
+  // of a long text. `text` is the index of the text. `start` is the start of the part in the
+  // text, in code units. `data` and `size` are the part in UTF-8. `is_last` is true for a whole
+  // text and for the last part of a text. Stops if `use` returns false.
   template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
@@ -67,7 +78,7 @@ public:
     const View &text = texts_[task.first];
     const std::size_t start = task.from == 0 ? 0 : cut_at(text, task.from, scratch);
     if (task.from != 0 && start == 0)
-      return; // The previous task has these bytes.
+      return; // without a cut, the task before encodes this part too
     std::size_t end = 0;
     for (std::size_t at = index; end == 0; ++at)
       end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);
@@ -77,12 +88,12 @@ public:
   }
 
 private:
-  // With longer added tokens, finding a cut costs too much.
+  // If an added token is longer, long texts are not cut, since finding a cut costs too much.
   static constexpr std::size_t LONGEST_ADDED = 4096;
   static constexpr std::size_t END_OF_TEXT = static_cast<std::size_t>(-1);
 
-  // The texts from `first` to `last`, or part of a long text: about the code units from `from`
-  // to `to`.
+  // The texts with indices in [first, last), or part of a long text: about the code units in
+  // [from, to).
   struct Task {
     std::size_t first;
     std::size_t last;
@@ -92,8 +103,8 @@ private:
 
   static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
 
-  // Returns a cut in code units, within the size_ code units before `to`, or 0 if there is
-  // none. Both tasks beside the cut compute the same cut.
+  // Returns a safe cut within the size_ code units before `to`, or 0 if there is none. Searches
+  // the last 256 code units before `to` first, and then more.
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :

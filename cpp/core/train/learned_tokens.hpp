@@ -11,8 +11,8 @@
 
 namespace pretok {
 
-// Stores for each token only the position of its bytes in a text. All tokens of a long word
-// together can be far longer than the word.
+// Stores for each token only a position in a text that has the bytes of the token. All tokens
+// of a long word together can be far longer than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
@@ -44,7 +44,7 @@ public:
   }
 
   // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
-  // position of its bytes; nullptr: `add` stores them.
+  // position of its bytes. If `start` is nullptr, `add` stores the bytes.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
     Token token = concatenate(left, right);
     token.start = start != nullptr ? *start : bytes_.size();
@@ -54,16 +54,16 @@ public:
           bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
-    Symbol entered = symbol;
+    Symbol unslotted = symbol; // the first symbol that needs a slot
     if (tokens_.size() * 2 > slots_.size()) {
       slots_.assign(slots_.size() * 2, NO_SYMBOL);
-      entered = 256;
+      unslotted = 256;
     }
-    for (; entered <= symbol; ++entered) {
-      std::size_t slot = slot_of(tokens_[entered].hash);
+    for (; unslotted <= symbol; ++unslotted) {
+      std::size_t slot = slot_of(tokens_[unslotted].hash);
       while (slots_[slot] != NO_SYMBOL)
         slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = entered;
+      slots_[slot] = unslotted;
     }
     return symbol;
   }

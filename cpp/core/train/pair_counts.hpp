@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// Two neighboring symbols. Keys compare like the pairs.
+// Two neighboring symbols, left and right. Keys compare by the left symbol, then by the right.
 using PairKey = std::uint64_t;
 
 inline PairKey pair_key(std::uint32_t left, std::uint32_t right) {
@@ -27,7 +27,7 @@ public:
   struct Pair {
     PairKey key = FREE;
     std::int64_t count = 0;
-    std::uint32_t bucket = NO_BUCKET; // the last of its buckets
+    std::uint32_t bucket = NO_BUCKET; // index of its last bucket (Trainer::Bucket)
   };
 
   PairCounts() : pairs_(std::size_t{1} << 12) {}
@@ -35,12 +35,14 @@ public:
   // Prefetches the memory that `find` reads.
   void prefetch(PairKey key) const { pretok::prefetch(&pairs_[home_slot(key)]); }
 
-  // Returns nullptr if there is no such pair. Valid until the next find_or_add.
+  // Returns the entry of the pair, or nullptr if there is none. The pointer is valid until the
+  // next find_or_add.
   Pair *find(PairKey key) {
     Pair &pair = pairs_[slot_of(key)];
     return pair.key == FREE ? nullptr : &pair;
   }
 
+  // As find, but adds an entry with count 0 if there is none.
   Pair &find_or_add(PairKey key) {
     if (size_ * 2 >= pairs_.size())
       grow();

@@ -11,7 +11,7 @@ namespace {
 
 using Symbol = Trainer::Symbol;
 
-// Symbols that no pair has: the boundary of a word, and the interior of a symbol.
+// Two sentinels that are in no pair: the boundary of a word, and the interior of a symbol.
 constexpr Symbol WORD_BOUNDARY = static_cast<Symbol>(-1);
 constexpr Symbol SYMBOL_INTERIOR = static_cast<Symbol>(-2);
 
@@ -52,7 +52,7 @@ private:
   std::size_t done_ = 0;
 };
 
-// std::push_heap keeps the greatest entry in front.
+// Orders the heap. std::push_heap keeps the greatest entry in front.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -120,6 +120,7 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
   return changes_[index];
 }
 
+// Adds a place, with the count of its word, to the gained pair of a change.
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
@@ -196,8 +197,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the waiting entries with the highest counts. Most entries never get there,
-// and a small heap is fast. Returns false if no entry waits.
+// Makes a heap of the waiting entries with the highest counts. Most entries never reach the
+// heap, which stays small and fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
@@ -214,6 +215,7 @@ bool Trainer::refill() {
   return true;
 }
 
+// Returns whether the pair is at the place now.
 bool Trainer::is_at(PairKey key, Place place) const {
   const Symbol left = left_of(key);
   return slots_[place].symbol == left &&
@@ -234,7 +236,7 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
 bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interrupt) {
   PeriodicCheck periodic_check(check_interrupt);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
-  const std::int64_t least = std::max<std::int64_t>(options_.min_frequency, 1);
+  const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
     if (heap_.empty() && !refill())
       return false;
@@ -244,32 +246,33 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     const PairKey key = is_by_pair ? top.order : bucket.key;
     const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
                        top.bucket};
-    const bool changed = now.count != top.count || now.order != top.order;
-    if (!changed && now.count < least)
+    const bool is_outdated = now.count != top.count || now.order != top.order;
+    if (!is_outdated && now.count < min_count)
       return false;
-    if (changed && now.count >= min_heap_count_) {
+    if (is_outdated && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
       std::pop_heap(heap_.begin(), heap_.end(), Less());
       heap_.pop_back();
-      if (changed)
+      if (is_outdated)
         waiting_.push_back(now);
     }
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
-    if (!changed)
+    if (!is_outdated)
       merge(Bucket(bucket), periodic_check);
     periodic_check();
   }
   return true;
 }
 
-// Hugging Face's trainer stores the words of a pair, and merges the pair everywhere in such a
-// word. So if a pair has two buckets, each stands for the places of both within its own words.
+// Returns the places where to merge. Hugging Face's trainer stores the words of a pair, and
+// merges the pair everywhere in these words. So if a pair has several buckets, a bucket stands
+// for all places of the pair in the bucket's words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
-  const auto places = [this](const Bucket &of) {
-    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(of.start);
-    return std::vector<Place>(first, first + of.size);
+  const auto places = [this](const Bucket &any_bucket) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(any_bucket.start);
+    return std::vector<Place>(first, first + any_bucket.size);
   };
   std::vector<Place> result = places(bucket);
   const std::uint32_t last = pairs_.find(bucket.key)->bucket;
@@ -286,8 +289,8 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Hugging Face's trainer has one token per byte string. minbpe makes a new token with each
-// merge.
+// Returns the token that merging the pair makes. Hugging Face's trainer has one token per byte
+// string. minbpe makes a new token with each merge.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -324,6 +327,7 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   apply_changes(periodic_check);
 }
 
+// Merges the pair at one place, and records the changes of the pairs beside it.
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -367,7 +371,7 @@ Trainer::Merge Trainer::named(const Merge &merge) {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  PairCounts last; // per pair, its last index in merges_ plus one
+  PairCounts last; // for each pair, the index in merges_ of its last merge, plus one
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;

@@ -1,11 +1,15 @@
-// Learns merges: repeatedly makes the most frequent pair of symbols one symbol.
-// bpe/training/trainer.py is the twin and defines the tie-breaks.
+// Learns merges: repeatedly replaces the most frequent pair of symbols by a new symbol.
+// bpe/training/trainer.py is the same algorithm in Python, and defines the tie-breaks.
 //
-// All words lie in one array, with a slot for each byte. A symbol has its id in its first and
-// its last slot, so its neighbors on both sides are found from its position. A heap entry is a
-// pair with its count, which may be outdated (too high), and the places where the pair was. A
-// merge visits only these places. So all merges together take O(n log n) time, where n is the
-// total size of the words.
+// All words lie in one array, with a slot for each byte. The first and the last slot of a
+// symbol have its id. So a symbol finds its neighbors on both sides by its position and length:
+//
+//   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
+//   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
+//
+// A heap entry has the count of a pair, which may be outdated (too high), and a bucket: the
+// places where the pair was. A merge visits only the places in its bucket. All merges together
+// take O(n log n) time for words of n bytes in total.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
@@ -22,9 +26,9 @@ namespace pretok {
 enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 
 struct TrainerOptions {
-  TieBreak tie_break;
-  std::int64_t min_frequency;
-  std::uint64_t max_token_length;
+  TieBreak tie_break;             // which of several pairs with the highest count is merged
+  std::int64_t min_frequency;     // pairs with a lower count are not merged
+  std::uint64_t max_token_length; // in bytes; a merge gains no pairs of this length or longer
 };
 
 class Trainer {
@@ -38,53 +42,55 @@ public:
 
   // The constructor and `step` call `check_interrupt` every few milliseconds and pass its
   // exceptions on. The trainer is unusable after an exception. Throws std::length_error for 4
-  // GiB of distinct pre-tokens.
+  // GiB or more of distinct pre-tokens.
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           const std::function<void()> &check_interrupt);
 
-  // Merges until there are `tokens` learned tokens. Returns false if no pair is left earlier.
+  // Merges until there are `tokens` learned tokens. Returns false if no pair that may be merged
+  // is left before then.
   bool step(std::size_t tokens, const std::function<void()> &check_interrupt);
+  // Returns the number of learned tokens.
   std::size_t tokens() const { return tokens_.size() - 256; }
-  // Returns the merges in order, over symbols: the 256 bytes, and 256 + k for the k-th learned
-  // token.
+  // Returns the merges in order. Their symbols are the bytes 0 to 255, and 256 + k for learned
+  // token k, counted from 0.
   std::vector<Merge> merges() const;
-  // Returns the first merge of each token, in order. A pair may be merged again later; merges()
-  // has only its last merge.
+  // Returns the first merge of each token, in order. A pair may be merged several times;
+  // merges() has only the last merge of each pair.
   std::vector<Merge> first_merges() const;
 
 private:
-  using Place = std::uint32_t;
+  using Place = std::uint32_t; // index in slots_ of the first slot of a pair
   static constexpr std::uint32_t NO_INDEX = PairCounts::NO_BUCKET;
 
   struct Slot {
     Symbol symbol;
-    std::uint32_t word;
+    std::uint32_t word; // index in word_counts_
   };
-  // A range of places_: the places of a pair, in order. A pair has a `previous` bucket only if
-  // a token was made in two ways.
+  // A range of places_: the places of a pair, in order. Only if two merges make one token can a
+  // pair get another bucket, whose `previous` is the bucket before.
   struct Bucket {
     PairKey key;
     std::size_t start;
     std::uint32_t size;
-    std::uint32_t previous;
+    std::uint32_t previous; // index in buckets_, or NO_INDEX
   };
   struct Entry {
     std::int64_t count;
-    std::uint64_t order; // the lowest order wins among equal counts
-    std::uint32_t bucket;
+    std::uint64_t order;  // the lowest order wins among equal counts
+    std::uint32_t bucket; // index in buckets_
   };
-  // The effect of the current merge next to one symbol: it gains a pair, with its places, and
-  // loses a pair.
+  // The effect of the current merge beside one neighbor symbol: one pair gains places, and
+  // another pair loses them.
   struct Change {
     PairKey gained;
     PairKey lost;
     std::int64_t gained_count;
     std::int64_t lost_count;
-    std::uint32_t size; // number of places
-    std::uint32_t bucket;
+    std::uint32_t size;   // number of gained places
+    std::uint32_t bucket; // index in buckets_ of the gained places, or NO_INDEX
   };
   struct ChangedPlace {
-    std::uint32_t change;
+    std::uint32_t change; // index in changes_
     Place place;
   };
   class PeriodicCheck;
@@ -110,14 +116,14 @@ private:
 
   TrainerOptions options_;
   LearnedTokens tokens_;
-  std::uint64_t bytes_start_ = 0; // of the bytes of the slots, in tokens_
+  std::uint64_t bytes_start_ = 0; // position in tokens_ of the bytes of the slots
   std::vector<Slot> slots_;
   std::vector<std::int64_t> word_counts_;
   PairCounts pairs_;
   std::vector<Place> places_;
   std::vector<Bucket> buckets_;
-  std::vector<Entry> heap_; // the entries with at least `min_heap_count_`
-  std::vector<Entry> waiting_;
+  std::vector<Entry> heap_;    // the entries with at least `min_heap_count_`
+  std::vector<Entry> waiting_; // the entries with lower counts, unordered
   std::int64_t min_heap_count_ = 0;
   std::vector<Merge> merges_;
   std::vector<Change> changes_;

@@ -16,6 +16,8 @@ class WaitingWords {
 public:
   explicit WaitingWords(WordTable &table) : table_(table) {}
 
+  // Prepares a word. Adds the word of the 16th call before this one to the table. `bytes` must
+  // stay valid until then; `limit` is that of WordTable::prepare.
   void add(ByteView bytes, std::uint64_t position, const std::uint8_t *limit) {
     Waiting &word = words_[next_++ % words_.size()];
     if (next_ > words_.size())
@@ -23,6 +25,7 @@ public:
     word = {bytes, table_.prepare(bytes, limit), position};
   }
 
+  // Adds all waiting words to the table.
   void finish() {
     for (std::size_t i = next_ - std::min(next_, words_.size()); i < next_; ++i) {
       const Waiting &word = words_[i % words_.size()];

@@ -31,8 +31,9 @@ public:
   template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            InterruptCheck check_interrupt);
+  // Adds one word with its count, as if it came after all texts so far.
   void add_word(ByteView word, std::int64_t count);
-  // Returns the size in bytes of the longest word since `take`.
+  // Returns the size in bytes of the longest word since the last `take`.
   std::size_t longest() const;
   // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);
@@ -49,14 +50,15 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
     WaitingWords waiting;
     Scratch scratch;
   };
-  struct Nothing {
-    void append(Nothing &) {}
+  struct EmptyResult {
+    void append(EmptyResult &) {}
   };
-  // A code unit has at most 4 bytes, so these positions are in text order.
+  // A code unit has at most 4 bytes of UTF-8, so positions that count 4 for each earlier code
+  // unit are in text order.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::uint64_t size = 0; // may exceed the memory: texts may repeat
+  std::uint64_t size = 0; // may exceed the memory: a text may occur many times
   for (const View &text : texts) {
     positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();
@@ -68,11 +70,11 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};
-  Nothing total;
+  EmptyResult total;
   run_in_order(
       tasks.count(), plan.threads, total,
       [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
-      [&](std::size_t task, Worker &worker, Nothing &) {
+      [&](std::size_t task, Worker &worker, EmptyResult &) {
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                                   std::size_t bytes, bool) {
           std::size_t begin = 0;
@@ -85,14 +87,14 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                     begin = ends[i];
                   }
                 });
-          if (worker.scratch.has(data))
-            worker.waiting.finish(); // before the scratch memory is reused
+          if (worker.scratch.owns(data))
+            worker.waiting.finish(); // before the next text reuses the scratch memory
           return true;
         };
         tasks.run(task, worker.scratch, add_text);
         worker.waiting.finish();
       },
-      [](const Nothing &) { return true; }, check_interrupt);
+      [](const EmptyResult &) { return true; }, check_interrupt);
   next_position_ += size * MAX_UNIT_BYTES;
 }
 

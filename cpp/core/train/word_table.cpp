@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
-// The key of a longer word is a hash, so several words may have the same key.
+// A word of at most this size is its own key. The key of a longer word is a hash, so several
+// words may have the same key.
 constexpr std::size_t MAX_EXACT_BYTES = 15;
 constexpr std::uint64_t LONG_KEY_MARK = 0xFF;
 
@@ -32,7 +33,8 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
     key.high = LONG_KEY_MARK << 56;
   } else if (LITTLE_ENDIAN_BYTES &&
              limit - bytes.data > static_cast<std::ptrdiff_t>(MAX_EXACT_BYTES)) {
-    // Branchless: the size is unpredictable.
+    // Avoid branches, because the size is unpredictable. `beyond` keeps the first size % 8 of
+    // eight bytes, or all eight if size % 8 is 0.
     constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
     const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
     key.low = load_word(bytes.data) & (size < 8 ? beyond : all);
@@ -48,6 +50,7 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
   return key;
 }
 
+// Returns the slot of a word. A new word gets count 0 and this position.
 WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key,
                                            std::uint64_t position) {
   std::size_t at = slot_index(key);
@@ -71,6 +74,7 @@ WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key,
   return slots_[at];
 }
 
+// Returns the word, or nullptr if the table does not have it.
 const Word *WordTable::find(ByteView bytes, const Key &key) const {
   for (std::size_t at = slot_index(key); slots_[at].word != 0;
        at = (at + 1) & (slots_.size() - 1))
@@ -88,7 +92,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // The index of each word in this table. This is the slow part: it waits for memory.
+  // indices[i]: the index in words_ of the other table's word i. Threads share this slow part,
+  // which waits for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
@@ -108,18 +113,18 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Merges two sequences that are sorted by Word::first: the words that appear first in this
-  // table, and those that appear first in the other.
+  // Merge two sequences that are sorted by Word::first: the words that occur first in the texts
+  // of this table, and the words that occur first in the texts of the other table.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {
     Word word = words[i];
     if (indices[i] != NO_WORD) {
-      Word &here = words_[indices[i]];
-      here.count += word.count;
-      if (here.first < word.first)
+      Word &own_word = words_[indices[i]];
+      own_word.count += word.count;
+      if (own_word.first < word.first)
         continue;
-      word.count = here.count;
+      word.count = own_word.count;
       is_moved[indices[i]] = true;
     }
     new_words.push_back(word);
@@ -184,7 +189,8 @@ std::size_t WordTable::slot_index(const Key &key) const {
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   longest_ = std::max(longest_, bytes.size);
   if (bytes.size > block_bytes_left_) {
-    // A large word gets a block of its own. Otherwise the rest of the last block is wasted.
+    // A large word gets a block of its own. A new shared block would waste the rest of the
+    // current block.
     if (bytes.size > WORD_BLOCK_BYTES / 8) {
       blocks_.push_back(std::make_unique<std::uint8_t[]>(bytes.size));
       std::memcpy(blocks_.back().get(), bytes.data, bytes.size);

@@ -15,11 +15,11 @@ namespace pretok {
 // Distinct byte strings with their counts. Stores the bytes of each word once.
 class WordTable {
 public:
-  // Results are the same for all hash keys.
+  // Results do not depend on the hash key.
   explicit WordTable(const HashKey &hash_key = pretok::hash_key())
       : hash_key_(hash_key), slots_(1024) {}
 
-  // The key of a byte string: the bytes themselves if they are few, else a hash.
+  // The key of a byte string: the bytes themselves if there are at most 15, else a hash.
   struct Key {
     std::uint64_t low;
     std::uint64_t high; // highest byte: the size, or LONG_KEY_MARK for a hash
@@ -30,21 +30,22 @@ public:
   // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May
   // read past the end of `bytes`, but not past `limit`.
   Key prepare(ByteView bytes, const std::uint8_t *limit) const;
-  // Counts a word. `position` is its place in the texts; the table keeps the first one. Throws
-  // std::length_error if the word has 4 GiB or more.
+  // Counts a word. `position` is the position of the word in the texts. The table keeps the
+  // position of the first call for the word. Throws std::length_error if the word has 4 GiB or
+  // more.
   void add(ByteView bytes, const Key &key, std::int64_t count, std::uint64_t position) {
     find_or_insert(bytes, key, position).count += count;
   }
   void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, position);
   }
-  // Adds all words of `other`, and empties it. Both tables must have the same hash key, and
-  // their words must have been added in the order of Word::first. After this, only tables can
-  // be added.
+  // Adds all words of `other`, and empties it. Both tables must have equal hash keys, and their
+  // words must have been added in the order of Word::first. After this call, only whole tables
+  // can be added to this table.
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word.
   std::size_t longest() const { return longest_; }
-  // Returns the words in the order of Word::first. Nothing can be added after this.
+  // Returns the words in the order of Word::first. After this call, nothing can be added.
   const std::vector<Word> &finish();
 
 private:

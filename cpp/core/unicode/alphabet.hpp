@@ -1,4 +1,5 @@
-// An alphabet: the coarsest partition of the code points into classes that a program needs.
+// An alphabet partitions the code points into classes. Two code points share a class if every
+// rule of a program treats them alike.
 #pragma once
 
 #include "core/unicode/classes.hpp"
@@ -9,8 +10,9 @@
 
 namespace pretok {
 
-// From `start` to the next range, a code point of atom a has class `class_map[a]`. Atoms are
-// the parts of Unicode that properties tell apart: pretok/unicode/atoms.py.
+// The code points from `start` to the start of the next range. A code point of atom a has class
+// `class_map[a]`. An atom is a set of code points that no property in use tells apart
+// (pretok/unicode/atoms.py).
 struct AlphabetRange {
   std::uint32_t start;
   std::array<std::uint8_t, ATOM_COUNT> class_map;

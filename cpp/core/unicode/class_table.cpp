@@ -7,12 +7,13 @@ namespace pretok {
 
 ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
   std::array<std::uint8_t, BLOCK> block;
-  // The shared block of each class that fills a whole block; 0 if there is none yet.
+  // For each class, the number of the stored block that has only this class; 0 if there is none
+  // yet.
   std::array<std::uint16_t, END> uniform{};
-  std::size_t run = 0;
-  std::size_t range = 0;
+  std::size_t run = 0;   // current run in `table`
+  std::size_t range = 0; // current range in `alphabet`
   index_.reserve(CODE_POINTS >> SHIFT);
-  // The ends of the current run and of the current range.
+
   const auto run_end = [&] {
     return run + 1 < table.size ? table.runs[run + 1] >> 8 : CODE_POINTS;
   };
@@ -20,7 +21,7 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
     return range + 1 < alphabet.size() ? alphabet[range + 1].start : CODE_POINTS;
   };
   for (std::uint32_t start = 0; start < CODE_POINTS;) {
-    std::uint32_t end = start; // of the code points with the class of the last one
+    std::uint32_t end = start; // end of the last run of one class, maybe after the block
     while (end < start + BLOCK) {
       const std::uint32_t at = end;
       while (run_end() <= at)
@@ -33,17 +34,19 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
                 alphabet[range].class_map[table.runs[run] & 0xFF]);
     }
     // The first two blocks are always stored, for latin1().
-    const bool same = start >= 2 * BLOCK &&
-                      std::all_of(block.begin(), block.end(),
-                                  [&](std::uint8_t class_) { return class_ == block[0]; });
-    std::uint16_t number = same ? uniform[block[0]] : std::uint16_t{0};
+    const bool is_uniform =
+        start >= 2 * BLOCK && std::all_of(block.begin(), block.end(), [&](std::uint8_t class_) {
+          return class_ == block[0];
+        });
+    std::uint16_t number = is_uniform ? uniform[block[0]] : std::uint16_t{0};
     if (number == 0) {
       number = static_cast<std::uint16_t>(blocks_.size() >> SHIFT);
       blocks_.insert(blocks_.end(), block.begin(), block.end());
-      if (same)
+      if (is_uniform)
         uniform[block[0]] = number;
     }
-    const std::uint32_t count = same ? (end - start) / BLOCK : 1;
+    // A run of one class may fill many blocks.
+    const std::uint32_t count = is_uniform ? (end - start) / BLOCK : 1;
     index_.insert(index_.end(), count, number);
     start += count * BLOCK;
   }

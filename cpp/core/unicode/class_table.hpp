@@ -20,14 +20,14 @@ public:
                    (code_point & (BLOCK - 1))];
   }
 
-  // Returns the classes of U+0000 to U+00FF in a row.
+  // Returns an array of the classes of U+0000 to U+00FF.
   const std::uint8_t *latin1() const { return blocks_.data(); }
 
-  // Returns the classes of at least one code point.
+  // Returns the classes that at least one code point has.
   Mask used() const { return used_; }
 
-  // The two stages, for look-ups by vector. The class of a code point is
-  // blocks()[index()[code_point >> SHIFT] << SHIFT | low SHIFT bits]. Both are padded, so that
+  // Return the two stages, for look-ups with vectors. The class of a code point is
+  // blocks()[index()[code_point >> SHIFT] << SHIFT | low SHIFT bits]. Both arrays are padded:
   // a gather may read 4 bytes at each entry.
   const std::uint16_t *index() const { return index_.data(); }
   const std::uint8_t *blocks() const { return blocks_.data(); }

@@ -12,9 +12,12 @@ using Mask = std::uint32_t;
 // The class of the end of the text: no mask has this bit, so every run stops there.
 inline constexpr std::uint8_t END = 31;
 
+// The number of atoms (alphabet.hpp).
 inline constexpr std::size_t ATOM_COUNT = 17;
+// Every code point is below this limit.
 inline constexpr std::uint32_t CODE_POINTS = 0x110000;
 
+// Returns whether `mask` contains the class.
 inline bool has(Mask mask, std::uint8_t class_) { return mask >> class_ & 1; }
 
 } // namespace pretok

@@ -10,10 +10,10 @@ namespace pretok {
 namespace {
 
 enum : std::uint8_t {
-  BOUNDARY_BEFORE = 1,        // has_nfc_boundary_before
-  COMPOSES_WITH_NEXT = 2,     // its decomposition may compose with the next code point
+  BOUNDARY_BEFORE = 1,        // see has_nfc_boundary_before
+  COMPOSES_WITH_NEXT = 2,     // the decomposition may compose with the next code point
   COMPOSES_WITH_PREVIOUS = 4, // may compose with the previous starter
-  NOT_IN_NFC = 8,             // is not in NFC
+  NOT_IN_NFC = 8,             // NFC replaces the code point: NFC_Quick_Check=No
 };
 
 struct NfcKind {
@@ -24,19 +24,21 @@ struct NfcKind {
 // Consecutive code points whose decomposition is a single code point.
 struct SingleRun {
   std::uint32_t first;
-  std::uint32_t at; // index of the first one in SINGLES
+  std::uint32_t at; // index in SINGLES of the decomposition of `first`
 };
 
 #include "core/unicode/generated/nfc.inc"
 
-constexpr unsigned PAIR_BITS = 18; // of a code point in PAIRS
+// PAIRS is in ascending order. An entry has these fields, the highest bits first:
+//   first (18 bits)   second (18)   composite (18)   1 if excluded from composition (1)
+constexpr unsigned PAIR_BITS = 18;
 constexpr std::uint32_t PAIR_MASK = (1U << PAIR_BITS) - 1;
 
 // Hangul: a syllable is a leading consonant, a vowel, and at most one trailing consonant.
 constexpr std::uint32_t SYLLABLES = 0xAC00;
 constexpr std::uint32_t LEADING = 0x1100;
 constexpr std::uint32_t VOWELS = 0x1161;
-constexpr std::uint32_t TRAILING = 0x11A7; // stands for no trailing consonant
+constexpr std::uint32_t TRAILING = 0x11A7; // one before the first trailing consonant
 constexpr std::uint32_t LEADING_COUNT = 19;
 constexpr std::uint32_t VOWEL_COUNT = 21;
 constexpr std::uint32_t TRAILING_COUNT = 28;
@@ -51,8 +53,8 @@ NfcKind kind_of(std::uint32_t code_point) {
   return KINDS[LOW[MIDDLE[block] * 16U + (code_point & 15)]];
 }
 
-// Whether NFC keeps the code point, unless a later one composes with it: a starter with the
-// property NFC_Quick_Check=Yes.
+// Returns whether the code point is a starter with the property NFC_Quick_Check=Yes. NFC keeps
+// such a code point, unless a later code point composes with it.
 bool is_stable_starter(NfcKind kind) {
   return (kind.flags & (BOUNDARY_BEFORE | NOT_IN_NFC)) == BOUNDARY_BEFORE;
 }
@@ -82,39 +84,41 @@ struct Decomposition {
   std::uint32_t second; // NO_CODE_POINT if the decomposition is a single code point
 };
 
-// Returns one step of the decomposition of a code point: itself and NO_CODE_POINT if there is
-// none.
+// Returns one step of the decomposition of a code point. If the code point has no
+// decomposition, returns it and NO_CODE_POINT.
 Decomposition parts_of(std::uint32_t code_point) {
   const std::uint32_t syllable = code_point - SYLLABLES;
   if (syllable < SYLLABLE_COUNT) {
     const std::uint32_t trailing = syllable % TRAILING_COUNT;
     if (trailing != 0)
       return {code_point - trailing, TRAILING + trailing};
-    const std::uint32_t both = syllable / TRAILING_COUNT;
-    return {LEADING + both / VOWEL_COUNT, VOWELS + both % VOWEL_COUNT};
+    const std::uint32_t open = syllable / TRAILING_COUNT; // without a trailing consonant
+    return {LEADING + open / VOWEL_COUNT, VOWELS + open % VOWEL_COUNT};
   }
-  const auto of_pair = [](std::size_t at) {
+  const auto composite_at = [](std::size_t at) {
     return static_cast<std::uint32_t>(PAIRS[at] >> 1) & PAIR_MASK;
   };
-  const auto below = [&](std::size_t at, std::uint32_t wanted) { return of_pair(at) < wanted; };
+  const auto below = [&](std::size_t at, std::uint32_t wanted) {
+    return composite_at(at) < wanted;
+  };
   const std::uint16_t *pair =
       std::lower_bound(std::begin(BY_COMPOSITE), std::end(BY_COMPOSITE), code_point, below);
-  if (pair != std::end(BY_COMPOSITE) && of_pair(*pair) == code_point)
+  if (pair != std::end(BY_COMPOSITE) && composite_at(*pair) == code_point)
     return {static_cast<std::uint32_t>(PAIRS[*pair] >> (2 * PAIR_BITS + 1)),
             static_cast<std::uint32_t>(PAIRS[*pair] >> (PAIR_BITS + 1)) & PAIR_MASK};
-  const SingleRun *later = std::upper_bound(
+  const SingleRun *next_run = std::upper_bound(
       std::begin(RUNS), std::end(RUNS), code_point,
       [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
-  if (later != std::begin(RUNS)) {
-    const std::size_t end = later == std::end(RUNS) ? std::size(SINGLES) : later->at;
-    const std::size_t at = later[-1].at + (code_point - later[-1].first);
+  if (next_run != std::begin(RUNS)) {
+    const std::size_t end = next_run == std::end(RUNS) ? std::size(SINGLES) : next_run->at;
+    const std::size_t at = next_run[-1].at + (code_point - next_run[-1].first);
     if (at < end)
       return {SINGLES[at], NO_CODE_POINT};
   }
   return {code_point, NO_CODE_POINT};
 }
 
-// A code point, with its combining class << CLASS_SHIFT.
+// A code point in the low 24 bits, and its combining class above.
 using Item = std::uint32_t;
 constexpr unsigned CLASS_SHIFT = 24;
 constexpr std::uint32_t CODE_POINT = (1U << CLASS_SHIFT) - 1;
@@ -123,6 +127,9 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
   return std::uint32_t{kind.combining_class} << CLASS_SHIFT | code_point;
 }
 
+// Appends the full decomposition of a code point. The first part of a step may decompose
+// further; the second part never does. For U+1EAD (a with circumflex and dot below):
+//   1EAD -> 1EA1 0302, 1EA1 -> 0061 0323: `later` is {0302, 0323}, appended is 0061 0323 0302
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
   std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks the size
   std::size_t count = 0;
@@ -141,7 +148,7 @@ void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
   }
 }
 
-// Sorts the marks between two starters by their combining class.
+// Sorts each run of marks (combining class not 0) by combining class, stably.
 void sort_marks(std::vector<Item> &items) {
   const auto is_mark = [](Item item) { return item > CODE_POINT; };
   const auto compare = [](Item a, Item b) { return a >> CLASS_SHIFT < b >> CLASS_SHIFT; };
@@ -154,21 +161,24 @@ void sort_marks(std::vector<Item> &items) {
   }
 }
 
+// Composes each code point with the last starter before it, if a composite exists and no kept
+// code point between the two blocks the composition. A kept code point blocks it if the
+// combining class of the kept one is 0, or not below that of the later code point.
 void compose(std::vector<Item> &items) {
-  std::size_t kept = 0;
-  std::size_t letter = items.size(); // the last item of class 0 that was kept
-  std::uint32_t last_class = 0;      // of the last item that was kept
+  std::size_t kept = 0;               // number of items kept so far
+  std::size_t starter = items.size(); // index of the last starter kept
+  std::uint32_t last_class = 0;       // combining class of the last item kept
   for (const Item item : items) {
     const std::uint32_t class_ = item >> CLASS_SHIFT;
-    if (letter < kept && (last_class == 0 || last_class < class_)) {
-      const std::uint32_t composed = composite(items[letter], item & CODE_POINT);
+    if (starter < kept && (last_class == 0 || last_class < class_)) {
+      const std::uint32_t composed = composite(items[starter], item & CODE_POINT);
       if (composed != NO_CODE_POINT) {
-        items[letter] = composed;
+        items[starter] = composed;
         continue;
       }
     }
     if (class_ == 0)
-      letter = kept;
+      starter = kept;
     last_class = class_;
     items[kept++] = item;
   }
@@ -184,7 +194,7 @@ void append_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) 
     to.push_back(bytes[i]);
 }
 
-// Appends the NFC of a text by full decomposition and composition.
+// Appends the NFC of a text by the definition: decompose, sort marks, compose.
 void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item> &items,
                    std::vector<std::uint8_t> &to) {
   items.clear();
@@ -204,12 +214,12 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     append_code_point(item & CODE_POINT, to);
 }
 
-// Returns whether a byte starts a code point that is not a stable starter.
+// Returns for each byte whether it may start a code point that is not a stable starter.
 constexpr std::array<bool, 256> unstable_leads() {
-  std::array<bool, 256> leads{};
+  std::array<bool, 256> may_compose{};
   for (const std::uint8_t lead : UNSTABLE_LEADS)
-    leads[lead] = true;
-  return leads;
+    may_compose[lead] = true;
+  return may_compose;
 }
 constexpr std::array<bool, 256> IS_UNSTABLE_LEAD = unstable_leads();
 
@@ -219,10 +229,10 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   for (; size - at >= 8; at += 8) {
     if (is_ascii(data + at, 8))
       continue;
-    bool any = false;
+    bool is_unstable = false;
     for (std::size_t i = 0; i < 8; ++i)
-      any |= IS_UNSTABLE_LEAD[data[at + i]];
-    if (any)
+      is_unstable |= IS_UNSTABLE_LEAD[data[at + i]];
+    if (is_unstable)
       break;
   }
   while (at < size && !IS_UNSTABLE_LEAD[data[at]])
@@ -230,7 +240,7 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   return at;
 }
 
-// Returns the start of the code point that ends at `at`; it is at least `floor`.
+// Returns the start of the code point that ends at `at`. The start is at least `floor`.
 std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_t at) {
   std::size_t start = at - 1;
   while (start > floor && at - start < 4 && is_tail(data[start]))
@@ -238,13 +248,13 @@ std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_
   return decode_utf8(data + start, at - start).width == at - start ? start : at - 1;
 }
 
-// Calls changed(start, end) for each part of a text that may not be in NFC, in order, until it
-// returns false. Each part starts at the start of the text or at an NFC boundary, and ends
-// before one. The text between two parts is in NFC.
-template <typename Changed>
-void for_unnormalized(const std::uint8_t *data, std::size_t size, Changed changed) {
+// Calls visit(start, end) for each part of a text that may not be in NFC, in order, until it
+// returns false. Each part starts and ends at an NFC boundary, or at an end of the text. The
+// text between two parts is in NFC.
+template <typename Visit>
+void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
   std::size_t at = 0;
-  std::size_t floor = 0; // the last NFC boundary known, or 0
+  std::size_t floor = 0; // the last known NFC boundary, or 0
   while ((at = skip_stable(data, size, at)) < size) {
     Decoded decoded = decode_utf8(data + at, size - at);
     NfcKind kind = kind_of(decoded.code_point);
@@ -253,28 +263,31 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Changed change
       continue;
     }
     std::size_t start = at;
-    bool leads = (kind.flags & COMPOSES_WITH_NEXT) != 0;
-    bool certain = (kind.flags & NOT_IN_NFC) == 0;
+    // Whether the last starter may compose with a later code point.
+    bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0;
+    bool is_surely_nfc = (kind.flags & NOT_IN_NFC) == 0;
     if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
-      // Every code point from `floor` to `at` is a stable starter: the last one has a boundary.
+      // Every code point from `floor` to `at` is a stable starter, so the last one has an NFC
+      // boundary before it.
       start = start_before(data, floor, at);
-      leads = (kind_of(decode_utf8(data + start, at - start).code_point).flags &
-               COMPOSES_WITH_NEXT) != 0;
-      certain = certain && !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
+      may_compose = (kind_of(decode_utf8(data + start, at - start).code_point).flags &
+                     COMPOSES_WITH_NEXT) != 0;
+      is_surely_nfc =
+          is_surely_nfc && !(may_compose && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
     }
-    // Marks in order that do not compose are already in NFC.
+    // Marks are in NFC if their combining classes ascend and none of them composes.
     std::uint32_t last_class = kind.combining_class;
     for (at += decoded.width; at < size; at += decoded.width) {
       decoded = decode_utf8(data + at, size - at);
       kind = kind_of(decoded.code_point);
       if ((kind.flags & BOUNDARY_BEFORE) != 0)
         break;
-      const bool in_order = kind.combining_class == 0 || last_class <= kind.combining_class;
-      certain = certain && in_order && (kind.flags & NOT_IN_NFC) == 0 &&
-                !(leads && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
+      const bool is_in_order = kind.combining_class == 0 || last_class <= kind.combining_class;
+      is_surely_nfc = is_surely_nfc && is_in_order && (kind.flags & NOT_IN_NFC) == 0 &&
+                      !(may_compose && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
       last_class = kind.combining_class;
     }
-    if (!certain && !changed(start, at))
+    if (!is_surely_nfc && !visit(start, at))
       return;
     floor = at;
   }
@@ -283,16 +296,16 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Changed change
 } // namespace
 
 bool is_nfc(const std::uint8_t *data, std::size_t size) {
-  bool same = true;
+  bool is_same = true;
   std::vector<Item> items;
   std::vector<std::uint8_t> normal;
   for_unnormalized(data, size, [&](std::size_t start, std::size_t end) {
     normal.clear();
     append_normal(data + start, end - start, items, normal);
-    same = std::equal(normal.begin(), normal.end(), data + start, data + end);
-    return same;
+    is_same = std::equal(normal.begin(), normal.end(), data + start, data + end);
+    return is_same;
   });
-  return same;
+  return is_same;
 }
 
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
@@ -312,7 +325,7 @@ bool has_nfc_boundary_before(std::uint32_t code_point) {
 }
 
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from) {
-  // Leaves out an incomplete sequence at the end.
+  // Leave out an incomplete sequence at the end.
   std::size_t end = size;
   for (std::size_t tails = 0; tails < 3 && tails < size; ++tails) {
     const std::uint8_t byte = data[size - 1 - tails];

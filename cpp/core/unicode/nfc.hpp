@@ -1,12 +1,13 @@
-// NFC, the normal form in which letters are composed with their marks. It is that of Unicode 9,
-// which the engine of tokenizer.json files implements; bpe/encoding/normalize.py is its twin.
-// Bytes that are not UTF-8 are kept. Nothing composes with them or moves past them.
+// NFC, the normal form that composes letters with their marks. The tables are those of Unicode
+// 9, as in the engine of tokenizer.json files. bpe/encoding/normalize.py computes the same NFC
+// in Python. Bytes that are not UTF-8 are kept; nothing composes with them or moves past them.
 //
-// A text can be cut before a code point with an NFC boundary before it. Its decomposition
-// starts with a starter (combining class 0) that composes with nothing before it. Proof:
+// A code point has an NFC boundary before it if its decomposition starts with a starter
+// (combining class 0) that composes with nothing before it. A text can be cut at such a
+// boundary: the NFC of the text is the NFC of the two parts, joined. Proof:
 //   - Marks are sorted only between two starters, so never across the cut.
-//   - A code point composes with the last starter before it. After the cut, that starter is
-//     also after the cut. It stays a starter, for a composite of a starter is one.
+//   - A code point composes only with the last starter before it. For a code point after the
+//     cut, that starter is after the cut too. It stays a starter when it composes.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +16,20 @@
 
 namespace pretok {
 
-// Whether the text is in NFC. Takes linear time, several bytes per cycle for most scripts.
-// Allocates only for runs of a letter and marks that may compose.
+// Returns whether the text is in NFC. Takes linear time, several bytes per cycle for most
+// scripts. Allocates only if a letter and its marks may compose.
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
-// Appends the NFC of the text, which has at most three times its bytes. Takes linear time, and
-// n log n for n marks in a row. Throws std::bad_alloc.
+// Appends the NFC of the text. It has at most three times as many bytes as the text. Takes
+// linear time, and n log n for n marks in a row. Throws std::bad_alloc.
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);
 
-// Whether every text can be cut before this code point: the NFC of the whole is the NFC of both
-// parts.
+// Returns whether every text can be cut before this code point.
 bool has_nfc_boundary_before(std::uint32_t code_point);
 
-// Returns the last such cut in data[from..size), or 0, whatever text follows. It is not before
-// or within an incomplete sequence. data[0] must start a code point.
+// Returns the last position in data[from..size) with an NFC boundary before it, or 0. The
+// result holds whatever text follows, so it is not at or within an incomplete sequence at the
+// end. data[0] must start a code point.
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from);
 
 } // namespace pretok

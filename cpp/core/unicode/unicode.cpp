@@ -19,7 +19,8 @@ constexpr std::uint32_t UNICODE_18_0[] = {
 #include "core/unicode/generated/unicode_18_0.inc"
 };
 
-// Whether PRETOK_UNICODE lists the version, as in "16.0 15.0". Without it, all are built in.
+// Returns whether PRETOK_UNICODE, such as "16.0 15.0", lists the version. If it is not defined,
+// all versions are built in.
 constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
 #ifdef PRETOK_UNICODE
   return std::string_view(PRETOK_UNICODE).find(version) != std::string_view::npos;
@@ -30,9 +31,9 @@ constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
 
 struct Version {
   template <std::size_t size>
-  constexpr Version(std::string_view of, const std::uint32_t (&runs)[size])
-      : name(of), table(is_built_in(of) ? UnicodeTable{runs, size} : UnicodeTable{nullptr, 0}) {
-  }
+  constexpr Version(std::string_view number, const std::uint32_t (&runs)[size])
+      : name(number),
+        table(is_built_in(number) ? UnicodeTable{runs, size} : UnicodeTable{nullptr, 0}) {}
 
   std::string_view name;
   UnicodeTable table;

@@ -1,5 +1,5 @@
-// The atoms of every code point in each Unicode version: cpp/generate/unicode_tables.py
-// generates the tables.
+// The atom of every code point in each Unicode version. Atoms are sets of code points;
+// alphabet.hpp explains them. cpp/generate/unicode_tables.py generates the tables.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace pretok {
 
-// Runs of code points of one atom, in ascending order: first code point << 8 | atom.
+// Runs of consecutive code points with one atom, in ascending order. Each run is stored as
+// first code point << 8 | atom.
 struct UnicodeTable {
   const std::uint32_t *runs;
   std::size_t size;

@@ -1,4 +1,4 @@
-// UTF-8, where a byte that is not well-formed counts as a code point of its own.
+// UTF-8. A byte that is not part of a well-formed sequence counts as one code point.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace pretok {
 
-// Whether `byte` is a continuation byte, 0x80 to 0xBF.
+// Returns whether `byte` is a continuation byte, 0x80 to 0xBF.
 inline bool is_tail(std::uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 struct Decoded {
@@ -15,9 +15,9 @@ struct Decoded {
   std::uint32_t width; // in bytes
 };
 
-// Decodes the sequence at bytes[0], with `left` >= 1 bytes to the end of the text. A byte that
-// does not start a well-formed sequence becomes the lone surrogate U+DC00 + byte, as with
-// Python's error handler "surrogateescape".
+// Decodes the sequence at bytes[0]. `left` >= 1 is the number of bytes to the end of the text.
+// A byte that does not start a well-formed sequence becomes the lone surrogate U+DC00 + byte,
+// as with Python's error handler "surrogateescape".
 inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
   const std::uint32_t lead = bytes[0];
   const auto tail = [bytes](int i) { return is_tail(bytes[i]); };
@@ -68,6 +68,7 @@ inline std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
   return 4;
 }
 
+// Returns whether all bytes are below 0x80.
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
   std::uint64_t any = 0;
   std::size_t at = 0;

@@ -1,4 +1,4 @@
-/* What the tests of the C interface share: checks, and a small tokenizer. */
+/* Checks, and a small tokenizer, that all tests of the C interface share. */
 #ifndef CAPI_CHECKS_H
 #define CAPI_CHECKS_H
 
@@ -18,30 +18,30 @@ extern int failures;
     }                                                                                          \
   } while (0)
 
-/* That a call fails with this status, with a message that has `part`. */
-#define FAILS(call, wanted, part)                                                              \
+/* Checks that a call fails with this status, and with a message that contains `part`. */
+#define FAILS(call, expected, part)                                                            \
   do {                                                                                         \
-    memset(&fault, 0, sizeof fault);                                                           \
-    CHECK((call) == (wanted));                                                                 \
-    CHECK(fault.status == (wanted));                                                           \
-    CHECK(strstr(fault.message, part) != NULL);                                                \
-    if (strstr(fault.message, part) == NULL)                                                   \
-      printf("  the message is: %s\n", fault.message);                                         \
+    memset(&last_error, 0, sizeof last_error);                                                 \
+    CHECK((call) == (expected));                                                               \
+    CHECK(last_error.status == (expected));                                                    \
+    CHECK(strstr(last_error.message, part) != NULL);                                           \
+    if (strstr(last_error.message, part) == NULL)                                              \
+      printf("  the message is: %s\n", last_error.message);                                    \
   } while (0)
 
 enum { END_OF_TEXT = 1000, OTHER = 1001 };
 
-/* What the last call that failed says. */
-extern pretok_error fault;
-/* The file of the small vocabulary. */
+/* The error of the last call that failed. */
+extern pretok_error last_error;
+/* The contents of the file of the small vocabulary. */
 extern char file[1 << 14];
 extern size_t file_size;
 
-/* cl100k, and the special tokens <|end|> and <|x|>. */
-pretok_load_options usual_options(void);
+/* Options with preset cl100k, and the special tokens <|end|> and <|x|>. */
+pretok_load_options standard_options(void);
 pretok_tokenizer *load(const pretok_load_options *options);
-pretok_tokenizer *load_usual(void);
-pretok_encode_options how(pretok_special special);
+pretok_tokenizer *load_standard(void);
+pretok_encode_options options_with(pretok_special special);
 
 /* splitting.c */
 void test_versions_and_presets(void);

@@ -1,17 +1,18 @@
-/* The C interface, used from C: every function, every status, and streams at every chunking. */
+/* Tests of the C interface from C: every function, every status, and streams with every size of
+ * chunks. */
 #include "checks.h"
 
 #include <stdlib.h>
 
 int failures = 0;
-pretok_error fault;
+pretok_error last_error;
 char file[1 << 14];
 size_t file_size;
 
 static const pretok_special_token SPECIAL[] = {{"<|end|>", 7, END_OF_TEXT},
                                                {"<|x|>", 5, OTHER}};
 
-pretok_load_options usual_options(void) {
+pretok_load_options standard_options(void) {
   pretok_load_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
@@ -23,19 +24,20 @@ pretok_load_options usual_options(void) {
 
 pretok_tokenizer *load(const pretok_load_options *options) {
   pretok_tokenizer *tokenizer = NULL;
-  if (pretok_tokenizer_from_memory(file, file_size, options, &tokenizer, &fault) != PRETOK_OK) {
-    printf("%s\n", fault.message);
+  if (pretok_tokenizer_from_memory(file, file_size, options, &tokenizer, &last_error) !=
+      PRETOK_OK) {
+    printf("%s\n", last_error.message);
     exit(1);
   }
   return tokenizer;
 }
 
-pretok_tokenizer *load_usual(void) {
-  const pretok_load_options options = usual_options();
+pretok_tokenizer *load_standard(void) {
+  const pretok_load_options options = standard_options();
   return load(&options);
 }
 
-pretok_encode_options how(pretok_special special) {
+pretok_encode_options options_with(pretok_special special) {
   pretok_encode_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
@@ -51,7 +53,7 @@ int main(void) {
   test_loading();
   test_struct_sizes();
   test_files();
-  pretok_tokenizer *tokenizer = load_usual();
+  pretok_tokenizer *tokenizer = load_standard();
   test_tokens(tokenizer);
   test_encoding(tokenizer);
   test_decoding(tokenizer);

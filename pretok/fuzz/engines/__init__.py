@@ -1,4 +1,4 @@
-"""The engines that presets are compared with."""
+"""ENGINES: the engines with which presets are compared."""
 
 from __future__ import annotations
 

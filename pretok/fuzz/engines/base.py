@@ -1,4 +1,4 @@
-"""The base class of engines that presets are compared with."""
+"""Define Engine, the base class of engines with which presets are compared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ class Comparison(NamedTuple):
 
 
 class Engine(ABC):
-    """An engine to compare splits with. `longest` and `surrogates` limit the texts it accepts."""
+    """An engine to compare splits with.
+
+    `longest` is the maximum code points of a text for this engine. `surrogates` tells whether its
+    texts may have lone surrogates.
+    """
 
     name: ClassVar[str]
     longest: ClassVar[int] = 400
@@ -57,7 +61,7 @@ class Engine(ABC):
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """The engines of presets whose dialect equals that of this engine, even in ENGINE_SPECIFIC."""
+    """Values of `Preset.engine` whose dialect this engine reads, including ENGINE_SPECIFIC."""
 
     def __init__(self) -> None:
         self._module = self._load()
@@ -110,7 +114,7 @@ class Engine(ABC):
 
     @cached_property
     def _probed(self) -> str:
-        """The version in which changed code points join their neighbors as in the engine."""
+        """The version in which pretok and the engine classify all changed code points equally."""
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]
         theirs = self.comparisons(PreTokenizer(_PROBE))[0].theirs(texts)
@@ -134,7 +138,7 @@ class Engine(ABC):
 
     @abstractmethod
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
 
     def _compile(self, preset: Preset, compile_pattern: Callable[[str], Any], pattern: str) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""Hugging Face tokenizers."""
+"""Compare with Hugging Face tokenizers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HuggingFaceEngine(Engine):
     surrogates = False
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         preset, library = tokenizer.preset, self._module.pre_tokenizers
         # Use the published patterns, because the comparison tests how the engine reads them.
         stages = [

@@ -1,4 +1,4 @@
-"""pretok's Python backend, for comparison with the native backend."""
+"""Compare the native backend with the Python backend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.text import ESCAPE
 
 
 class PythonEngine(Engine):
-    """pretok's own Python backend, compared in every call."""
+    """pretok's own Python backend; the results of all methods are compared."""
 
     name = "python"
     version = "the Python backend"
@@ -32,7 +32,7 @@ class PythonEngine(Engine):
         return preset.unicode
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         if tokenizer.backend == "python":
             choose_backend("native")  # raises if it was not built
             raise EngineError(

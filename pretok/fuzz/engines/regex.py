@@ -1,4 +1,4 @@
-"""The Python package `regex`."""
+"""Compare with the Python package `regex`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RegexEngine(Engine):
         )
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         splits = [
             self._splitter(tokenizer.preset, stage, with_text_anchors(stage.pattern))
             for stage in tokenizer.preset.stages

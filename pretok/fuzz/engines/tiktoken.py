@@ -1,4 +1,4 @@
-"""tiktoken, whose split shows in its ids."""
+"""Compare with tiktoken, whose ids show its split."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.preset import Preset
 
 
 class TiktokenEngine(Engine):
-    """tiktoken with every substring of the texts as a token, so ids show pre-tokens."""
+    """tiktoken with every substring of the texts as a token, so each pre-token has one id."""
 
     name = _module_name = "tiktoken"
     _reads_like = ("tiktoken",)
@@ -33,7 +33,7 @@ class TiktokenEngine(Engine):
         return reason
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
-        """Return the comparisons of `tokenizer` with the engine, the engine's split first."""
+        """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         pattern = tokenizer.preset.pattern
 
         def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
@@ -62,7 +62,7 @@ class TiktokenEngine(Engine):
 
 @cache
 def _leaves_gaps(preset: Preset) -> bool:
-    """Return whether no rule matches some code point on its own."""
+    """Return whether there is a code point that no rule matches on its own."""
     tokenizer = PreTokenizer(preset)
     classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
     code_points = np.unique(classes, return_index=True)[1].tolist()

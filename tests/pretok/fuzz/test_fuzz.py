@@ -217,6 +217,7 @@ def test_an_unknown_unicode_version_is_an_error_that_names_code_points() -> None
         (r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}$^]++", set()),
         (r"\p{N}{1,3}+", {"a counted possessive quantifier"}),
         (r"\s+$", {"a line or text anchor"}),
+        (r"[\w.]|\W", {"a word class"}),
         (r"^x|\$\^", {"a line or text anchor"}),
         (r"\$\^\[[a^$]", set()),
         (r"[\p{L}&&[^\p{Han}]]", {"a class within a class", "&& in a class"}),

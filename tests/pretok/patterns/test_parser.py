@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 
 from pretok.patterns.ast import Chars, EndAnchor, EngineSpecific, Repeat
-from pretok.patterns.parser import _OTHER_PROPERTIES, UnreadablePatternError, read, texts_of
+from pretok.patterns.char_sets import OTHER_PROPERTIES, UnreadablePatternError
+from pretok.patterns.parser import read, texts_of
 from pretok.preset import ENGINES, Engine
 from pretok.unicode import DEFAULT_VERSION, table
 from support import members
@@ -64,7 +65,7 @@ def test_sets_are_those_of_the_engine(pattern: str, engine: Engine) -> None:
     assert found == (_hf if engine == "hf" else _tiktoken)(pattern)
 
 
-@pytest.mark.parametrize("name", sorted(_OTHER_PROPERTIES))
+@pytest.mark.parametrize("name", sorted(OTHER_PROPERTIES))
 def test_properties_have_the_same_members_in_both_engines(name: str) -> None:
     assert _hf(rf"\p{{{name}}}") == _tiktoken(rf"\p{{{name}}}")
 

@@ -1,4 +1,4 @@
-// Verifies, for a batch of tokens, the two parts that each is probably merged from.
+// For a batch of tokens: stores the two probable parts of each token, and verifies them.
 #pragma once
 
 #include "core/bpe/build/token_splits.hpp"
@@ -18,8 +18,8 @@ inline bool are_known(Parts parts) {
   return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
 }
 
-// The probable parts of some tokens. Verifying them takes many look-ups, whose memory `add`
-// prefetches.
+// The probable parts of each token of a batch. `add` prefetches the memory that `confirmed`
+// reads.
 class SplitCandidates {
 public:
   explicit SplitCandidates(const OrderedMerges &merges)
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // per token; few have more
+  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // per token; few tokens have more
 
   struct BoundaryPair { // see OrderedMerges::for_boundary_pairs
     std::uint32_t left;

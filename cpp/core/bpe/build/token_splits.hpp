@@ -12,7 +12,7 @@
 
 namespace pretok {
 
-// Names each token by its index in a list of ids.
+// A token is named by its index in `ids`, an argument of the constructor.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
@@ -24,15 +24,16 @@ public:
     std::uint32_t right;
   };
 
-  // `tokens` has the bytes of `ids`. Both must outlive this object.
+  // `tokens` has the bytes of each token, by id. `ids` lists the tokens to read, in order. Both
+  // must outlive this object.
   TokenSplits(const std::vector<TokenView> &tokens, const std::vector<std::uint32_t> &ids);
 
-  // Reads the next BATCH_SIZE tokens, or those that remain, and finds the ways to split each
-  // into two tokens read so far. Compares only hashes: the caller verifies the bytes, and a
-  // collision may hide a split.
+  // Reads the next BATCH_SIZE tokens, or fewer at the end of `ids`. Finds the ways to split
+  // each of them into two tokens read so far. Compares only hashes, so the caller must verify
+  // the bytes. A collision of hashes may hide a split.
   void read_batch();
 
-  // The splits of token `which` of the last batch.
+  // The splits of the token at index `which` of the last batch.
   const Split *begin(std::size_t which) const { return ends_[which]; }
   const Split *end(std::size_t which) const { return ends_[which + 1]; }
 
@@ -52,7 +53,7 @@ private:
 
   void insert(std::uint64_t hash, std::uint32_t place);
   std::uint32_t find(std::uint64_t hash) const;
-  // Returns 0 or 1.
+  // Returns 1 if the filter has the bit of the hash, else 0.
   unsigned may_have(std::uint64_t hash) const {
     const std::uint64_t bit = hash >> filter_shift_;
     return filter_[bit >> 6] >> (bit & 63) & 1;
@@ -68,9 +69,9 @@ private:
   const std::vector<TokenView> &tokens_;
   const std::vector<std::uint32_t> &ids_;
   // A polynomial hash with a secret base and a secret digit per byte. One multiplication gives
-  // the hash of a suffix from those of the string and of its prefix. Modulo 2^64, there are
-  // strings of 256 bytes whose hashes have the same lower half under any base. Slots, the
-  // filter and tags therefore use the upper half.
+  // the hash of a suffix from the hashes of the string and of its prefix. The hashes are modulo
+  // 2^64, so some strings of 256 bytes have hashes with equal lower halves under any base.
+  // Slots, the filter and tags therefore use the upper half.
   std::array<std::uint64_t, 256> digits_;
   std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
   std::size_t read_ = 0;

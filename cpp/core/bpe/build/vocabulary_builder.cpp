@@ -102,7 +102,8 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// The lowest id wins among equal tokens.
+// Fills whole_tokens_ in batches, to prefetch the slots. Of tokens with equal bytes,
+// whole_tokens_ has the lowest id.
 void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &ids) {
   constexpr std::size_t AT_ONCE = 64;
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
@@ -126,8 +127,8 @@ void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &id
   }
 }
 
-// Finds the tokens that merging their own bytes makes without a doubt: the bytes, and the
-// results of merges whose parts are known to be the last two symbols of the merged bytes.
+// Sets is_made_ for the tokens that is_reachable need not merge: single bytes, and the results
+// of merges whose two parts are known to be the last two symbols of merging the bytes.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
@@ -145,7 +146,8 @@ bool Vocabulary::Builder::is_reachable(std::uint32_t id) {
   return vocabulary_.merge(token.bytes, token.size, merged_.data()) == 1 && merged_[0] == id;
 }
 
-// Of equal tokens, only the one in `whole_tokens_` counts.
+// Fills unreachable_tokens_. Of tokens with equal bytes, only the token in whole_tokens_
+// counts.
 void Vocabulary::Builder::fill_unreachable_tokens(const std::vector<std::uint32_t> &ids) {
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
   std::vector<std::uint32_t> unreachable;

@@ -3,6 +3,7 @@
 
 #include "core/bpe/vocabulary.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,9 @@ private:
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id; see find_reachable
   std::vector<std::uint32_t> merged_;
+  // order_ranks found the merges of this many of the lowest ids. The next token is made of
+  // tokens with higher ids.
+  std::size_t ordered_count_ = 0;
 };
 
 } // namespace pretok

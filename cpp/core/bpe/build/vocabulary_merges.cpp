@@ -21,12 +21,14 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Derives ordered merges from ranks alone. The parts of a token are the two lower tokens that
-// have its bytes and are a valid pair under the lower ranks, if two such tokens exist. That
-// holds in any text: the bytes of a token merge as they do by themselves, since none of its
-// parts has merged with a neighbor. Returns false if a token is made of higher ones.
+// Derives ordered merges from ranks alone. The parts of a token are two lower tokens that
+// concatenate to its bytes and are a valid pair under the lower ranks, if they exist. A token
+// has these parts in any text. Until the token is made, none of its bytes merges with a
+// neighbor of the token, so the bytes merge as they do alone. Returns false if a token is made
+// of higher tokens.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
+  ordered_count_ = 0;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenSplits splits(vocabulary_.tokens_, ids);
   // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
@@ -47,7 +49,8 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   };
   // Tries all splits in turn.
   const auto parts_of = [&](TokenView token, std::size_t which) {
-    if (token.size > TokenSplits::MAX_BYTES) { // merging is linear, trying all splits is not
+    // Merging takes linear time, but trying all splits does not.
+    if (token.size > TokenSplits::MAX_BYTES) {
       std::vector<std::uint32_t> merged(token.size);
       if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) != 2)
         return NO_PARTS;
@@ -63,7 +66,8 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     }
     return NO_PARTS;
   };
-  // Usually the right split is the one whose later part is earliest.
+  // Each split has a part that ranks later. Usually the correct split is the one in which the
+  // rank of this part is lowest.
   const auto likely_parts_of = [&](std::size_t which) {
     Parts best = NO_PARTS;
     for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
@@ -95,16 +99,19 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
         if (symbols[first + i] == NO_MERGE)
           return false;
       } else if (makes_from_higher(id, merge)) {
+        ordered_count_ = merges_fit() ? first + i : 0;
         return false;
       }
     }
   }
-  // false here means a hash collision; the caller's slower way is still exact.
+  // merges_fit returns false if hashes collided. The caller then uses a slower algorithm, which
+  // is exact.
   return merges_fit();
 }
 
-// Like order_ranks, with hints: the probable merges in order. Verifies each. A token without a
-// hint gets the parts that its bytes merge into. Returns false if a hint is wrong, too.
+// Like order_ranks, but with hints: `likely` has the probable merges in order. Verifies each
+// hint. A token without a hint gets the parts that its bytes merge into. Also returns false if
+// a hint is wrong.
 bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
                                        const std::vector<Merge> &likely) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
@@ -134,7 +141,8 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       const TokenView token = vocabulary_.tokens_[id];
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
-        if (!are_known(parts)) { // a part is of this batch, or has too many boundary pairs
+        // A part was made in this batch, or there are too many boundary pairs.
+        if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
             return false;
@@ -183,7 +191,7 @@ bool Vocabulary::Builder::merges_fit() const {
 }
 
 // Returns whether the bytes of a token merge into two other tokens under all ranks but its own.
-// Sets `merge` to these two.
+// Sets `merge` to these two tokens.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   const TokenView token = vocabulary_.tokens_[id];
   std::vector<std::uint32_t> symbols(token.size);
@@ -207,12 +215,22 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
 
 void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids) {
   vocabulary_.pairs_.reset(ids.size());
+  // Lower ranks alone decide the merge of a token, so the merges that order_ranks found are
+  // valid here too.
+  const OrderedMerges &ordered = vocabulary_.merges_;
+  for (std::uint32_t symbol = OrderedMerges::BYTES;
+       ordered_count_ != 0 && symbol < ordered.size(); ++symbol) {
+    const OrderedMerges::Parts parts = ordered.parts(symbol);
+    const std::uint32_t id = ordered.id(symbol);
+    vocabulary_.pairs_.insert(ordered.id(parts.left), ordered.id(parts.right), {id, id});
+  }
   std::vector<std::uint32_t> parts;
-  for (const std::uint32_t id : ids) {
+  for (std::size_t i = ordered_count_; i < ids.size(); ++i) {
+    const std::uint32_t id = ids[i];
     const TokenView token = vocabulary_.tokens_[id];
     if (token.size == 1)
       continue;
-    // The table has exactly the lower ranks.
+    // At this point the table has exactly the merges of lower ranks.
     parts.resize(token.size);
     Merge merge{};
     if (vocabulary_.merge_in_any_order(token.bytes, token.size, parts.data()) == 2)
@@ -222,8 +240,9 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
   }
 }
 
-// Some files list every way to split a token in two. Most of these merges never happen: the
-// token has a merge already, or its two parts are not a valid pair. Skips such merges.
+// Fills `merges_` from a list of merges. Some files list every way to split a token in two.
+// Most of these merges never happen: the token has a merge already, or its two parts are not a
+// valid pair. order_merges skips merges that never happen.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
@@ -277,10 +296,10 @@ bool Vocabulary::Builder::table_from_pairs() {
   });
 }
 
-// Returns the merges of `pairs_` in order of rank, without those that never happen: at most one
-// for each token. Until a merge makes a token, none of the token's bytes has merged with a
-// neighbor. So they have merged as they do by themselves, and the last of these merges is the
-// only one that makes the token.
+// Returns the merges of `pairs_` in order of rank, without the merges that never happen. At
+// most one merge for each token remains. Until a merge makes a token, none of the token's bytes
+// has merged with a neighbor. So the bytes have merged as they do by themselves, and the last
+// merge of the bytes by themselves is the only merge that makes the token.
 std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
   std::vector<Merge> merges = vocabulary_.merges();
   std::vector<std::uint32_t> counts(vocabulary_.tokens_.size());

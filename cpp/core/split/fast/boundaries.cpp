@@ -7,11 +7,12 @@ namespace {
 
 constexpr std::uint64_t ONE = 1;
 
+// Returns a mask of the lowest min(count, 64) bits.
 std::uint64_t first_bits(std::size_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (ONE << count) - 1;
 }
 
-// Returns the sum modulo 2^64; `carry` is the carry out of the highest bit.
+// Returns the sum modulo 2^64. Sets `carry` to the carry out of the highest bit.
 std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
   const std::uint64_t sum = a + b;
   carry = sum < a;
@@ -30,8 +31,8 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
     const std::uint64_t joined = relation_bits[JOINED][block] & plain;
     const std::uint64_t after_plain = plain << 1 | carry.plain >> 63;
     const std::uint64_t may_change = plain & after_plain & ~joined;
-    // First the changes between pairs that are not JOINED. Those after a run of JOINED pairs
-    // are not known yet.
+    // First find the changes between two pairs that are not JOINED. Changes after a run of
+    // JOINED pairs are not known yet.
     std::uint64_t differs = 0;
     for (unsigned i = 0; i < label_bits; ++i) {
       const std::uint64_t label = relation_bits[LABEL + i][block];
@@ -39,7 +40,9 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
     }
     std::uint64_t changed = differs & may_change;
     // A run of JOINED pairs takes the label of the pair before it, or its own first label if it
-    // begins a pre-token. The addition finds the runs that begin with a one (white_space).
+    // begins a pre-token. For each bit of the label, `first` has the start of each run whose
+    // label has this bit. The sum joined + first clears these runs (add-with-carry, as in
+    // white_space), so `joined & ~sum` is exactly these runs.
     const std::uint64_t begins = joined & ~(joined << 1);
     const std::uint64_t takes = begins & after_plain & ~(changed << 1 | carry.changed >> 63);
     differs = 0;
@@ -54,8 +57,9 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
     changed = differs & may_change;
     const std::uint64_t doubtful =
         relation_bits[AMBIGUOUS][block] | changed << 1 | carry.changed >> 63;
-    // One pair between two runs of JOINED pairs: whether it changes the label was not known
-    // when the second run took its label.
+    // The first pair of a run of JOINED pairs is unresolved if a single pair lies between this
+    // run and the previous run of JOINED pairs. When this run took the label of the single
+    // pair, it was not known whether the label changes at the single pair.
     const std::uint64_t between = begins & ~(joined << 1 | carry.joined >> 63) & after_plain &
                                   (joined << 2 | carry.joined >> 62);
     carry.plain = plain;
@@ -81,7 +85,8 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
     if ((pairs | limited_pairs_) != 0) {
       const std::uint64_t limits = limit_lengths(pairs);
       (has_exact_limit_ ? all : unresolved)[block] |= limits;
-      // A label that begins here, and not at a boundary, starts counting one later.
+      // If the label changes at a LENGTH_LIMITED pair that is no boundary, the count of the
+      // limit starts one pair later. The rules resolve this pair.
       unresolved[block] |= changed[block] & pairs;
     }
     const std::uint64_t tails = relation_bits[TAIL_PAIR][block];
@@ -99,8 +104,9 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
 }
 
 std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
-  // too_long: pairs that are the last of length_limit_ in a row, n for short. In each run of
-  // such pairs the first is a boundary, and then every n-th. With n = 3 and the digits 1234567:
+  // A pair is in `too_long` if it ends n = length_limit_ limited pairs in a row. In each run of
+  // `too_long` pairs, the first pair is a boundary, and then every n-th pair. With n = 3 and
+  // the digits 1234567:
   //   pairs     . 1 1 1 1 1 1     pair i is of digits i - 1 and i
   //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
   //   limits    . . . 1 . . 1     123 456 7
@@ -128,11 +134,11 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t next_spaces = left != 0 ? relation_bits[SPACE_PAIR][block + 1] : 0;
   // Add-with-carry finds the end of a run of ones: a bit added at the start of the run carries
   // through all its ones, and stops in the first zero after it. One addition serves every run
-  // of the word, and its carry out continues in the next block. Here the runs are tails; each
-  // is entered at bit i of `starts`, and goes on from bit i + 1 (lowest bit first):
+  // of the word, and its carry out continues in the next block. Here the runs are tails. A tail
+  // that begins at bit i of `starts` continues at bit i + 1 (lowest bit first):
   //   tails               . . 1 1 1 . . 1 1 .
   //   taken_from          . . 1 . . . . . . .
-  //   past = sum          . . . . . 1 . 1 1 .     a run that nothing enters stays as it is
+  //   past = sum          . . . . . 1 . 1 1 .     the second run is not entered: unchanged
   //   tails & ~past       . . 1 1 1 . . . . .     taken by the tail
   //   past & ~tails       . . . . . 1 . . . .     the first code point after the tail
   const std::uint64_t tails = spaces & relation_bits[TAIL_CLASS][block];
@@ -143,13 +149,14 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t taken = tails & ~past;
   std::uint64_t boundaries = past & ~tails & spaces;
 
-  // ALL_BUT_LAST: a boundary before the last code point of a run, unless it is a line break
-  // that LAST_NEWLINE takes. If the buffer ends here, the run may go on: that is unresolved.
+  // ALL_BUT_LAST: a boundary before the last code point of a run, unless this code point is a
+  // line break that LAST_NEWLINE takes. At the end of the buffer the run may continue in the
+  // next buffer, so the pair is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
   const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  // Where a stage before ends the piece, it ends ALL_BUT_LAST too, which takes the whole run.
+  // If an earlier stage ends the piece here, ALL_BUT_LAST takes the whole run.
   const auto next = [&](Relation relation) {
     return relation_bits[relation][block] >> 1 |
            (left != 0 ? relation_bits[relation][block + 1] << 63 : 0);
@@ -160,20 +167,23 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   if (left == 0)
     unresolved_bits |= ends & last;
 
-  // LAST_NEWLINE: a boundary after a line break, unless another one follows in the run. Each
-  // bit of `after_newline` starts a run of blanks. The addition finds where that run ends: at a
-  // line break (`broken`), the candidate before it is no boundary.
+  // LAST_NEWLINE: a boundary after a line break, unless another line break follows in the run.
+  // Each bit of `after_newline` is a candidate, and starts a run of blanks. The addition finds
+  // the end of each run of blanks. If a line break follows the run of blanks (`broken`), the
+  // candidate is removed.
   std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
   if (after_newline == 0)
     return boundaries;
-  const std::uint64_t ran = add(blanks, after_newline, carry);
+  const std::uint64_t past_blanks = add(blanks, after_newline, carry);
+  // Removes the last candidate below `bit`, and returns it. If `bit` is 0, removes the last of
+  // all candidates.
   const auto remove_last_before = [&after_newline](std::uint64_t bit) {
     const std::uint64_t removed = highest(after_newline & (bit - 1));
     after_newline &= ~removed;
     return removed;
   };
   if (left == 0) {
-    if (carry != 0 || (here < 64 && (ran & ~blanks & last << 1) != 0))
+    if (carry != 0 || (here < 64 && (past_blanks & ~blanks & last << 1) != 0))
       unresolved_bits |= remove_last_before(here < 64 ? last << 1 : 0);
   } else if (carry != 0) {
     const std::uint64_t stop =
@@ -184,7 +194,7 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
     else if ((lowest & next_spaces) != 0)
       remove_last_before(0);
   }
-  for (std::uint64_t broken = ran & ~blanks & spaces; broken != 0; broken &= broken - 1)
+  for (std::uint64_t broken = past_blanks & ~blanks & spaces; broken != 0; broken &= broken - 1)
     remove_last_before(broken & (0 - broken));
   return boundaries | after_newline;
 }

@@ -1,8 +1,9 @@
-// From relations between neighbors to boundaries, 64 code points at a time.
+// Computes boundaries from the relations between neighbors, 64 code points at a time.
 //
-// Each word of 64 bits stands for a block of 64 code points, and bit i for code point i of it:
-// for the pair of code points i - 1 and i, or the boundary before code point i. The way of one
-// block, here with the first 14 code points of "I ate  12345 !" in cl100k's split:
+// Each word of 64 bits stands for a block of 64 code points. Bit i stands for code point i of
+// the block: for the pair of code points i - 1 and i, or the boundary before code point i. One
+// block passes through these steps, here the first 14 code points of "I ate  12345 !" in
+// cl100k's split:
 //
 //   read_utf8            text            I _ a t e _ _ 1 2 3 4 5 _ !     (_ is a space)
 //                        class           0 4 0 0 0 4 4 2 2 2 2 2 4 1     ClassBuffer
@@ -47,21 +48,25 @@ public:
   void resolve(const Kernels &use, const RelationBits &relation_bits, std::size_t count);
 
 private:
-  // Returns the boundaries in the runs of white space of a block of `here` code points;
-  // neighbors.hpp has the proof. `left` code points follow in the buffer. Tails begin at
-  // `starts`.
+  // Returns the boundaries in the runs of white space of a block of `here` code points, and
+  // adds unresolved pairs to `unresolved_bits`. neighbors.hpp has the proof. `left` code points
+  // of the buffer follow the block. Each bit of `starts` is a TAIL_PAIR at which the tail of a
+  // Run begins.
   std::uint64_t white_space(const RelationBits &relation_bits, std::size_t block,
                             std::size_t here, std::size_t left, std::uint64_t starts,
                             std::uint64_t &unresolved_bits);
-  // Returns the boundaries that `at_most` adds among LENGTH_LIMITED pairs. Without an exact
-  // limit, returns the pairs that are unresolved.
+  // Returns the boundaries that `at_most` of a Run adds among `pairs`, the LENGTH_LIMITED pairs
+  // of a block. If the limit is not exact, returns the pairs that are unresolved because of the
+  // limit.
   std::uint64_t limit_lengths(std::uint64_t pairs);
 
   const std::uint32_t length_limit_;
   const bool has_exact_limit_;
   const bool has_joined_;
   const unsigned label_bits_;
-  // Carries from the block before. newline_ and tail_ are one bit; the words are whole.
+  // Carries from the previous block. newline_ and tail_ are single bits: whether its last code
+  // point is a line break, and whether a tail continues after it. The other carries are whole
+  // words.
   Carry carry_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;

@@ -1,4 +1,5 @@
-// A part of a text as the fast path reads it: the class of each code point, one byte each.
+// The fast path reads a text in parts of up to 1,024 code points. A ClassBuffer has the classes
+// of one part, in one byte for each code point.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -10,41 +11,42 @@
 
 namespace pretok {
 
-// A buffer holds at most so many blocks of 64 code points.
+// The maximum number of blocks of 64 code points in a buffer.
 inline constexpr std::size_t BLOCKS = 16;
 
 // One word for each block, and in it one bit for each code point.
 using BitWords = std::array<std::uint64_t, BLOCKS>;
 
-// One BitWords for each relation: whether it holds between a code point and the one before.
+// One BitWords for each relation. A bit says whether the relation holds between its code point
+// and the code point before.
 using RelationBits = std::array<BitWords, RELATIONS>;
 
 // Boundaries of a buffer. A bit stands for the boundary before its code point.
 struct BoundaryBits {
-  BitWords certain;    // boundaries, whatever the rules say of unresolved pairs
-  BitWords all;        // also those that hold if no pair since the last is unresolved
-  BitWords unresolved; // pairs that the machine decides
-  BitWords changed;    // pairs whose label differs from the label before
+  BitWords certain;    // boundaries that do not depend on unresolved pairs
+  BitWords all;        // `certain`, and those that hold if no pair since the last boundary is
+                       // unresolved
+  BitWords unresolved; // pairs that the machine must decide
+  BitWords changed;    // pairs whose label differs from the label of the pair before
 };
 
-// The words of the last block that the next buffer continues: its labeled pairs, its changes of
-// label, and the bits of its labels.
+// Words of the previous block. Shifts carry their highest bits into the next block.
 struct Carry {
-  std::uint64_t plain = 0;
-  std::uint64_t joined = 0;
-  std::uint64_t changed = 0;
-  std::array<std::uint64_t, 4> labels{};
+  std::uint64_t plain = 0;               // labeled pairs
+  std::uint64_t joined = 0;              // JOINED pairs
+  std::uint64_t changed = 0;             // BoundaryBits::changed
+  std::array<std::uint64_t, 4> labels{}; // the four bits of the labels
 };
 
 struct ClassBuffer {
   // A buffer has fewer code points only at the end of the text.
   static constexpr std::size_t MAX_CODE_POINTS = 64 * BLOCKS;
-  // Kernels may write so many bytes or offsets past the end.
+  // Kernels may write this many bytes or offsets past the end.
   static constexpr std::size_t PADDING = 64;
 
-  std::size_t count = 0;     // code points
-  std::size_t units = 0;     // of the text
-  bool one_unit_each = true; // whether every code point takes one unit
+  std::size_t count = 0;     // number of code points
+  std::size_t units = 0;     // number of code units that they take
+  bool one_unit_each = true; // whether every code point takes one code unit
 
   std::uint8_t *classes() { return classes_.data() + PADDING; }
   // The start of each code point, in code units from the start of the buffer. Not set if
@@ -53,20 +55,20 @@ struct ClassBuffer {
   std::size_t offset(std::size_t at) const { return one_unit_each ? at : offsets_[at]; }
   std::size_t blocks() const { return (count + 63) / 64; }
 
-  // Writes the offsets of the first `filled` code points, which take one unit each, and makes
-  // the readers write offsets from there on.
+  // Writes the offsets of the first `filled` code points, which take one code unit each. After
+  // this call the kernels write the offset of each code point.
   void start_offsets(std::size_t filled) {
     for (std::size_t i = 0; i < filled; ++i)
       offsets_[i] = static_cast<std::uint16_t>(i);
     one_unit_each = false;
   }
 
-  // Ends reading, after `filled` code points and `read` code units. `all` says whether the text
-  // ends there.
-  void finish(std::size_t filled, std::size_t read, bool all) {
+  // Ends reading after `filled` code points and `read` code units. `is_end` says whether the
+  // text ends there.
+  void finish(std::size_t filled, std::size_t read, bool is_end) {
     count = filled;
     units = read;
-    if (filled > MAX_CODE_POINTS || !all) {
+    if (filled > MAX_CODE_POINTS || !is_end) {
       count = MAX_CODE_POINTS;
       units = filled == MAX_CODE_POINTS ? read : offset(MAX_CODE_POINTS);
     }

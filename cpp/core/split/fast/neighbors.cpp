@@ -13,20 +13,20 @@ Mask bit(std::size_t class_) { return Mask{1} << class_; }
 } // namespace
 
 struct NeighborTable::Builder {
-  using Labels = std::vector<int>; // of each stage
+  using Labels = std::vector<int>; // the label in each stage
 
   NeighborTable &table;
   const Mask used;
   std::deque<StagePairs> stages{};
-  std::vector<Labels> labels{}; // what label i stands for
-  std::size_t white{};          // the stage of white space; stages.size() if there is none
-  const StagePairs *limiting{}; // the stage of LENGTH_LIMITED
-  int limiting_rule{};          // and its rule
+  std::vector<Labels> labels{}; // labels[i]: the stage labels that label i stands for
+  std::size_t white{};          // index of the stage of white space, or stages.size()
+  const StagePairs *limiting{}; // the stage with LENGTH_LIMITED pairs
+  int limiting_rule{};          // the rule of its LENGTH_LIMITED pairs
   Mask counted{};               // classes of LENGTH_LIMITED pairs
   bool is_limit_exact{};
 
   Pair &pair(std::size_t a, std::size_t b) const { return table.relations_(a, b); }
-  // Returns the label of a pair, or -1.
+  // Returns the label in the relations of a pair, or -1.
   static int label_in(Pair pair) {
     constexpr Pair NOT_LABELED = pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) |
                                  pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
@@ -99,7 +99,8 @@ struct NeighborTable::Builder {
     return static_cast<Pair>(relations | (label - labels.begin()) << LABEL);
   }
 
-  // JOINED takes time in all texts. It saves time where ASCII text has such pairs.
+  // Replaces JOINED by AMBIGUOUS if no pair of ASCII classes is JOINED. JOINED costs time in
+  // all texts, and saves time only in texts with many JOINED pairs.
   void drop_rare_joined(const ClassTable &classes) const {
     Mask ascii = 0;
     for (std::size_t i = 0; i < 0x80; ++i)
@@ -115,7 +116,7 @@ struct NeighborTable::Builder {
       });
   }
 
-  // Returns the relations of a pair where the stage `index` has a boundary, and none before.
+  // Returns the relations of a pair for which stage `index` is the first with a boundary.
   Pair boundary(std::size_t index, std::uint8_t a, std::uint8_t b) const {
     const bool is_certain = stages[index].has(a, b, BOUNDARY);
     Pair relations = pair_bit(CONDITIONAL);
@@ -131,8 +132,8 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Whether a pre-token of the stage that holds a and b has the label of the pair, and cannot
-  // change it with the next code point.
+  // Returns whether a pre-token of the stage that holds a and b has the label of the pair,
+  // whatever code point follows b.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
@@ -145,8 +146,8 @@ struct NeighborTable::Builder {
     return true;
   }
 
-  // Chooses the stage whose white space Boundaries::resolve splits, if other stages surely keep
-  // white space together, or surely cut it before.
+  // Chooses the stage whose white space Boundaries::resolve splits. Chooses no stage unless
+  // each other stage surely keeps white space together, or comes earlier and surely cuts it.
   void find_white_space() {
     white = stages.size();
     for (std::size_t i = 0; i < stages.size(); ++i)
@@ -159,6 +160,7 @@ struct NeighborTable::Builder {
       }
   }
 
+  // Returns whether stage `index` meets the condition of find_white_space.
   bool is_white_space_clear(std::size_t index) const {
     const Mask space = stages[index].space();
     bool is_clear = true;
@@ -179,6 +181,7 @@ struct NeighborTable::Builder {
     return is_clear;
   }
 
+  // Adds PIECE_END, NEWLINE_CLASS and TAIL_CLASS to the pairs.
   void mark_white_space() {
     const StagePairs &stage = stages[white];
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
@@ -187,7 +190,7 @@ struct NeighborTable::Builder {
       for (std::size_t i = 0; i < white; ++i) {
         if (!has(stages[i].live()[a], b) || stages[i].is_together(a, b))
           continue;
-        // A stage before that of white space may end the run here.
+        // A stage before the stage of white space may end the run here.
         pair(a, b) |= pair_bit(PIECE_END);
         if (!stages[i].has(a, b, BOUNDARY))
           pair(a, b) = pair_bit(UNRESOLVED) | pair_bit(PIECE_END);
@@ -202,9 +205,7 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Finds the limit of LENGTH_LIMITED pairs. It is exact if only one rule has such pairs, every
-  // labeled pair of its stage that begins with a class of them has its label, and its tail
-  // takes none of its body.
+  // Finds the limit of LENGTH_LIMITED pairs, and whether it is exact (see "Proof for limits").
   void find_limit() {
     is_limit_exact = true;
     for (const StagePairs &stage : stages)
@@ -229,14 +230,14 @@ struct NeighborTable::Builder {
     });
   }
 
-  // Whether all labeled pairs that begin with a counted class have one label.
+  // Returns whether all labeled pairs that begin with a counted class have one label.
   bool has_one_label() const {
     int label = -1;
     bool has_one = true;
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
-      const int found = has(counted, a) ? label_in(pair(a, b)) : -1;
-      has_one &= found < 0 || label < 0 || found == label;
-      label = found < 0 ? label : found;
+      const int pair_label = has(counted, a) ? label_in(pair(a, b)) : -1;
+      has_one &= pair_label < 0 || label < 0 || pair_label == label;
+      label = pair_label < 0 ? label : pair_label;
     });
     return has_one;
   }

@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-// The classes b of each class a.
+// matrix[a] is the set of classes b of the pairs (a, b).
 using Matrix = std::array<Mask, CLASSES>;
 
 struct Rectangle {
@@ -25,7 +25,7 @@ void sort_unique(std::vector<Mask> &masks) {
   masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
 }
 
-// Returns the largest rectangle of `matrix` with these columns.
+// Returns the largest rectangle within `matrix` that has all of `columns`.
 Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
   Mask rows = 0;
   Mask common = ~Mask{0};
@@ -37,48 +37,49 @@ Rectangle rectangle_of(const Matrix &matrix, Mask columns) {
   return {rows, common};
 }
 
-// Returns rectangles that cover `matrix` and do not meet `outside`, by the greedy algorithm for
-// set cover. Candidates are the intersections of two rows.
+// Returns rectangles that cover `matrix` and are disjoint from `outside`, by the greedy
+// algorithm for set cover. The columns of each candidate are the intersection of two rows.
 std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
   Matrix inside{};
   for (std::size_t a = 0; a < CLASSES; ++a)
     inside[a] = ~outside[a];
-  std::vector<Mask> different(inside.begin(), inside.end());
-  sort_unique(different);
-  std::vector<Mask> meets;
-  for (const Mask row : different)
-    for (const Mask other : different)
+  std::vector<Mask> rows(inside.begin(), inside.end());
+  sort_unique(rows);
+  std::vector<Mask> intersections;
+  for (const Mask row : rows)
+    for (const Mask other : rows)
       if ((row & other) != 0)
-        meets.push_back(row & other);
-  sort_unique(meets);
-  std::vector<Rectangle> choices;
-  for (const Mask columns : meets)
-    choices.push_back(rectangle_of(inside, columns));
+        intersections.push_back(row & other);
+  sort_unique(intersections);
+  std::vector<Rectangle> candidates;
+  for (const Mask columns : intersections)
+    candidates.push_back(rectangle_of(inside, columns));
   std::vector<Rectangle> rectangles;
-  Matrix left = matrix;
+  Matrix left = matrix; // the pairs that no rectangle covers yet
   for (;;) {
-    std::size_t best = 0;
-    Rectangle chosen{0, 0};
-    for (const Rectangle &choice : choices) {
+    std::size_t best_gain = 0;
+    Rectangle best{0, 0};
+    for (const Rectangle &candidate : candidates) {
       std::size_t gain = 0;
       for (std::size_t a = 0; a < CLASSES; ++a)
-        if (has(choice.rows, static_cast<std::uint8_t>(a)))
-          gain += size_of(left[a] & choice.columns);
-      if (gain > best) {
-        best = gain;
-        chosen = choice;
+        if (has(candidate.rows, static_cast<std::uint8_t>(a)))
+          gain += size_of(left[a] & candidate.columns);
+      if (gain > best_gain) {
+        best_gain = gain;
+        best = candidate;
       }
     }
-    if (best == 0)
+    if (best_gain == 0)
       return rectangles;
-    rectangles.push_back(chosen);
+    rectangles.push_back(best);
     for (std::size_t a = 0; a < CLASSES; ++a)
-      if (has(chosen.rows, static_cast<std::uint8_t>(a)))
-        left[a] &= ~chosen.columns;
+      if (has(best.rows, static_cast<std::uint8_t>(a)))
+        left[a] &= ~best.columns;
   }
 }
 
-// Whether nothing depends on whether the relation holds for a pair of `relations`.
+// Returns whether the relation may be either true or false ("don't care") for a pair that has
+// `relations`.
 bool is_free(std::uint8_t relation, Pair relations) {
   constexpr Pair NOT_LABELED =
       pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
@@ -90,8 +91,8 @@ bool is_free(std::uint8_t relation, Pair relations) {
 } // namespace
 
 void Relations::cover_by_rectangles(Mask used) {
-  const Mask before = used | Mask{1} << END;
-  unsigned free = 0; // bits left in the last plane
+  const Mask before = used | Mask{1} << END; // the classes that a may have
+  unsigned free = 0;                         // number of unused bits of the last plane
   for (std::uint8_t relation = 0; relation < RELATIONS; ++relation) {
     Matrix holds{};
     Matrix fails{};

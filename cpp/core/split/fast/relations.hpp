@@ -1,4 +1,4 @@
-// Relations between the classes of two neighbors, in a form that SIMD looks up fast.
+// Relations between the classes of two neighbors, in a form for fast look-ups with SIMD.
 #pragma once
 
 #include "core/unicode/classes.hpp"
@@ -23,7 +23,7 @@ enum Relation : std::uint8_t {
   PIECE_END,
   NEWLINE_CLASS, // b is a line break of LAST_NEWLINE
   TAIL_CLASS,    // b is white space that a tail takes
-  LABEL,         // the lowest of four bits
+  LABEL,         // lowest bit of the label, which has four bits
 };
 inline constexpr std::size_t RELATIONS = LABEL + 4;
 
@@ -35,24 +35,32 @@ inline constexpr Pair LABELS = 0xF << LABEL;
 inline constexpr std::size_t CLASSES = END + 1;
 
 // A relation is a union of rectangles: some classes a (rows) times some classes b (columns). A
-// plane holds eight rectangles, one for each bit. In `rows`, the byte of class a has the bits
-// of the rectangles with that row; in `columns`, the byte of class b those with that column. So
-// two look-ups and an AND tell the rectangles of a plane that hold the pair.
+// plane holds eight rectangles, one for each bit. The byte rows[a] has the bits of the
+// rectangles with row a; the byte columns[b] has the bits of the rectangles with column b. So
+// rows[a] & columns[b] has the bits of the rectangles that hold the pair. An example with the
+// classes L (letter), D (digit), S (space) and P (other), and three rectangles of one plane:
+//
+//   bit 0: {S} x {L}               rows     L 100   D 010   S 001   P 000
+//   bit 1: {D} x {L, P}            columns  L 011   D 100   S 000   P 110
+//   bit 2: {L} x {D, P}
+//
+//   The pair (D, P): rows[D] & columns[P] = 010 & 110 = 010. It is in rectangle 1 only.
 class Relations {
 public:
   struct Plane {
     std::array<std::uint8_t, CLASSES> rows;
     std::array<std::uint8_t, CLASSES> columns;
   };
-  // The relation holds if the AND has any of `bits`.
+  // The rectangles of one relation in one plane. The relation holds for (a, b) if, in any of
+  // its parts, rows[a] & columns[b] has any of `bits`.
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
     bool more;          // whether an earlier part describes the same relation
-    std::uint32_t bits; // of one byte, repeated four times
+    std::uint32_t bits; // the same byte in all four bytes of the word
   };
 
-  // Computes planes and parts. Pairs of classes that are not in `used` do not matter.
+  // Computes the planes and parts from the pairs. Only the classes in `used` occur in texts.
   void cover_by_rectangles(Mask used);
 
   Pair &operator()(std::size_t a, std::size_t b) { return pairs_[a * CLASSES + b]; }
@@ -62,7 +70,7 @@ public:
   const std::vector<Plane> &planes() const { return planes_; }
   // Returns the parts in the order of their planes.
   const std::vector<Part> &parts() const { return parts_; }
-  // Returns the relations whose parts describe the complement.
+  // Returns the relations whose parts describe the pairs for which the relation does not hold.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
   // Returns the relations without parts. They hold for no pair, or for all if inverted.
   const std::vector<std::uint8_t> &absent() const { return absent_; }

@@ -1,7 +1,9 @@
-// The fast path of splitting: the boundaries of the rules, mostly without trying rules.
+// The fast path of splitting. It finds the same boundaries as the machine of rules, mostly
+// without trying rules.
 #pragma once
 
 #include "core/base/bits.hpp"
+#include "core/base/noinline.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/split/fast/boundaries.hpp"
 #include "core/split/fast/class_buffer.hpp"
@@ -15,6 +17,7 @@
 
 namespace pretok {
 
+// Fills the buffer with the classes of the text from `at` on.
 inline void read(const Kernels &use, const Utf8 &text, std::size_t at, ClassBuffer &buffer) {
   use.read_utf8(text.classes(), text.data() + at, text.size() - at, buffer);
 }
@@ -31,23 +34,39 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
   use.read_32(text.classes(), text.data() + at, text.size() - at, buffer);
 }
 
+// Takes the ends of pre-tokens, in order. The calls are virtual, so that splitting is compiled
+// once. Most calls add all ends of a ClassBuffer.
+class EndOutput {
+public:
+  virtual void add(std::size_t end) = 0;
+  // Adds the ends of a ClassBuffer that starts at code unit `base` of the text: the one bits of
+  // `count` words. `offsets` are the offsets of the buffer, or nullptr if each code point takes
+  // one code unit.
+  virtual void add(const Kernels &use, const std::uint64_t *words, std::size_t count,
+                   std::size_t base, const std::uint16_t *offsets) = 0;
+  virtual void flush() = 0;
+
+protected:
+  ~EndOutput() = default;
+};
+
 // Passes the ends of pre-tokens to a sink, a buffer at a time.
-template <typename Sink> class EndBuffer {
+template <typename Sink> class EndBuffer final : public EndOutput {
 public:
   explicit EndBuffer(Sink &sink) : sink_(sink) {}
 
-  void add(std::size_t end) {
+  void add(std::size_t end) override {
     if (count_ == ends_.size())
       flush();
     ends_[count_++] = end;
   }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
-           const std::uint16_t *offsets) {
+           const std::uint16_t *offsets) override {
     flush();
     count_ = use.bits_to_positions(words, count, base, offsets, ends_.data());
     flush();
   }
-  void flush() {
+  void flush() override {
     if (count_ != 0)
       sink_(static_cast<const std::size_t *>(ends_.data()), count_);
     count_ = 0;
@@ -60,36 +79,37 @@ private:
 };
 
 // Counts pre-tokens without storing their ends.
-class EndCounter {
+class EndCounter final : public EndOutput {
 public:
-  void add(std::size_t) { ++total_; }
+  void add(std::size_t) override { ++total_; }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t,
-           const std::uint16_t *) {
+           const std::uint16_t *) override {
     total_ += use.count_bits(words, count);
   }
-  void flush() {}
+  void flush() override {}
   std::size_t total() const { return total_; }
 
 private:
   std::size_t total_ = 0;
 };
 
-// `Rules` splits where the pairs of neighbors() decide nothing, and has these members:
+// Splits a text. For each buffer: classify pairs, resolve boundaries, run the rules around
+// unresolved pairs, output the ends. `Rules` has these members:
 //   neighbors()                      the NeighborTable;
-//   resumes_anywhere()               whether run may begin at any boundary, not only at one
-//                                    between the classes of a BOUNDARY;
-//   end_matters(last)                whether the split after the last boundary may depend on
-//                                    the end of the text, although no pair there is
-//                                    unresolved; `last` is the class of the last code point;
+//   resumes_anywhere()               whether run may begin at any boundary, not only at a
+//                                    BOUNDARY pair;
+//   end_matters(last)                whether the last pre-token may depend on the end of the
+//                                    text, even if no pair in it is unresolved; `last` is the
+//                                    class of the last code point;
 //   run(text, from, to, emit)        calls emit(end, rule) for each pre-token from `from` to
 //                                    the first boundary at or after `to`.
-template <typename Rules, typename Source, typename Output> class Splitter {
+template <typename Rules, typename Source> class Splitter {
 public:
-  Splitter(const Rules &rules, const Source &source, const Kernels &use, Output &output)
+  Splitter(const Rules &rules, const Source &source, const Kernels &use, EndOutput &output)
       : rules_(rules), use_(use), text_(source, false), boundaries_(rules.neighbors()),
         output_(output) {}
 
-  void split() {
+  PRETOK_NOINLINE void split() {
     const std::size_t size = text_.size();
     std::uint8_t last = END;
     for (std::size_t at = 0; at < size; at += buffer_.units) {
@@ -107,7 +127,7 @@ public:
         return;
       finish(at);
     }
-    // The last pre-token may depend on the end of the text.
+
     if (is_undecided_ || rules_.end_matters(last))
       run(resume_, size, begin_, size + 1, 0);
     else if (size != 0)
@@ -116,10 +136,11 @@ public:
   }
 
 private:
-  // Runs the machine between the boundaries around unresolved pairs, if they end in the buffer,
-  // which starts at `at`. Returns false if the machine has split the rest of the text.
+  // Runs the rules from the boundary before each unresolved pair to the first certain boundary
+  // after the pair, if that boundary is in the buffer. The buffer starts at `at`. Returns false
+  // if the machine has split the rest of the text.
   bool resolve_by_rules(std::size_t at) {
-    std::size_t bit = 0; // all pairs before it are resolved
+    std::size_t bit = 0; // all pairs before this bit are resolved
     for (;;) {
       if (!is_undecided_) {
         bit = next_in(boundaries_.unresolved, bit);
@@ -143,9 +164,9 @@ private:
     }
   }
 
-  // Splits by the rules alone from `position` on: the end of a pre-token that holds the
-  // BOUNDARY `end` of this buffer. Only a defect of NeighborTable can cause this. It must not
-  // become a write out of bounds.
+  // Splits the text from `position` on by the rules alone. A pre-token crosses the BOUNDARY at
+  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can cause
+  // this. The call keeps such a bug from becoming a write out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -155,7 +176,8 @@ private:
     output_.flush();
   }
 
-  // Returns the position of the first one bit in `words` from `bit` on.
+  // Returns the first one bit in `words` that is at least `bit`, or buffer_.count if there is
+  // none.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
       return buffer_.count;
@@ -169,14 +191,16 @@ private:
     return block * 64 + lowest_bit(word);
   }
 
-  // Sets begin_ and resume_ to the last boundaries before code point `bit`.
+  // Sets begin_ and resume_ to the last boundaries before code point `bit` of the buffer, which
+  // starts at `at`.
   void note_last_boundary(std::size_t bit, std::size_t at) {
     begin_ = last_in(boundaries_.all, bit, at, begin_);
     resume_ =
         rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
   }
 
-  // Returns the position of the last one bit in `words` before `bit`, or `otherwise`.
+  // Returns the position in the text of the last one bit in `words` before `bit`, or
+  // `otherwise` if there is none.
   std::size_t last_in(const BitWords &words, std::size_t bit, std::size_t at,
                       std::size_t otherwise) const {
     std::size_t block = bit / 64;
@@ -202,6 +226,7 @@ private:
     }
   }
 
+  // Outputs the boundaries of the buffer, which starts at `at`.
   void finish(std::size_t at) {
     if (!is_undecided_)
       note_last_boundary(buffer_.count, at);
@@ -209,9 +234,9 @@ private:
                 buffer_.one_unit_each ? nullptr : buffer_.offsets());
   }
 
-  // Runs the rules from `from` to `to`. The boundaries up to `known` are known. Outputs ends
-  // before `at`, the start of the buffer. Sets the boundaries of ends in the buffer, which are
-  // at code point `bit` or after it. Returns the end of a pre-token that ends after `to`, or 0.
+  // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs the ends that
+  // lie before `at`, the start of the buffer. Sets the bits of the ends in the buffer, which
+  // are not below `bit`. If a pre-token ends after `to`, returns its end; else 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
     std::size_t beyond = 0;
@@ -234,15 +259,15 @@ private:
     return beyond;
   }
 
-  const Rules &rules_;
+  const Rules rules_;
   const Kernels &use_;
   Text<Source> text_;
   ClassBuffer buffer_;
   RelationBits relation_bits_;
   Boundaries boundaries_;
-  Output &output_;
+  EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
-  std::size_t resume_ = 0;    // where the rules can begin to find it
+  std::size_t resume_ = 0;    // where the rules must start to find its end
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 

@@ -5,6 +5,7 @@
 namespace pretok {
 namespace {
 
+// Each of these functions calls the member function of its name (rules.hpp).
 Mask first(const Rule &rule) {
   return std::visit([](const auto &kind) { return kind.first(); }, rule);
 }
@@ -53,16 +54,17 @@ bool StagePairs::has_end_of_text() const {
   });
 }
 
-// Returns the classes that may follow class a of a match of the rule, in a piece.
+// Returns the classes that may follow class a within a match of the rule in a piece.
 Mask StagePairs::may_follow(std::size_t rule, std::uint8_t a) const {
   return live_[a] &
          std::visit([a](const auto &kind) { return kind.may_follow(a); }, rules_[rule]);
 }
 
+// Finds the classes that the matches of each rule can hold.
 void StagePairs::find_held() {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    // A rule that rejects every neighbor of a class, and the end, never begins with it.
-    // Spaces may match at the end.
+    // If a rule rejects every neighbor of class a, and the end of the text, no match begins
+    // with a. A Spaces rule is an exception: it may match at the end of the text.
     Mask begins = first(rules_[i]);
     for (std::uint8_t a = 0; a < END; ++a)
       if (pretok::has(begins, a) && !std::holds_alternative<Spaces>(rules_[i]) &&
@@ -72,6 +74,7 @@ void StagePairs::find_held() {
         rules.erase(std::remove(rules.begin(), rules.end(), static_cast<int>(i)), rules.end());
       }
     held_by_[i] = begins;
+    // Compute the transitive closure of may_follow.
     for (Mask before = ~begins; before != held_by_[i];) {
       before = held_by_[i];
       for (std::uint8_t a = 0; a < END; ++a)
@@ -83,6 +86,7 @@ void StagePairs::find_held() {
   }
 }
 
+// Finds the relations and the label of each pair, except those of white space.
 void StagePairs::find_pairs() {
   for (std::uint8_t a = 0; a < END; ++a)
     if (std::none_of(candidates_[a].begin(), candidates_[a].end(),
@@ -90,7 +94,7 @@ void StagePairs::find_pairs() {
       gap_classes_ |= Mask{1} << a;
   pairs_.fill(pair_bit(BOUNDARY));
   for (std::uint8_t a = 0; a < END; ++a) {
-    // A gap is one pre-token.
+    // Two code points of a gap are in one pre-token.
     Mask together = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
     for (std::size_t i = 0; i < rules_.size(); ++i)
       if (pretok::has(held_by_[i], a))
@@ -125,7 +129,7 @@ Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
   return is_limited ? pair_bit(LENGTH_LIMITED) : Pair{0};
 }
 
-// Whether a is in a match, and every match that holds a takes b too.
+// Returns whether a is in a match, and every match that holds a takes b too.
 bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
   if (pretok::has(gap_classes_, a) || label(a, b) == NO_LABEL)
     return false;
@@ -151,7 +155,8 @@ void StagePairs::find_white_space() {
   for (const Rule &rule : rules_) {
     if (!std::holds_alternative<Spaces>(rule) && (interior(rule) & space) != 0)
       return;
-    // Pairs that begin another tail are UNRESOLVED.
+    // `tail` is the first tail that takes white space. Pairs that begin another tail become
+    // UNRESOLVED.
     if (const auto *run = std::get_if<Run>(&rule); run != nullptr && tail == 0)
       tail = run->tail_at_most == 0 ? run->tail & space : 0;
   }
@@ -170,8 +175,9 @@ void StagePairs::find_white_space() {
   tail_ = tail;
 }
 
-// Whether ALL_BUT_LAST, or LAST_NEWLINE before it, matches white space of class a that more
-// white space follows. Sets `newline` to the line breaks of LAST_NEWLINE.
+// Returns whether ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST, is the first rule that
+// matches white space of class a followed by white space. Sets `newline` to the line breaks of
+// LAST_NEWLINE.
 bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   for (const int index : candidates_[a]) {
     if ((space & ~rejects_next(rule(index), a)) == 0)
@@ -190,6 +196,7 @@ bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   return false;
 }
 
+// Marks pairs with white space SPACE_PAIR, TAIL_PAIR or UNRESOLVED; see neighbors.hpp.
 void StagePairs::mark_white_space() {
   for (std::uint8_t a = 0; a < END; ++a)
     for (std::uint8_t b = 0; b < END; ++b) {
@@ -212,7 +219,8 @@ void StagePairs::mark_white_space() {
     }
 }
 
-// Whether the rule of the label has this tail, and b is in it.
+// Returns whether b is in the tail of the rule that labels the pair, and the white space of
+// this tail is `tail_`.
 bool StagePairs::is_tail_of_label(std::uint8_t a, std::uint8_t b) const {
   const auto *run = std::get_if<Run>(&rule(label(a, b)));
   return run != nullptr && pretok::has(run->tail & tail_, b) && run->tail_at_most == 0 &&
@@ -222,8 +230,8 @@ bool StagePairs::is_tail_of_label(std::uint8_t a, std::uint8_t b) const {
 // Marks the pairs that only the suffix of a word can hold. Returns false if the proof for
 // CONDITIONAL fails.
 bool StagePairs::mark_conditional() {
-  for (const Rule &alternative : rules_) {
-    const auto *word = std::get_if<CasedWord>(&alternative);
+  for (const Rule &rule : rules_) {
+    const auto *word = std::get_if<CasedWord>(&rule);
     if (word == nullptr || !word->suffix)
       continue;
     for (std::uint8_t a = 0; a < END; ++a)
@@ -233,18 +241,19 @@ bool StagePairs::mark_conditional() {
           return false;
   }
   for (std::uint8_t a = 0; a < END; ++a) {
-    Mask firm = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
+    Mask outside_suffix = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
     for (std::size_t i = 0; i < rules_.size(); ++i)
       if (pretok::has(held_by_[i], a))
-        firm |= may_follow(i, a) & ~only_in_suffix(rules_[i], a);
+        outside_suffix |= may_follow(i, a) & ~only_in_suffix(rules_[i], a);
     for (std::uint8_t b = 0; b < END; ++b)
-      if (pair(a, b) == pair_bit(UNRESOLVED) && !pretok::has(firm, b))
+      if (pair(a, b) == pair_bit(UNRESOLVED) && !pretok::has(outside_suffix, b))
         pair(a, b) = pair_bit(CONDITIONAL);
   }
   return true;
 }
 
-// Marks the labeled pairs that the rule of another, preceding label may hold too.
+// Marks a labeled pair AMBIGUOUS if the pair before it may have another label whose rule may
+// hold this pair too.
 void StagePairs::mark_ambiguous(bool is_conditional) {
   for (std::uint8_t a = 0; a < END; ++a)
     for (std::uint8_t before = 0; before < END; ++before) {
@@ -259,8 +268,9 @@ void StagePairs::mark_ambiguous(bool is_conditional) {
     }
 }
 
-// The rule of an ambiguous pair may be any that holds it. So a pair after it is ambiguous too,
-// unless only the rule of its label can hold it.
+// NeighborTable makes an AMBIGUOUS pair that is together JOINED. The pre-token of a JOINED pair
+// may be of any rule that can hold the pair. So the next pair is AMBIGUOUS too, unless only the
+// rule of its own label can hold this next pair.
 void StagePairs::mark_ambiguous_after_joined() {
   for (bool is_done = false; !is_done;) {
     is_done = true;

@@ -1,5 +1,5 @@
-// What the rules of one stage say of two neighbors within a piece that the stage splits.
-// NeighborTable composes the stages, and has the proofs.
+// The relations of two neighbors within a piece, by the rules of one stage. NeighborTable
+// composes the stages, and neighbors.hpp has the proofs.
 #pragma once
 
 #include "core/split/fast/relations.hpp"
@@ -12,14 +12,15 @@
 
 namespace pretok {
 
-// The classes b that may follow each class a.
+// followers[a] is the set of classes b that may follow class a.
 using Followers = std::array<Mask, CLASSES>;
 
 class StagePairs {
 public:
   static constexpr int NO_LABEL = -1;
 
-  // Every pair of neighbors in a piece is in `live`: stages before have cut the others.
+  // `live` has every pair of neighbors that a piece of this stage can hold. Earlier stages cut
+  // all other pairs.
   StagePairs(const Machine &machine, const Followers &live);
 
   // Returns the relations of a pair, without labels.
@@ -27,23 +28,24 @@ public:
   bool has(std::size_t a, std::size_t b, Relation relation) const {
     return (relations(a, b) & pair_bit(relation)) != 0;
   }
-  // Returns the rule that the pair is labeled with, gap() or NO_LABEL.
+  // Returns the rule that labels the pair, gap() or NO_LABEL.
   int label(std::size_t a, std::size_t b) const { return labels_[a * CLASSES + b]; }
   // Returns the label of pairs that surely lie in a gap.
   int gap() const { return static_cast<int>(rules_.size()); }
-  // Whether no boundary can be between a and b, whatever the rule of the pre-token.
+  // Returns whether no boundary can be between a and b, whatever the rule of the pre-token.
   bool is_together(std::size_t a, std::size_t b) const { return together_[a] >> b & 1; }
-  // Whether each pair is a BOUNDARY or together.
+  // Returns whether each pair is a BOUNDARY or together.
   bool is_simple() const { return is_simple_; }
 
   const Followers &live() const { return live_; }
   // Returns the classes that a match can hold.
   Mask held() const { return held_; }
-  // Returns the white space of SPACE_PAIR; its line breaks; and its classes in tails.
+  // Return the classes of white space in SPACE_PAIR, the line breaks among these classes, and
+  // the classes among them that tails take.
   Mask space() const { return space_; }
   Mask newline() const { return newline_; }
   Mask tail() const { return tail_; }
-  // Whether a rule matches white space at the end of a piece only.
+  // Returns whether a rule is END_OF_TEXT: it matches white space only at the end of a piece.
   bool has_end_of_text() const;
   const Rule &rule(int index) const { return rules_[static_cast<std::size_t>(index)]; }
 
@@ -56,7 +58,6 @@ private:
   Pair label_pair(std::uint8_t a, std::uint8_t b);
   void find_white_space();
   bool all_but_last(std::uint8_t a, Mask space, Mask &newline) const;
-  Mask tail_of(const Run &run) const;
   void mark_white_space();
   bool is_tail_of_label(std::uint8_t a, std::uint8_t b) const;
   bool mark_conditional();
@@ -66,15 +67,16 @@ private:
   Mask may_follow(std::size_t rule, std::uint8_t a) const;
 
   const std::vector<Rule> &rules_;
-  Candidates candidates_; // without rules that fail in every piece
+  Candidates candidates_; // as Machine::candidates, without rules that fail in every piece
   const Followers live_;
   const Mask used_;
   std::array<Pair, CLASSES * CLASSES> pairs_{};
   std::array<int, CLASSES * CLASSES> labels_;
   Followers together_{};
   bool is_simple_ = true;
-  std::vector<Mask> held_by_;  // classes in a match of each rule
-  std::vector<Mask> later_in_; // those that need not begin it
+  std::vector<Mask> held_by_; // for each rule, the classes that its matches can hold
+  // For each rule, the classes that its matches can hold after their first code point.
+  std::vector<Mask> later_in_;
   Mask held_ = 0;
   Mask gap_classes_ = 0; // classes that may be in a gap
   Mask space_ = 0;

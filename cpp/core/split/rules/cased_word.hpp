@@ -1,4 +1,4 @@
-// A word that ends where its case falls.
+// A word of a cased script.
 #pragma once
 
 #include "core/split/rules/contraction.hpp"
@@ -7,8 +7,9 @@
 
 namespace pretok {
 
-// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends where lower case is
-// followed by upper case.
+// lead?upper*lower+suffix?|lead?upper+lower*suffix?: a word that ends before the first
+// upper-case letter after a lower-case letter. Caseless letters are in both `upper` and
+// `lower`.
 struct CasedWord {
   Mask upper = 0;
   Mask lower = 0;
@@ -19,7 +20,7 @@ struct CasedWord {
     std::size_t begin = start;
     if (has(lead, text.here.class_)) // lead?
       begin += text.here.width;
-    std::size_t caseless = NO_MATCH;
+    std::size_t caseless = NO_MATCH; // end of the last caseless letter that upper* takes
     std::size_t end = text.run_end_noting(upper, begin, lower, caseless); // upper*
     if (end == text.size() && text.partial)
       return text.undecided(upper);
@@ -28,7 +29,7 @@ struct CasedWord {
       if (end == text.size() && text.partial)
         return text.undecided(lower);
     } else if (caseless != NO_MATCH) {
-      // upper* gives back code points until lower+ matches one. Otherwise upper+ matches.
+      // upper* gives back code points until lower+ matches: up to the last caseless letter.
       end = caseless;
     }
     if (end == begin)
@@ -57,7 +58,7 @@ struct CasedWord {
                ? suffix->may_follow(a) & ~may_follow_before_suffix(a)
                : 0;
   }
-  // Only a capital after a lower case letter may begin a new word.
+  // Within letters, only upper case after lower case may begin a new word.
   Mask always_follows(std::uint8_t a) const {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
@@ -65,14 +66,14 @@ struct CasedWord {
   Mask rejects_next(std::uint8_t a) const {
     return has(upper | lower, a) ? 0 : ~(upper | lower);
   }
-  // A letter may end a suffix.
+  // False if a may be in a suffix, since the match may end after a.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     return has(always_follows(a), b) && !(suffix && has(suffix->interior(), a));
   }
   Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 
 private:
-  // The classes that may follow a, up to and with the apostrophe.
+  // Returns the classes that may follow a, up to and including the apostrophe.
   Mask may_follow_before_suffix(std::uint8_t a) const {
     Mask following = has(lead, a) ? upper | lower : 0;
     following |= has(upper, a) ? upper | lower : 0;

@@ -21,7 +21,8 @@ inline std::uint32_t fold(std::uint32_t code_point) {
   return code_point == KELVIN_SIGN ? 'k' : code_point;
 }
 
-// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix that follows it.
+// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix of the list that the text has
+// after the apostrophe.
 struct Contraction {
   // The constructor of Machine sets these two masks:
   Mask apostrophe = 0;
@@ -30,7 +31,6 @@ struct Contraction {
   bool ignore_case = false;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // '(?:s|t|re|ve|m|ll|d): the first suffix that matches
     if (start >= text.size() || text.source.code_point(start) != '\'')
       return NO_MATCH;
     for (const auto &suffix : suffixes) {

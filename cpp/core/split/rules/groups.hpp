@@ -1,4 +1,4 @@
-// Groups of a run, counted from its end, such as the thousands of a number.
+// Groups of a run, counted from its end, such as the thousands of a number: 1 234 567.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run. Fails if a code point of
-// `stop` follows the run.
+// body{at_least,size}(?=(?:body{size})*(?!body)): one group of a run of `body`. `match` fails
+// if a code point of `stop` follows the run.
 struct Groups {
   Mask body = 0;
   Mask stop = 0;
@@ -48,8 +48,8 @@ struct Groups {
     change(stop);
   }
   Mask first() const { return body; }
-  // With `stop`, the end of the run decides whether any group matches. So even groups of one
-  // code point have no certain boundaries.
+  // If `stop` is not empty, the code point after the run decides whether its groups match. So
+  // even groups of one code point have no certain boundaries.
   Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }

@@ -27,8 +27,8 @@ std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralTe
 
 // (?:one|two|...): the first of `texts` that matches.
 struct Literal {
-  Mask begin = 0; // first code points of the texts
-  Mask rest = 0;  // their other code points
+  Mask begin = 0; // classes of the first code points of the texts
+  Mask rest = 0;  // classes of all other code points of the texts
   std::vector<LiteralText> texts;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
@@ -56,8 +56,8 @@ struct Literal {
 
 // before body{at_least,at_most} after: a run of `body` between two literal texts.
 struct Enclosed {
-  Mask begin = 0; // first code point of `before`
-  Mask rest = 0;  // the rest of `before`, and all of `after`
+  Mask begin = 0; // class of the first code point of `before`
+  Mask rest = 0;  // classes of the rest of `before`, and of `after`
   Mask body = 0;
   std::uint32_t at_most = 0; // 0: no limit
   std::uint32_t at_least = 1;
@@ -68,12 +68,12 @@ struct Enclosed {
     const std::size_t first = match_literal(text, start, before);
     if (first == NO_MATCH || first == UNDECIDED)
       return first;
-    const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
-    std::size_t left = most;
+    const std::size_t limit = at_most == 0 ? ~std::size_t{0} : at_most;
+    std::size_t left = limit;
     const std::size_t end = text.run_end_counting(body, first, left);
     if (end == text.size() && left != 0 && text.partial)
       return text.undecided(body, at_most == 0 ? UNLIMITED : left);
-    return most - left < at_least ? NO_MATCH : match_literal(text, end, after);
+    return limit - left < at_least ? NO_MATCH : match_literal(text, end, after);
   }
 
   template <typename Change> void for_masks(Change change) {

@@ -8,8 +8,8 @@
 
 namespace pretok {
 
-// lead?(?:start rest*(?:joint start rest*)*)+: words with one joint between two of them.
-// `begin` is `start`; `word` is `start` and `rest`.
+// lead?(?:start rest*(?:joint start rest*)*)+: words, with one joint between two neighboring
+// words. `begin` is the set `start`, and `word` is the union of `start` and `rest`.
 struct Phrase {
   Mask begin = 0;
   Mask word = 0;

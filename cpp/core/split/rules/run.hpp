@@ -30,12 +30,12 @@ struct Run {
       if (end == begin)
         return NO_MATCH;
     } else { // body{at_least,at_most}
-      const std::size_t most = at_most == 0 ? ~std::size_t{0} : at_most;
-      std::size_t left = most;
+      const std::size_t limit = at_most == 0 ? ~std::size_t{0} : at_most;
+      std::size_t left = limit;
       end = text.run_end_counting(body, begin, left);
       if (end == text.size() && left != 0 && text.partial)
         return text.undecided(body, at_most == 0 ? UNLIMITED : left);
-      if (most - left < at_least)
+      if (limit - left < at_least)
         return NO_MATCH;
     }
     if (tail == 0)
@@ -59,9 +59,9 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Ignores at_most: NeighborTable marks those pairs LENGTH_LIMITED. Leaves out a tail class
-  // that is also a lead, since a pair that begins with it may start another match. Leaves out
-  // a tail with a limit, since the match may end before it.
+  // Ignores at_most, since NeighborTable marks pairs in a limited body LENGTH_LIMITED. Leaves
+  // out a tail class that is also a lead, since a pair that begins with this class may start
+  // another match. Leaves out a tail with a limit, since the match may end within the tail.
   Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
@@ -72,10 +72,11 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // A class of both lead and tail may be either.
+  // False if the class of a is in both `lead` and `tail`: a match may end after a, and the next
+  // match begin with b.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
-    const bool counts = at_most > 1 && has(body, a) && has(body, b);
-    return has(always_follows(a), b) && !counts && !has(lead & tail, a);
+    const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
+    return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);
   }
   Mask interior() const { return body; }
 };

@@ -17,7 +17,8 @@ enum class Through : std::uint32_t {
   ALL = 3,
 };
 
-// White space up to `through`. ALL_BUT_LAST and ALL may have a limit.
+// White space up to `through`. ALL_BUT_LAST and ALL may have the limits `at_most` and
+// `at_least`.
 struct Spaces {
   Mask space = 0;
   Mask newline = 0;
@@ -69,7 +70,8 @@ struct Spaces {
   Mask interior() const { return space; }
 
 private:
-  // \s{at_least,at_most} within [start, end), which is not empty.
+  // Returns the end of a match of \s{at_least,at_most} within [start, end), or NO_MATCH. The
+  // range must not be empty.
   template <typename Source>
   std::size_t limited(const Text<Source> &text, std::size_t start, std::size_t end) const {
     if (at_most == 0)

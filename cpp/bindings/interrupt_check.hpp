@@ -1,4 +1,4 @@
-// Lets the user interrupt long work.
+// Lets Python interrupt long work.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,8 +9,8 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Lets Python handle signals (such as Ctrl-C) from time to time. Call it without the GIL.
-class Pulse {
+// Lets Python handle signals, such as Ctrl-C, at most every 50 ms. Call it without the GIL.
+class InterruptCheck {
 public:
   void operator()() {
     const auto now = std::chrono::steady_clock::now();

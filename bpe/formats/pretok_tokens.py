@@ -1,0 +1,173 @@
+"""Read and write the literals, merges and ids of .pretok files; see pretok_file.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from bpe.errors import VocabularyError
+from bpe.formats.pretok_numbers import Reader, encode_number
+from bpe.formats.spec import max_merged_bytes
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from pretok.machine.backend import backend
+
+MAX_MERGED_TOKEN = 255
+"""The maximal bytes of a token that a merge makes; longer tokens are literals."""
+
+
+def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
+    """Return the vocabulary in the rest of a file, the sections from literals to ids."""
+    if backend() == "native":
+        from pretok import _core
+
+        try:
+            parts = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
+        except ValueError as error:
+            raise VocabularyError(str(error)) from None
+        return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], from_ranks, ignore_merges)
+    tokens, merges = _read_tokens(reader, from_ranks)
+    if from_ranks:
+        return Vocabulary(tokens)
+    return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
+
+
+def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:
+    tokens = _read_literals(reader)
+    merge_count = reader.number()
+    repeated = _read_repeated(reader, merge_count)
+    if repeated and from_ranks:
+        raise reader.error("has ranks, but two merges that make the same token")
+    count = len(tokens) + merge_count - len(repeated)
+    if count > ID_LIMIT:
+        raise reader.error(f"has more than {ID_LIMIT} tokens")
+    pairs = _read_pairs(reader, merge_count, _index_bytes(count))
+    ids = _read_ids(reader, count)
+    merges: list[Merge] = []
+    merged_bytes = 0
+    for rank, (left, right) in enumerate(pairs):
+        result = repeated.get(rank, len(tokens))
+        if max(left, right) >= len(tokens) or (rank in repeated and result >= len(tokens)):
+            raise reader.error("has a merge that refers to a later token")
+        token = tokens[left] + tokens[right]
+        if rank not in repeated:
+            if len(token) > MAX_MERGED_TOKEN:
+                raise reader.error(f"merges a token of more than {MAX_MERGED_TOKEN} bytes")
+            merged_bytes += len(token)
+            if merged_bytes > max_merged_bytes(count):
+                raise reader.error(f"merges tokens of more than {max_merged_bytes(count)} bytes")
+            tokens.append(token)
+        elif tokens[result] != token:
+            raise reader.error("has a merge with a wrong result")
+        merges.append((ids[left], ids[right], ids[result]))
+    return dict(zip(ids, tokens, strict=True)), merges
+
+
+def _read_literals(reader: Reader) -> list[bytes]:
+    lengths = [reader.number() for _ in range(reader.count(2))]
+    if 0 in lengths or sum(lengths) > reader.left:
+        raise reader.error("has an empty token, or a token that is longer than the file")
+    return [reader.take(length) for length in lengths]
+
+
+def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
+    """Return the merges that make an existing token: the index of this token by the rank."""
+    results: dict[int, int] = {}
+    next_rank = 0
+    for _ in range(reader.count(2)):
+        rank = next_rank + reader.number()
+        if rank >= merge_count:
+            raise reader.error(f"refers to merge {rank}, expected fewer than {merge_count}")
+        results[rank] = reader.number()
+        next_rank = rank + 1
+    return results
+
+
+def _read_pairs(reader: Reader, count: int, width: int) -> list[tuple[int, int]]:
+    """Return the indexes of the left and right token of each merge, of `width` bytes each."""
+    if count > reader.left // (2 * width):
+        raise reader.error(f"announces {count} merges, more than it can hold")
+    columns = np.frombuffer(reader.take(count * 2 * width), np.uint8).reshape(-1, 2, width)
+    wide = np.zeros((count, 2, 4), np.uint8)
+    wide[:, :, :width] = columns
+    return [(left, right) for left, right in wide.view("<u4")[:, :, 0].tolist()]
+
+
+def _read_ids(reader: Reader, count: int) -> list[int]:
+    ids: list[int] = []
+    end = -1
+    for _ in range(reader.count(2)):
+        start, length = reader.number(), reader.number()
+        if not 0 < length <= count - len(ids) or start + length > ID_LIMIT or start == end:
+            raise reader.error("stores ids non-canonically")
+        end = start + length
+        ids += range(start, end)
+    if len(ids) != count or not count:
+        raise reader.error("has different numbers of ids and tokens")
+    if reader.left:
+        raise reader.error("has data after its end")
+    if len(set(ids)) != count:
+        raise reader.error("has two tokens with the same id")
+    return ids
+
+
+def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
+    """Return the sections from literals to ids.
+
+    If `vocabulary` has only ranks, `merges` are the merges recovered from them.
+    """
+    tokens = vocabulary.token_bytes
+    # The rank of the first merge that makes each token. A token is a literal instead if it is
+    # long, if an earlier merge uses it, or if the limit of merged bytes is reached.
+    first_merges: dict[int, int] = {}
+    bytes_left = max_merged_bytes(len(tokens))
+    used: set[int] = set()
+    for rank, (left, right, result) in enumerate(merges):
+        used |= {left, right}
+        size = len(tokens[result])
+        is_new = result not in used and result not in first_merges
+        if is_new and size <= min(MAX_MERGED_TOKEN, bytes_left):
+            first_merges[result] = rank
+            bytes_left -= size
+    literals = sorted(tokens.keys() - first_merges.keys())
+    order = [*literals, *first_merges]  # the id of the token with each index
+    indexes = {id: index for index, id in enumerate(order)}
+    if vocabulary.merges is None:
+        merges = [merges[rank] for rank in first_merges.values()]
+        repeated = []
+    else:
+        repeated = [rank for rank, merge in enumerate(merges) if first_merges.get(merge[2]) != rank]
+    width = _index_bytes(len(order))
+    parts = [encode_number(len(literals)), *(encode_number(len(tokens[id])) for id in literals)]
+    parts += [
+        *(tokens[id] for id in literals),
+        encode_number(len(merges)),
+        encode_number(len(repeated)),
+    ]
+    for previous, rank in pairwise([-1, *repeated]):
+        parts += [encode_number(rank - previous - 1), encode_number(indexes[merges[rank][2]])]
+    pairs = np.array([[indexes[left], indexes[right]] for left, right, _ in merges], "<u4")
+    parts.append(pairs.reshape(-1, 1).view(np.uint8)[:, :width].tobytes())
+    runs = _runs(order)
+    parts.append(encode_number(len(runs)))
+    for start, length in runs:
+        parts += [encode_number(start), encode_number(length)]
+    return b"".join(parts)
+
+
+def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (first id, length) of each run of consecutive ids."""
+    runs: list[tuple[int, int]] = []
+    for id in ids:
+        start, length = runs[-1] if runs else (-1, 0)
+        if length and id == start + length:
+            runs[-1] = (start, length + 1)
+        else:
+            runs.append((id, 1))
+    return runs
+
+
+def _index_bytes(token_count: int) -> int:
+    """Return the size in bytes of the index of a token."""
+    return 1 if token_count <= 1 << 8 else 2 if token_count <= 1 << 16 else 3

@@ -1,0 +1,102 @@
+"""Read the added tokens of a tokenizer_config.json, and join them to those of a tokenizer.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.json_value import Value
+from bpe.vocabulary import ID_LIMIT
+from pretok.errors import shortened
+
+FILE_NAME = "tokenizer_config.json"
+NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+NAMED_LISTS = ("additional_special_tokens", "extra_special_tokens")
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def added_token(item: Value, id: int, *besides: str) -> AddedToken:
+    """Return the added token that the object `item` describes by its content and flags.
+
+    `item` may also have the members `besides`.
+    """
+    item.only("content", *FLAGS, *besides)
+    if not 0 <= id < ID_LIMIT:
+        raise item.malformed(f"an id from 0 to {ID_LIMIT - 1}")
+    flags = {name: item[name].flag() for name in FLAGS}
+    content = item["content"].text()
+    if not content:
+        raise item["content"].malformed("some text")
+    return AddedToken(content, id, **flags)
+
+
+def config_tokens(config: Value) -> tuple[AddedToken, ...]:
+    """Return the tokens in the added_tokens_decoder of a tokenizer_config.json."""
+    listed = config["added_tokens_decoder"]
+    if listed.value is None:
+        return ()
+    added = []
+    for key in listed.object():
+        if not (key.isascii() and key.isdecimal()) or len(key) > 9:
+            raise listed[key].malformed("an id as the key")
+        added.append(added_token(listed[key], int(key)))
+    return tuple(added)
+
+
+def named_tokens(config: Value) -> tuple[str, ...]:
+    """Return the texts of the special tokens that a tokenizer_config.json names, in order."""
+    named = [config[name] for name in NAMED]
+    for name in NAMED_LISTS:
+        if type(config[name].value) is list:
+            named += config[name].items()
+    texts = []
+    for token in named:
+        if token.value is not None:
+            texts.append((token["content"] if type(token.value) is dict else token).text())
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def join(
+    listed: Sequence[AddedToken],
+    config: Sequence[AddedToken],
+    named: Sequence[str],
+    vocab: Mapping[str, int],
+) -> tuple[AddedToken, ...]:
+    """Return the added tokens of a tokenizer.json and of its tokenizer_config.json.
+
+    `listed` are the tokens of the tokenizer.json, `config` the result of `config_tokens`, `named`
+    the result of `named_tokens`. Like transformers, add the tokens of `config` in order of ids, and
+    then special tokens for `named`. As in tokenizers, a new token gets its id in `vocab`, or else
+    the next free id. For a token in both files the flags of `config` count. Raises VocabularyError
+    if `config` gives a token any other id. Raises UnsupportedError if the files disagree on whether
+    a token is special or normalized, because tokenizers then keeps both versions of the token.
+    """
+    tokens = {token.content: token for token in listed}
+    next_id = max((token.id + 1 for token in listed), default=0)
+    for token in sorted(config, key=lambda token: token.id):
+        known = tokens.get(token.content)
+        if known is None:
+            id = vocab.get(token.content, max(next_id, len(vocab)))
+        else:
+            id = known.id
+            for flag in ("special", "normalized"):
+                if getattr(known, flag) != getattr(token, flag):
+                    raise UnsupportedError(
+                        f"{FILE_NAME} says {flag}={getattr(token, flag)} of the added token "
+                        f"{shortened(token.content)}, but tokenizer.json says "
+                        f"{getattr(known, flag)}; correct one file, or load tokenizer.json itself"
+                    )
+        if token.id != id:
+            raise VocabularyError(
+                f"{FILE_NAME} gives the added token {shortened(token.content)} the id {token.id}, "
+                f"but tokenizers gives it {id}; correct {FILE_NAME}, or load tokenizer.json itself"
+            )
+        next_id = max(next_id, id + 1)
+        tokens[token.content] = token
+    for text in named:
+        if text not in tokens:
+            id = vocab.get(text, max(next_id, len(vocab)))
+            next_id = max(next_id, id + 1)
+            tokens[text] = AddedToken(text, id)
+    return tuple(tokens.values())

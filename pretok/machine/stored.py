@@ -1,0 +1,209 @@
+"""Restore stages from their serialized form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pretok.behaviors import BEHAVIORS
+from pretok.charsets.sets import CharSet
+from pretok.errors import DefinitionError
+from pretok.machine.program import MAGIC, serialize_stages
+from pretok.rules import (
+    CasedWord,
+    Contraction,
+    Enclosed,
+    Groups,
+    Literal,
+    Phrase,
+    Rule,
+    Run,
+    Spaces,
+    Through,
+)
+from pretok.rules.base import RuleKind
+from pretok.stage import MAX_RULES, MAX_STAGES, Stage
+from pretok.unicode.atoms import ATOMS
+
+MAX_CELLS = 300_000
+"""Maximum number of masks of a stage times number of code point ranges of its alphabet."""
+_WORDS_PER_RANGE = 1 + -(-len(ATOMS) // 4)
+
+
+def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
+    """Return stages that `serialize_stages` writes as `words`; raises DefinitionError.
+
+    The serialized form omits members of sets that cannot affect a match, such as members of a lead
+    that are also in the body. So the restored stages omit them too, and split the same.
+
+    >>> from pretok.charsets.sets import LETTER
+    >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
+    (Run(LETTER),)
+    """
+    try:
+        stages = _stages(_Words(words))
+    except (IndexError, ValueError, OverflowError):
+        raise DefinitionError("the program of the stages is malformed") from None
+    if serialize_stages(stages) != list(words):
+        raise DefinitionError("the program of the stages is not the one that pretok makes")
+    return stages
+
+
+class _Words:
+    """Reads 32-bit words, and sets by their mask; raises IndexError past the end."""
+
+    def __init__(self, words: Sequence[int], sets: Callable[[int], CharSet] | None = None) -> None:
+        self._words = words
+        self._at = 0
+        self._sets = sets
+
+    @property
+    def left(self) -> int:
+        return len(self._words) - self._at
+
+    def next(self, limit: int = 1 << 32) -> int:
+        """Return the next word; raise IndexError unless it is less than `limit`."""
+        word = self._words[self._at]
+        if word >= limit:
+            raise IndexError
+        self._at += 1
+        return word
+
+    def part(self, sets: Callable[[int], CharSet] | None = None) -> _Words:
+        """Read a number of words, and return a reader of this many next words."""
+        size = self.next(self.left)
+        self._at += size
+        return _Words(self._words[self._at - size : self._at], sets)
+
+    def chars(self) -> CharSet:
+        """Read a mask, and return its set."""
+        if self._sets is None:
+            raise IndexError
+        return self._sets(self.next())
+
+    def lead(self) -> CharSet | None:
+        """Read a mask, and return its set; None if the set is empty."""
+        return self.chars() or None
+
+    def limit(self) -> int | None:
+        """Read a maximum, and return it; None for 0, which is no limit."""
+        return self.next() or None
+
+    def text(self) -> str:
+        """Read a number of code points, and return the text of this many next words."""
+        return "".join(map(chr, self._take(self.next())))
+
+    def texts(self) -> list[str]:
+        """Read a number of texts, and return the texts."""
+        return [self.text() for _ in range(self.next(self.left))]
+
+    def _take(self, size: int) -> Sequence[int]:
+        if size > self.left:
+            raise IndexError
+        self._at += size
+        return self._words[self._at - size : self._at]
+
+
+def _stages(words: _Words) -> tuple[Stage, ...]:
+    if words.next() != MAGIC:
+        raise DefinitionError("the program of the stages is of another version")
+    return tuple(_stage(words) for _ in range(words.next(MAX_STAGES + 1)))
+
+
+def _stage(words: _Words) -> Stage:
+    behavior = BEHAVIORS[words.next()]
+    is_inverted = bool(words.next(2))
+    program = words.part()
+    program.next()  # the number of classes
+    range_count = program.next(program.left // _WORDS_PER_RANGE + 1)
+    ranges = [_range(program) for _ in range(range_count)]
+    rule_count = program.next(MAX_RULES + 1)
+    known: dict[int, CharSet] = {}
+
+    def set_of(mask: int) -> CharSet:
+        if mask not in known:
+            if (len(known) + 1) * range_count > MAX_CELLS:
+                raise DefinitionError("the program of the stages has too many sets")
+            known[mask] = _set_of(mask, ranges)
+        return known[mask]
+
+    rules = tuple(_rule(program.part(set_of)) for _ in range(rule_count))
+    return Stage(rules, "", behavior, is_inverted)
+
+
+def _range(words: _Words) -> tuple[int, bytes]:
+    """Return the start of a range and the class of each atom."""
+    start = words.next()
+    packed = b"".join(words.next().to_bytes(4, "little") for _ in range(_WORDS_PER_RANGE - 1))
+    return start, packed[: len(ATOMS)]
+
+
+def _set_of(mask: int, ranges: Sequence[tuple[int, bytes]]) -> CharSet:
+    """Return the set whose classes are the bits of `mask`."""
+    segments: list[tuple[int, int]] = []
+    for start, classes in ranges:
+        atoms = sum((mask >> class_ & 1) << atom for atom, class_ in enumerate(classes))
+        if not segments or segments[-1][1] != atoms:
+            segments.append((start, atoms))
+    return CharSet(tuple(segments))
+
+
+def _rule(words: _Words) -> Rule:
+    kind = RuleKind(words.next())
+    return _READERS[kind](words)
+
+
+def _contraction(words: _Words) -> Contraction:
+    words.next()  # the mask of the apostrophe
+    ignore_case = bool(words.next(2))
+    return Contraction(*words.texts(), ignore_case=ignore_case)
+
+
+def _run(words: _Words) -> Run:
+    body, lead, tail = words.chars(), words.lead(), words.lead()
+    at_most, at_least, tail_at_most = words.limit(), words.next(), words.limit()
+    return Run(body, lead, at_most, tail, at_least, bool(words.next(2)), tail_at_most)
+
+
+def _cased_word(words: _Words) -> CasedWord:
+    upper, lower, lead = words.chars(), words.chars(), words.lead()
+    return CasedWord(upper, lower, lead, _contraction(words) if words.left else None)
+
+
+def _spaces(words: _Words) -> Spaces:
+    space, newline, through = words.chars(), words.chars(), Through(words.next())
+    return Spaces(through, words.limit(), words.next(), space, newline)
+
+
+def _literal(words: _Words) -> Literal:
+    words.next(), words.next()  # the masks of the first and of the other characters
+    return Literal(*words.texts())
+
+
+def _enclosed(words: _Words) -> Enclosed:
+    words.next(), words.next()  # the masks of the first and of the other characters
+    body, at_most, at_least = words.chars(), words.limit(), words.next()
+    before, after = words.text(), words.text()
+    return Enclosed(before, body, after, at_most, at_least)
+
+
+def _groups(words: _Words) -> Groups:
+    body, stop = words.chars(), words.lead()
+    size, at_least = words.next(), words.next()
+    return Groups(body, size, at_least, stop | body if stop else None)
+
+
+def _phrase(words: _Words) -> Phrase:
+    start, word, joint, lead = words.chars(), words.chars(), words.chars(), words.lead()
+    return Phrase(start, word - start or word, joint, lead)
+
+
+_READERS: dict[RuleKind, Callable[[_Words], Rule]] = {
+    RuleKind.CONTRACTION: _contraction,
+    RuleKind.RUN: _run,
+    RuleKind.CASED_WORD: _cased_word,
+    RuleKind.SPACES: _spaces,
+    RuleKind.LITERAL: _literal,
+    RuleKind.ENCLOSED: _enclosed,
+    RuleKind.GROUPS: _groups,
+    RuleKind.PHRASE: _phrase,
+}

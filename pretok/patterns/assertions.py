@@ -1,0 +1,111 @@
+"""Turn parts that an assertion follows into one rule: Spaces or Groups.
+
+`pretok.patterns.compile` states the lemmas that these functions rely on, by number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from pretok.charsets.sets import ANY, NEWLINE, NOTHING, ONIGURUMA_WORD, WORD, CharSet
+from pretok.patterns.ast import Chars, EngineSpecific, Group, Lookahead, Node, Repeat
+from pretok.patterns.items import Look, Part, Refusal
+from pretok.preset import Engine
+from pretok.rules import ALL_BUT_LAST, END_OF_TEXT, Groups, Rule, Spaces
+
+_WORDS: dict[Engine, CharSet] = {"hf": ONIGURUMA_WORD, "tiktoken": WORD}
+
+
+def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
+    """Return the rule for `parts` before `look` (lemmas 5 and 7); None if `look` always holds."""
+    if not parts:
+        refuse_misplaced(look)
+    groups = _groups(parts, look.node, engine)
+    if groups is not None:
+        return groups
+    if look.allowed is None:
+        if isinstance(look.node, EngineSpecific):
+            refuse_misplaced(look)
+        raise Refusal(look, "a rule looks at one code point after its match, not at more")
+    last = parts[-1]
+    chars, after = last.chars, look.allowed
+    if (after == ANY and look.at_end) or (
+        last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
+    ):
+        return None
+    if len(parts) == 1 and look.at_end and not after - chars:
+        if last.mode == "lazy" and after == chars:
+            last = replace(last, high=last.low)
+        is_whole = last.high is None and last.low == 1
+        if is_whole and (after == NOTHING or last.mode == "possessive"):
+            return Spaces(END_OF_TEXT, space=chars, newline=_newline_of(chars))
+        is_greedy = last.is_fixed or last.mode == "greedy"
+        if after == chars and is_greedy and (is_whole or last.high is not None):
+            most = None if is_whole else last.high
+            newline = _newline_of(chars)
+            return Spaces(ALL_BUT_LAST, most, last.low, space=chars, newline=newline)
+    raise Refusal(
+        look,
+        "after a match a rule knows only whether its run, of one set, ends there or with the "
+        r"text, as in \s+(?!\S) and \s+\z; otherwise it would have to give code points back",
+    )
+
+
+def refuse_misplaced(look: Look) -> NoReturn:
+    """Raise Refusal for an assertion at a place where no rule has an assertion."""
+    if isinstance(look.node, EngineSpecific):
+        raise Refusal(look, "it may depend on the text before the match, or stops backtracking")
+    raise Refusal(look, "a rule looks ahead only at the end of its match")
+
+
+def _newline_of(chars: CharSet) -> CharSet:
+    """Return a subset of `chars`, for a Spaces rule whose matches do not depend on `newline`."""
+    return chars if NEWLINE - chars else NEWLINE
+
+
+def _groups(parts: list[Part], node: Node, engine: Engine) -> Rule | None:
+    """Return the Groups rule for `B{1,k}(?=(?:B{k})*(?!B))` (lemma 7)."""
+    if len(parts) != 1 or not isinstance(node, Lookahead) or node.negative:
+        return None
+    part = parts[0]
+    if len(node.alternatives) != 1 or len(node.alternatives[0]) != 2 or part.mode != "greedy":
+        return None
+    size, closing = _repeated_size(node.alternatives[0][0], part.chars), node.alternatives[0][1]
+    if size is None or size != part.high or not part.low:
+        return None
+    if isinstance(closing, EngineSpecific) and closing.text == "\\b":
+        stop: CharSet | None = _WORDS[engine]
+    elif isinstance(closing, Lookahead) and closing.negative and len(closing.alternatives) == 1:
+        stop = _only(closing.alternatives[0])
+    else:
+        return None
+    if stop is None or part.chars - stop:
+        return None
+    return Groups(part.chars, size, part.low, stop if stop - part.chars else None)
+
+
+def _repeated_size(node: Node, chars: CharSet) -> int | None:
+    """Return k if `node` is `(?:S{k})*` for the set `chars`."""
+    if not isinstance(node, Repeat) or (node.low, node.high) != (0, None):
+        return None
+    if node.mode != "greedy":
+        return None
+    what, size = node.node, 1
+    while isinstance(what, (Group, Repeat)):
+        if isinstance(what, Group):
+            if len(what.alternatives) != 1 or len(what.alternatives[0]) != 1:
+                return None
+            what = what.alternatives[0][0]
+        else:
+            if what.low != what.high:
+                return None
+            size *= what.low
+            what = what.node
+    return size if _only((what,)) == chars else None
+
+
+def _only(sequence: tuple[Node, ...]) -> CharSet | None:
+    """Return the set of a sequence that is one set; None for other sequences."""
+    node = sequence[0] if len(sequence) == 1 else None
+    return node.chars if isinstance(node, Chars) and not node.properties else None

@@ -1,0 +1,152 @@
+"""The character sets of patterns: properties, escapes, classes and case-insensitive letters."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+from pretok.charsets.sets import (
+    ALL_ATOMS,
+    ASCII_MASKS,
+    CASELESS,
+    CONTROL,
+    DIGIT,
+    HAN,
+    LETTER,
+    LOWER,
+    MARK,
+    NUMBER,
+    ONIGURUMA_WORD,
+    PUNCTUATION,
+    SYMBOL,
+    UPPER,
+    WHITE_SPACE,
+    WORD,
+    CharSet,
+    code_points,
+    union,
+)
+from pretok.patterns.ast import Chars, Node, Repeat
+from pretok.preset import Engine
+
+
+class UnreadablePatternError(ValueError):
+    """The pattern is malformed, or has an unsupported construct."""
+
+
+_CONTROL_SPACE = code_points((0x09, 0x0D), (0x85, 0x85))
+PROPERTIES = {
+    name: (Chars(chars), Chars(~chars))
+    for name, chars in {
+        "L": LETTER, "Ll": LOWER, "M": MARK, "N": NUMBER, "Nd": DIGIT, "P": PUNCTUATION,
+        "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
+    }.items()
+}  # fmt: skip
+"""The sets of `\\p{name}` and `\\P{name}`."""
+_COMBINED = {
+    frozenset({"Lu", "Lt"}): UPPER,
+    frozenset({"Lm", "Lo"}): CASELESS,
+    frozenset({"Nl", "No"}): NUMBER - DIGIT,
+}
+"""Properties that form a CharSet only in combination."""
+OTHER_PROPERTIES = (
+    frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
+    | frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf"])
+    | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
+    | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
+)
+"""Other properties with equal members in both engines, as test_parser.py checks."""
+# The keys are an engine, and whether \w is within a class. Oniguruma has two tables for \w: only
+# the table for \w outside of classes has the numbers of Latin-1.
+WORDS: dict[tuple[Engine, bool], CharSet] = {
+    ("hf", False): ONIGURUMA_WORD,
+    ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
+    ("tiktoken", False): WORD,
+    ("tiktoken", True): WORD,
+}
+ESCAPED_SETS = {
+    "s": Chars(WHITE_SPACE), "S": Chars(~WHITE_SPACE), "d": Chars(DIGIT), "D": Chars(~DIGIT)
+}  # fmt: skip
+NO_LINE_BREAK = Chars(~code_points("\n"))
+ESCAPED_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
+
+
+def members(chars: CharSet, max_members: int = 32) -> str:
+    """Return the code points of `chars` in ascending order; "" if more than `max_members`.
+
+    >>> members(code_points("c", "a", "é"))
+    'acé'
+    """
+    bounds = [*(first for first, _ in chars.segments), 0x110000]
+    text = ""
+    for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
+        if not mask:
+            continue
+        if end - first > 0x80 + max_members:
+            return ""
+        for code in range(first, end):
+            atoms = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
+            shared = atoms & mask
+            if shared and (shared != atoms or len(text) == max_members):
+                return ""
+            if shared:
+                text += chr(code)
+    return text
+
+
+@lru_cache(maxsize=512)
+def literal(char: str) -> Chars:
+    """Return the node that matches only `char`."""
+    return Chars(code_points(char))
+
+
+def only_member(chars: Chars | str) -> str:
+    """Return the only code point of `chars`; "" if it has several."""
+    if isinstance(chars, str):
+        return chars
+    return "" if chars.properties else members(chars.chars, max_members=1)
+
+
+def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
+    """Return the union of `items`, with combinations of properties replaced by their CharSet."""
+    sets: list[CharSet] = []
+    ranges: list[tuple[int, int]] = []
+    properties: set[str] = set()
+    for item in items:
+        if isinstance(item, tuple):
+            ranges.append(item)
+        elif item.negated:
+            # Chars cannot express a union with a negated property, so name the whole item.
+            properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
+        else:
+            sets.append(item.chars)
+            properties |= item.properties
+    for combination, charset in _COMBINED.items():
+        if combination <= properties:
+            sets.append(charset)
+            properties -= combination
+    if ranges:
+        sets.append(code_points(*ranges))
+    return Chars(union(sets), frozenset(properties))
+
+
+# (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.
+_NON_ASCII_FOLDS = {"s": "\u017f", "k": "\u212a"}
+
+
+def folded(chars: Chars) -> Chars:
+    """Return `chars` as in `(?i:...)`; raises UnreadablePatternError if not a few ASCII letters."""
+    texts = members(chars.chars) if not chars.properties else ""
+    if not texts or not texts.isascii():
+        raise UnreadablePatternError("(?i:...) with other than a few ASCII characters")
+    all_cases = set(texts.lower() + texts.upper())
+    all_cases |= {_NON_ASCII_FOLDS[char] for char in all_cases & _NON_ASCII_FOLDS.keys()}
+    return Chars(code_points(*sorted(all_cases)))
+
+
+def require_simple_folds(sequence: list[Node]) -> None:
+    """Reject letters with joint folds: only one engine folds U+00DF to ss and U+FB01 to fi."""
+    letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
+    has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
+    if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):
+        raise UnreadablePatternError("(?i:...) with letters that may fold together")

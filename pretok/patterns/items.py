@@ -1,0 +1,294 @@
+r"""Reduce the terms of a pattern to items: runs of sets, choices, loops and assertions.
+
+Every step keeps which texts match and in which order a backtracking engine tries them:
+
+- `(?:a|[bc])` is `[abc]`, because each alternative takes one code point.
+- `(?:X)` is X. `(?:X|Y)?` is the choice X, Y, nothing; with a lazy mark nothing comes first.
+- `(?:S{1,n}){m,k}` for m <= 1 is `S{m,nk}`: S is taken to the end of its run, and given back one
+  code point at a time. `(?:S+|T+)+` is `[ST]+`, and `(?:ST*)+` is `S[ST]*`, for the same reason.
+- `(?=[ST])[TU]` is `T` if S and U are disjoint: an assertion about one code point intersects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pretok.charsets.sets import (
+    NOTHING,
+    UPPER,
+    WHITE_SPACE,
+    CharSet,
+    code_points,
+    union,
+)
+from pretok.patterns.ast import (
+    Chars,
+    EndAnchor,
+    EngineSpecific,
+    Group,
+    Lookahead,
+    Node,
+    Repeat,
+)
+from pretok.patterns.terms import Term
+
+MAX_ITEMS = 20_000
+"""Maximum items of one pattern, including the copies made for `(?:X){n}`."""
+MAX_COPIES = 8
+"""Maximum n in `(?:X){n}`, if X is not one set."""
+Mode = Literal["greedy", "lazy", "possessive"]
+
+
+class Refusal(Exception):
+    """No rules match exactly what the part of the pattern from `start` to `end` matches."""
+
+    def __init__(self, item: Item | Term, reason: str) -> None:
+        super().__init__(reason)
+        self.start = item.start
+        self.end = item.end
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Part:
+    """`chars{low,high}` from `start` to `end` of the pattern; no limit if `high` is None."""
+
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    chars: CharSet
+    low: int = 1
+    high: int | None = 1
+    mode: Mode = "greedy"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the part always takes the same number of code points."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The first of `alternatives` with which the pattern matches; one of them may be empty."""
+
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    alternatives: tuple[Items, ...]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`items` repeated `low` times or more, as often as possible."""
+
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    items: Items
+    low: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """An assertion about the text after the match, or an anchor.
+
+    The assertion holds before each code point of `allowed`, and also at the end of the text if
+    `at_end` is true. `allowed` is None if the assertion is about more than one code point.
+    """
+
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    node: Node
+    allowed: CharSet | None
+    at_end: bool
+
+
+Item = Part | Choice | Loop | Look
+Items = tuple[Item, ...]
+
+# These properties have the same members in every version of Unicode that pretok has.
+_TITLE = UPPER & code_points(
+    *("\u01c5", "\u01c8", "\u01cb", "\u01f2", "\u1fbc", "\u1fcc", "\u1ffc"),
+    *((0x1F88, 0x1F8F), (0x1F98, 0x1F9F), (0x1FA8, 0x1FAF)),
+)
+_SEPARATOR = WHITE_SPACE - code_points((0x09, 0x0D), (0x85, 0x85))
+_LINE_SEPARATOR, _PARAGRAPH_SEPARATOR = code_points("\u2028"), code_points("\u2029")
+_PROPERTIES = {
+    "Lu": UPPER - _TITLE,
+    "Lt": _TITLE,
+    "Z": _SEPARATOR,
+    "Zs": _SEPARATOR - _LINE_SEPARATOR - _PARAGRAPH_SEPARATOR,
+    "Zl": _LINE_SEPARATOR,
+    "Zp": _PARAGRAPH_SEPARATOR,
+    "Cc": code_points((0x00, 0x1F), (0x7F, 0x9F)),
+}
+
+
+class ItemMaker:
+    """Makes the items of one pattern, MAX_ITEMS at most."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def of_sequence(self, terms: Sequence[Term]) -> Items:
+        """Return the items of one alternative; raises Refusal."""
+        items: list[Item] = []
+        for term in terms:
+            for item in self._of_node(term.node, term):
+                # An assertion about one code point restricts the part of one code point after it.
+                previous = items[-1] if items else None
+                if (
+                    isinstance(previous, Look)
+                    and previous.allowed is not None
+                    and isinstance(item, Part)
+                    and item.low == item.high == 1
+                ):
+                    items[-1] = replace(item, chars=item.chars & previous.allowed)
+                else:
+                    items.append(item)
+        self._count(term, len(items))
+        return tuple(items)
+
+    def _of_node(self, node: Node, term: Term) -> Items:
+        if isinstance(node, Chars):
+            return (Part(term.start, term.end, _set_of(node, term)),)
+        if isinstance(node, Repeat):
+            return self._repeated(node, self._of_node(node.node, term), term)
+        if isinstance(node, Group):
+            return self._group(term)
+        return (Look(term.start, term.end, node, *_resolved(node, term)),)
+
+    def _group(self, term: Term) -> Items:
+        alternatives = tuple(self.of_sequence(sequence) for sequence in term.inner)
+        chars = [_one(items) for items in alternatives]
+        if all(each is not None for each in chars):
+            return (Part(term.start, term.end, union(each for each in chars if each)),)
+        if len(alternatives) == 1:
+            return alternatives[0]
+        return (Choice(term.start, term.end, alternatives),)
+
+    def _repeated(self, node: Repeat, items: Items, term: Term) -> Items:
+        low, high, mode = node.low, node.high, node.mode
+        if high == 0 or not items:
+            return ()
+        if len(items) == 1 and isinstance(items[0], Part):
+            part = _times(items[0], low, high, mode)
+            if part is not None:
+                return (replace(part, start=term.start, end=term.end),)
+        if low == high == 1 and mode != "possessive":
+            return items
+        if (low, high) == (0, 1) and mode != "possessive":
+            options = items[0].alternatives if _is_choice(items) else (items,)  # type: ignore[union-attr]
+            ordered = (*options, ()) if mode == "greedy" else ((), *options)
+            return (Choice(term.start, term.end, ordered),)
+        if mode != "greedy":
+            raise Refusal(term, f"no rule repeats a group with a {mode} quantifier")
+        if high is None and low <= 1:
+            return self._loop(items, low, term)
+        if low == high and low <= MAX_COPIES:
+            self._count(term, low * len(items))
+            return items * low
+        raise Refusal(term, "no rule counts repetitions of a group")
+
+    def _loop(self, items: Items, low: int, term: Term) -> Items:
+        start, end = term.start, term.end
+        if _is_choice(items):
+            runs = [_run(option) for option in items[0].alternatives]  # type: ignore[union-attr]
+            if all(run is not None for run in runs):
+                chars = union(run for run in runs if run is not None)
+                return (Part(start, end, chars, low, None),)
+        if len(items) == 2 and isinstance(items[1], Part):
+            first, rest = _run(items[:1]), items[1]
+            if first is not None and (rest.low, rest.high, rest.mode) == (0, None, "greedy"):
+                once: Items = (
+                    Part(start, end, first),
+                    Part(start, end, first | rest.chars, 0, None),
+                )
+                return once if low else (Choice(start, end, (once, ())),)
+        return (Loop(start, end, items, low),)
+
+    def _count(self, term: Term, made: int) -> None:
+        self._made += made
+        if self._made > MAX_ITEMS:
+            raise Refusal(term, f"its groups stand for more than {MAX_ITEMS:,} parts")
+
+
+def _is_choice(items: Items) -> bool:
+    return len(items) == 1 and isinstance(items[0], Choice)
+
+
+def _one(items: Items) -> CharSet | None:
+    """Return S if `items` take exactly one code point, of the set S; else None."""
+    item = items[0] if len(items) == 1 else None
+    is_one = isinstance(item, Part) and item.low == item.high == 1
+    return item.chars if isinstance(item, Part) and is_one else None
+
+
+def _run(items: Items) -> CharSet | None:
+    """Return S if `items` are a greedy run `S{1,n}` of one set; else None."""
+    item = items[0] if len(items) == 1 else None
+    is_run = isinstance(item, Part) and item.low == 1 and item.mode == "greedy"
+    return item.chars if isinstance(item, Part) and is_run else None
+
+
+def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
+    """Return `(?:part){low,high}` as one part; None if one part cannot express it."""
+    if part.low == part.high == 1:
+        return replace(part, low=low, high=high, mode=mode)
+    if low == high == 1 and mode == "greedy":
+        return part
+    if part.is_fixed:
+        size = part.low * low
+        return replace(part, low=size, high=size) if low == high else None
+    if part.mode != "greedy" or mode != "greedy" or low > 1:
+        return None
+    if part.low == 1:
+        most = None if part.high is None or high is None else part.high * high
+        return replace(part, low=low, high=most)
+    return replace(part, low=0) if (part.low, part.high) == (0, None) else None
+
+
+def _set_of(chars: Chars, term: Term) -> CharSet:
+    unknown = sorted(chars.properties - _PROPERTIES.keys())
+    if unknown:
+        shown = unknown[0].split(" of ")[0]
+        raise Refusal(term, f"pretok has no table of the property {shown!r}")
+    found = union([chars.chars, *(_PROPERTIES[name] for name in chars.properties)])
+    return ~found if chars.negated else found
+
+
+def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
+    """Return the fields `allowed` and `at_end` of the Look for the assertion `node`."""
+    unresolved = None, False
+    if not isinstance(node, Lookahead):
+        return _of_anchor(node) or unresolved
+    allowed: list[CharSet] = []
+    at_end = False
+    for sequence in node.alternatives:
+        if len(sequence) != 1:
+            return unresolved
+        found = _of_anchor(sequence[0]) or _first_of(sequence[0], term)
+        if found is None:
+            return unresolved
+        allowed.append(found[0])
+        at_end |= found[1]
+    chars = union(allowed)
+    return (~chars, not at_end) if node.negative else (chars, at_end)
+
+
+def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
+    """Return `allowed` and `at_end` of an end anchor; None for other nodes."""
+    if isinstance(node, EndAnchor):
+        return (code_points("\n") if node.scope == "line" else NOTHING), True
+    is_end = isinstance(node, EngineSpecific) and node.text == "\\z"
+    return (NOTHING, True) if is_end else None
+
+
+def _first_of(node: Node, term: Term) -> tuple[CharSet, bool] | None:
+    """Return `allowed` and `at_end` of a look-ahead for one code point; None for other nodes."""
+    while isinstance(node, Repeat) and node.low == 1:
+        node = node.node
+    if isinstance(node, Group) and all(len(each) == 1 for each in node.alternatives):
+        found = [_first_of(each[0], term) for each in node.alternatives]
+        if all(each is not None for each in found):
+            return union(each[0] for each in found if each), False
+    return (_set_of(node, term), False) if isinstance(node, Chars) else None

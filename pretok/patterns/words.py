@@ -1,0 +1,169 @@
+"""Turn items into the rules for words and texts: CasedWord, Phrase, Contraction, Literal.
+
+`pretok.patterns.compile` states the lemmas that these functions rely on, by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+from pretok.charsets.sets import CharSet
+from pretok.errors import DefinitionError
+from pretok.patterns.char_sets import members
+from pretok.patterns.items import Choice, Items, Loop, Part
+from pretok.patterns.spelling import spelt
+from pretok.rules import FOLD, CasedWord, Contraction, Literal, Phrase, Rule
+from pretok.rules.base import MAX_LITERAL
+
+MAX_TEXTS = 256
+"""Maximum texts of one alternative that becomes a part of a Literal."""
+
+
+def cased_word(first: Items, second: Items) -> Rule | None:
+    """Return the CasedWord that matches what `first|second` matches; None if none does."""
+    lead, word, suffix = _around_word(first)
+    other_lead, other_word, other_suffix = _around_word(second)
+    if len(word) != 2 or len(other_word) != 2 or (lead, suffix) != (other_lead, other_suffix):
+        return None
+    shapes = [(part.low, part.high, part.mode) for part in (*word, *other_word)]
+    some, any_number = (1, None, "greedy"), (0, None, "greedy")
+    upper, lower = (part.chars for part in word)
+    if shapes != [any_number, some, some, any_number] or not _may_lead(lead, upper | lower):
+        return None
+    if [part.chars for part in other_word] != [upper, lower]:
+        return None
+    contraction = contraction_of(suffix)
+    if suffix and contraction is None:
+        return None
+    try:
+        return spelt(CasedWord(upper, lower, lead.chars if lead else None, contraction))
+    except DefinitionError:
+        return None
+
+
+def word_with_suffix(items: Items) -> Rule | None:
+    """Return the CasedWord for a run of one set and a contraction; None for other `items`."""
+    lead, word, suffix = _around_word(items)
+    contraction = contraction_of(suffix)
+    if contraction is None or len(word) != 1 or not _may_lead(lead, word[0].chars):
+        return None
+    if (word[0].low, word[0].high, word[0].mode) != (1, None, "greedy"):
+        return None
+    return CasedWord(word[0].chars, word[0].chars, lead.chars if lead else None, contraction)
+
+
+def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str, ...]]:
+    """Return the optional lead, the parts after it, and the texts of the optional suffix.
+
+    If `items` have another shape, the tuple of parts is empty.
+    """
+    suffix: tuple[str, ...] = ()
+    if items and isinstance(items[-1], Choice):
+        *options, nothing = items[-1].alternatives
+        texts = [texts_of(option) for option in options]
+        if nothing or not options or not all(texts):
+            return None, (), ()
+        suffix = tuple(text for each in texts for text in each or ())
+        items = items[:-1]
+    parts = tuple(item for item in items if isinstance(item, Part))
+    if not parts or len(parts) < len(items):
+        return None, (), ()
+    has_lead = (parts[0].low, parts[0].high) == (0, 1)
+    return (parts[0] if has_lead else None), parts[has_lead:], suffix
+
+
+def _may_lead(lead: Part | None, word: CharSet) -> bool:
+    """Return whether a rule may have `lead` before a run of `word`; None is no lead."""
+    return lead is None or lead.mode == "greedy" or not lead.chars & word
+
+
+def contraction_of(texts: Sequence[str]) -> Contraction | None:
+    """Return the Contraction that matches the first matching text of `texts`; None if none does."""
+    suffixes = [text[1:] for text in texts]
+    if not texts or not all(
+        text[0] == "'" and suffix.isalpha() and len(suffix) <= MAX_LITERAL
+        for text, suffix in zip(texts, suffixes, strict=True)
+    ):
+        return None
+    folded = dict.fromkeys(suffix.translate(FOLD) for suffix in suffixes)
+    if not all(suffix.isascii() for suffix in folded):
+        return None
+    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter.
+    ordered = sorted(folded)
+    is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
+    if is_free and set(suffixes) == _of_any_case(folded, len(texts)):
+        return Contraction(*folded, ignore_case=True)
+    return Contraction(*suffixes) if all(map(str.isascii, suffixes)) else None
+
+
+def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
+    """Return all texts that fold to one of `suffixes`; an incomplete set if more than `most`."""
+    forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
+    for form, letter in FOLD.items():
+        forms[chr(letter)] += chr(form)
+    found: set[str] = set()
+    for suffix in suffixes:
+        if len(suffix) > 8 or len(found) > most:
+            break
+        found.update(map("".join, product(*(forms[char] for char in suffix))))
+    return found
+
+
+def texts_of(items: Items) -> list[str] | None:
+    """Return all texts that `items` match; None if they are too many, or for a run of one set."""
+    choices: list[str] = []
+    count = 1
+    for item in items:
+        if not isinstance(item, Part) or not item.is_fixed or item.low > MAX_LITERAL:
+            return None
+        choices += [members(item.chars)] * item.low
+        count *= len(choices[-1]) ** item.low
+        if not 0 < count <= MAX_TEXTS or len(choices) > MAX_LITERAL:
+            return None
+    if not items or (len(set(choices)) == 1 and len(choices[0]) > 1):
+        return None
+    return ["".join(chars) for chars in product(*choices)]
+
+
+def literal_of(texts: Sequence[str]) -> Rule:
+    """Return the rule that matches the first matching text of `texts`."""
+    return contraction_of(texts) or Literal(*texts)
+
+
+def phrase(items: Items) -> Rule | None:
+    """Return the Phrase that matches what `items` match (lemma 8); None if none does."""
+    if not items or not isinstance(items[-1], Loop):
+        return None
+    loop = items[-1]
+    before = items[:-1]
+    lead = before[0] if before and isinstance(before[0], Part) else None
+    if lead is not None and (lead.low, lead.high) != (0, 1):
+        lead = None
+    word = before[lead is not None :]
+    if loop.low == 1 and not word and isinstance(loop.items[-1], Loop):
+        word, loop = loop.items[:-1], loop.items[-1]
+        is_closed = True
+    else:
+        is_closed = False
+    ours, theirs = _word(word), _word(loop.items[1:])
+    joint = loop.items[0]
+    if ours is None or ours != theirs or loop.low or not isinstance(joint, Part):
+        return None
+    start, rest = ours
+    if (joint.low, joint.high) != (1, 1) or not (is_closed or not start - rest):
+        return None
+    if not _may_lead(lead, start):
+        return None
+    return Phrase(start, rest, joint.chars, lead.chars if lead else None)
+
+
+def _word(items: Items) -> tuple[CharSet, CharSet] | None:
+    """Return the sets (S, T) of `S T*`, or (S, S) of `S+`; None for other `items`."""
+    parts = [item for item in items if isinstance(item, Part) and item.mode == "greedy"]
+    shapes = [(part.low, part.high) for part in parts]
+    if len(parts) < len(items):
+        return None
+    if shapes == [(1, None)]:
+        return parts[0].chars, parts[0].chars
+    return (parts[0].chars, parts[1].chars) if shapes == [(1, 1), (0, None)] else None

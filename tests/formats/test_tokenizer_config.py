@@ -1,0 +1,150 @@
+"""A folder whose tokenizer_config.json adds tokens: the ids of tokenizers, which adds them too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bpe
+from bpe import BpeError, Tokenizer
+from pretok.machine.backend import BackendName
+from support import max_examples
+from vocabulary_files import added, huggingface, write
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+def folder(path: Path, *tokens: dict[str, Any], **changes: Any) -> Path:
+    """Write a tokenizer.json, and a tokenizer_config.json with `tokens`."""
+    listed = {str(token["id"]): {k: v for k, v in token.items() if k != "id"} for token in tokens}
+    write(path / "tokenizer.json", huggingface(**changes))
+    write(path / "tokenizer_config.json", {"bos_token": None, "added_tokens_decoder": listed})
+    return path
+
+
+def theirs(path: Path, *tokens: dict[str, Any]) -> Any:
+    """Return tokenizers' Tokenizer of a folder, to which it adds `tokens` as transformers does."""
+    tokenizers = pytest.importorskip("tokenizers")
+    live = tokenizers.Tokenizer.from_file(str(path / "tokenizer.json"))
+    for token in sorted(tokens, key=lambda token: int(token["id"])):
+        flags = {name: token[name] for name in FLAGS}
+        live.add_tokens([tokenizers.AddedToken(token["content"], **flags)])
+    return live
+
+
+NEW = added(265, "<new>", special=False, lstrip=True)
+OTHER = added(266, "other", special=False, single_word=True)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [],
+        [added(264, "<|end|>")],
+        [NEW],
+        [OTHER, NEW],
+        [added(264, "<|end|>"), NEW, OTHER],
+        [added(264, "<|end|>", rstrip=True), NEW],
+        [added(97, "a", special=False)],
+        [added(97, "a"), NEW],
+    ],
+)
+def test_tokens_of_the_config(
+    tokens: list[dict[str, Any]], backend: BackendName, tmp_path: Path
+) -> None:
+    path = folder(tmp_path, *tokens)
+    ours = bpe.load(path, backend=backend)
+    live = theirs(path, *tokens)
+    for text in ("ab <new>x other another other<|end|>  y", "<|end|><new> <new>", "aaa"):
+        assert ours.encode(text, "allow") == live.encode(text).ids
+    for suffix in (".pretok", ".json"):
+        ours.save(tmp_path / f"saved{suffix}")
+        assert bpe.load(tmp_path / f"saved{suffix}", backend=backend) == ours
+    plain = bpe.load(path / "tokenizer.json", backend=backend)
+    assert [token.content for token in plain.added_tokens] == ["<|end|>"]
+
+
+@given(
+    tokens=st.lists(
+        st.builds(
+            added,
+            st.just(0),
+            st.sampled_from(["<x>", " y", "ab", "abc", "<|end|>", "zz", "b"]),
+            lstrip=st.booleans(),
+            rstrip=st.booleans(),
+            single_word=st.booleans(),
+        ),
+        max_size=5,
+        unique_by=lambda token: token["content"],
+    ),
+    texts=st.lists(st.text("ab<x> yz|end>", max_size=20), max_size=10),
+)
+@settings(max_examples=max_examples(60))
+def test_any_tokens(
+    tokens: list[dict[str, Any]], texts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    vocab = huggingface()["model"]["vocab"]
+    next_id = 265
+    for token in tokens:
+        known = 264 if token["content"] == "<|end|>" else vocab.get(token["content"])
+        token["id"] = next_id if known is None else known
+        next_id += known is None
+    path = folder(tmp_path_factory.mktemp("any"), *tokens)
+    ours = bpe.load(path, backend="python")
+    live = theirs(path, *tokens)
+    for text in texts:
+        assert ours.encode(text, "allow") == live.encode(text).ids
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        (added(270, "<new>"), "gives the added token '<new>' the id 270, but tokenizers .* it 265"),
+        (added(265, "<|end|>"), "the id 265, but tokenizers gives it 264"),
+        (added(264, "<|end|>", special=False), "says special=False of the added token"),
+        (added(264, "<|end|>", normalized=True), "says normalized=True of the added token"),
+        (added(-1, "<new>"), "expected an id as the key"),
+        (added(265, ""), "added_tokens_decoder.265.content is"),
+        ({**NEW, "surprise": 1}, "added_tokens_decoder.265.surprise is 1"),
+    ],
+)
+def test_what_is_refused(token: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = folder(tmp_path, token)
+    with pytest.raises(BpeError, match=message) as caught:
+        bpe.load(path)
+    assert str(caught.value).startswith(str(tmp_path))
+    assert isinstance(bpe.load(path / "tokenizer.json"), Tokenizer)
+
+
+def test_special_tokens_that_the_config_names(backend: BackendName, tmp_path: Path) -> None:
+    path = folder(tmp_path, OTHER | {"id": 265})
+    config = json.loads((path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    # transformers adds these to tokenizers in this order: eos, pad, and the list.
+    config |= {"pad_token": "<pad>", "additional_special_tokens": ["ab", "other"]}
+    config |= {"eos_token": {"__type": "AddedToken", "content": "<|end|>"}, "extra": ["<x>"]}
+    write(path / "tokenizer_config.json", config)
+    ours = bpe.load(path, backend=backend)
+    assert ours.special_tokens == {"<|end|>": 264, "<pad>": 266, "ab": huggingface_id("ab")}
+    live = theirs(path, OTHER | {"id": 265}, added(266, "<pad>"), added(267, "ab"))
+    for text in ("other<pad>aab <|end|>", "<pad"):
+        assert ours.encode(text, "allow") == live.encode(text).ids
+
+
+def huggingface_id(text: str) -> int:
+    id: int = huggingface()["model"]["vocab"][text]
+    return id
+
+
+def test_configs_without_tokens(tmp_path: Path) -> None:
+    path = folder(tmp_path)
+    whole = bpe.load(path, backend="python")
+    write(path / "tokenizer_config.json", {"model_max_length": 1e30})
+    assert bpe.load(path, backend="python") == whole
+    write(path / "tokenizer_config.json", "{")
+    with pytest.raises(BpeError, match=r"tokenizer_config.json: line 1 column 2"):
+        bpe.load(path)

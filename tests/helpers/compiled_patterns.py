@@ -1,0 +1,78 @@
+"""Compare compiled patterns with the live engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pretok
+from pretok.charsets.classified_text import Classifier
+from pretok.fuzz.engines import engine as engine_of
+from pretok.machine.backend import BackendName
+from pretok.machine.program import compile_rules
+from pretok.patterns.compile import compile_stage
+from pretok.patterns.lookup import PATTERN_BEHAVIORS
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Engine, Preset
+from pretok.unicode import DEFAULT_VERSION
+
+PREFERRED = "'s a\n\tL1!/\u4e2d"
+"""Representatives of their classes, if rules tell them apart from others."""
+
+
+def compiled(pattern: str, engine: Engine) -> Preset:
+    """Return the preset of the compiled `pattern`, even if a known preset splits alike."""
+    stage = compile_stage(pattern, engine, *PATTERN_BEHAVIORS[engine])
+    return Preset("compiled", stages=[stage], engine=engine)
+
+
+def representatives(preset: Preset) -> str:
+    """Return one code point of each class that the rules of `preset` tell apart."""
+    alphabet = compile_rules(preset.rules).alphabet
+    classes = Classifier(alphabet, DEFAULT_VERSION).classes
+    found: dict[int, str] = {}
+    for char in PREFERRED:
+        found.setdefault(int(classes[ord(char)]), char)
+    for number in range(alphabet.size):
+        code_points = classes == number
+        code_points[0xD800:0xE000] = False
+        if number not in found and code_points.any():
+            found[number] = chr(int(np.argmax(code_points)))
+    return "".join(found.values())
+
+
+def all_strings(letters: str, longest: int, most: int) -> list[str]:
+    """Return all strings of `letters` up to `longest`, or as long as they are `most` in number."""
+    found: list[str] = []
+    for size in range(1, longest + 1):
+        if len(found) + len(letters) ** size > most:
+            break
+        found += map("".join, product(letters, repeat=size))
+    return found
+
+
+def engine_splitter(preset: Preset) -> Callable[[Sequence[str]], list[list[str]]]:
+    """Return what the live engine makes of texts with the pattern of `preset`."""
+    if preset.engine == "tiktoken":
+        pytest.importorskip("tiktoken")
+        theirs: Any = engine_of("tiktoken").comparisons(PreTokenizer(preset))[0].theirs
+        return theirs  # type: ignore[no-any-return]
+    tokenizers = pytest.importorskip("tokenizers")
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(preset.pattern), "isolated")
+    return lambda texts: [[part for part, _ in split.pre_tokenize_str(text)] for text in texts]
+
+
+def first_difference(
+    preset: Preset, texts: Sequence[str], backend: BackendName
+) -> tuple[str, list[str], list[str]] | None:
+    """Return the first of `texts` that pretok splits unlike the engine, with both splits."""
+    tokenizer = pretok.get(preset, backend=backend)
+    for text, theirs in zip(texts, engine_splitter(preset)(texts), strict=True):
+        ours = tokenizer.split(text)
+        if ours != theirs:
+            return text, ours, theirs
+    return None

@@ -1,0 +1,332 @@
+"""from_pattern compiles: what it makes equals the live engines, and what it refuses says why."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import re
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pretok
+from compiled_patterns import all_strings, compiled, first_difference, representatives
+from pattern_variations import variations
+from pretok import UnknownPatternError, from_huggingface, from_pattern
+from pretok.charsets import DIGIT, LETTER, NUMBER, SPACE, WHITE_SPACE, code_points
+from pretok.machine.backend import BackendName, backend
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError, compile_pattern
+from pretok.patterns.parser import read
+from pretok.patterns.terms import Term, terms_of
+from pretok.preset import ENGINES, Engine
+from pretok.presets import CL100K, LLAMA3
+from pretok.rules import Contraction, Literal, Rule, Run
+from support import max_examples, seeded
+
+CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+BOTH = ENGINES
+
+# Each shape that compiles, and the engines that read it so.
+ACCEPTED: list[tuple[str, tuple[Engine, ...]]] = [
+    (r"\p{L}+|\d+|.", BOTH),
+    (r"\p{L}+|\d+", BOTH),
+    (r"[a-c]{2,3}|[a-c]", BOTH),
+    (r"[a-c]{2}+|b", ("tiktoken",)),
+    (r"[a-c]{1,2}+|b", BOTH),
+    (r"[a-c]+?|.", BOTH),
+    (r"[ab]+?c*|.", BOTH),
+    (r"x?[ab]+c*|.", BOTH),
+    (r"[xa]?[ab]+|.", BOTH),
+    (r"x??[ab]+|.", BOTH),
+    (r"[ab]{2}c?|.", BOTH),
+    (r"[ab]{2,}c{0,2}|.", BOTH),
+    (r"[ab][ab]+[ab]?|.", BOTH),
+    (r"c(?:[ab]{1,2}){0,3}|(?:[ab]{1,2})+|.", BOTH),
+    (r"(?:[ab]{2}){2}|.", BOTH),
+    (r"(?:\p{L}\p{M}*)+|.", BOTH),
+    (r"(?:a+|b)+|.", BOTH),
+    (r"(?:ab|a)(?:c|d)|a|.", BOTH),
+    (r"a(?:b|bc)d|.", BOTH),
+    (r"a(?:bc)?d?|.", BOTH),
+    (r"a(?:bc)??|.", BOTH),
+    (r"[^\s\S]|a", BOTH),
+    (r"(?:foo|foob|fo)|.", BOTH),
+    (r"(?:a|b|c)d|.", BOTH),
+    (rf"{CI}|\p{{L}}+|.", BOTH),
+    (r"'[sS]|'ll|\p{L}+|.", BOTH),
+    (rf"x?\p{{L}}+{CI}?|.", BOTH),
+    (r"[\p{L}1]?\p{L}+(?:'s|'t)?|.", BOTH),
+    (r"[\p{M}']?[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{M}']?[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*|.", BOTH),
+    (r"\p{Lu}\p{Ll}*|\p{Ll}+|.", BOTH),
+    (r"\p{Lt}|\p{Zs}+|\p{Cc}|.", BOTH),
+    (r"((?=[\p{L}])([^a-z]))+|.", BOTH),
+    (r"(?=[ab])[bc]|.", BOTH),
+    (r"\s+(?!\S)|\s+|\S", BOTH),
+    (r"\s+(?=\s|\z)|\s|\S", BOTH),
+    (r"\s+(?=\s|$)|\s|\S", BOTH),
+    (r"\s++(?!\S)|\s|\S", BOTH),
+    (r"\s+?(?!\S)|\s|\S", BOTH),
+    (r"\s{2,3}(?!\S)|\s|\S", BOTH),
+    (r"\s{2}+(?!\S)|\s|\S", ("tiktoken",)),
+    (r"\s+\z|\s|\S", BOTH),
+    (r"\s+?\z|\s|\S", BOTH),
+    (r"\s++$|\s|\S", BOTH),
+    (r"\s+$|\s|\S", ("tiktoken",)),
+    (r"[ab]+(?![^ab])|.", BOTH),
+    (r"[ab]+\z|.", BOTH),
+    (r"[ab]+(?![ab])|.", BOTH),
+    (r"\s*[\r\n]+|\s+(?!\S)|\s+|\S", BOTH),
+    (r"\s*\n|\s+(?!\S)|\s+|\S", BOTH),
+    (r"[ab]*b+|a|.", BOTH),
+    (r"[ab]*b{1,2}b*|a|.", BOTH),
+    (r"[ ab]*[ab]|\s+|.", BOTH),
+    (r"<[a-b]+>|.", BOTH),
+    (r"<[ab<]{1,3}>|.", BOTH),
+    (r"<[ab]*>|.", BOTH),
+    (r"\d{1,3}(?=(?:\d{3})*(?!\d))|\D", BOTH),
+    (r"\d{1,2}(?=(?:\d{2})*\b)|.", BOTH),
+    (r"[ab]{2,3}(?=(?:[ab]{3})*(?![ab1]))|.", BOTH),
+    (r"x?(?:a\p{M}*(?: a\p{M}*)*)+|.", BOTH),
+    (r"[ab]+(?:-[ab]+)*|.", BOTH),
+    (r"(?i:ab|k)|.", BOTH),
+    (r"[a-f&&[^bc]]+|[^\S\n]+|.", BOTH),
+    (r"(?:\p{N}{1,4})|[^\d]{1,2}", BOTH),
+]
+
+REFUSED: list[tuple[str, Engine, str, int, str]] = [
+    (r"x|\p{L}+a|.", "hf", r"\p{L}+", 2, "give back code points of a that the next part needs"),
+    (r"\p{L}+\.|.", "hf", r"\.", 6, "each code point of the run would scan the rest of it again"),
+    (r"a|(?<=a)b", "hf", "(?<=a)", 2, "may depend on the text before the match"),
+    (r"a\bb", "tiktoken", r"\b", 1, "may depend on the text before the match"),
+    (r"b|a*", "hf", "a*", 2, "can match the empty text"),
+    (r"b|(?:a|b?)", "hf", "b?", 7, "can match the empty text"),
+    (r"(?:ab)+|.", "hf", "(?:ab)+", 0, "no rule repeats this group"),
+    (r"(?:ab){2,3}|.", "hf", "(?:ab){2,3}", 0, "counts repetitions of a group"),
+    (r"\p{Greek}+", "hf", r"\p{Greek}+", 0, "no table of the property 'Greek'"),
+    (r"x|\p{L}+(?=a)", "hf", "(?=a)", 8, "whether its run, of one set, ends there"),
+    (r"x|\p{L}+(?=ab)", "hf", "(?=ab)", 8, "at one code point after its match, not at more"),
+    (r"\s+$|.", "hf", "$", 3, "whether its run, of one set, ends there"),
+    (r"\s+(?=\S)|.", "hf", r"(?=\S)", 3, "whether its run, of one set, ends there"),
+    (r"[ab]{1,2}b|.", "hf", "[ab]{1,2}", 0, "matching would need backtracking"),
+    (r"a?b?\p{N}+|.", "hf", r"\p{N}+", 4, "at most one lead before its run"),
+    (r"x*y*\p{N}+|.", "hf", r"\p{N}+", 4, "scan the rest of it again"),
+    (r"a+(?:b|cd)", "hf", "(?:b|cd)", 2, "no rule has alternatives after a run"),
+    (r"[ab]{4097}", "hf", "[ab]{4097}", 0, "expected 1 to 4096"),
+    (r"\s*\n|[ab]*a|.", "hf", r"\s*", 0, "must have the same space and newline"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "engine"), [(p, engine) for p, engines in ACCEPTED for engine in engines]
+)
+def test_all_strings_are_split_as_the_engine_does(
+    pattern: str, engine: Engine, backend: BackendName
+) -> None:
+    preset = compiled(pattern, engine)
+    texts = all_strings(representatives(preset), 6, 6000 if backend == "native" else 1000)
+    assert first_difference(preset, texts, backend) is None
+
+
+@pytest.mark.parametrize(("pattern", "engine", "construct", "position", "reason"), REFUSED)
+def test_a_refusal_says_what_and_where_and_why(
+    pattern: str, engine: Engine, construct: str, position: int, reason: str
+) -> None:
+    with pytest.raises(UnknownPatternError) as raised:
+        from_pattern(pattern, engine)
+    error = raised.value
+    assert (error.construct, error.position) == (construct, position)
+    assert pattern[position:].startswith(construct)
+    assert reason in error.reason
+    assert f"it does not compile: {construct} at {position}: {error.reason}" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.construct, again.position, again.reason) == (construct, position, error.reason)
+
+
+SHARDS = 12
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_variations_of_published_patterns(shard: int) -> None:
+    every = list(variations())
+    assert len(every) > 1000
+    accepted = refused = 0
+    rng = seeded(shard)
+    for pattern, engine in rng.sample(every, max_examples(25)):
+        preset = _compiled_or_refused(pattern, engine)
+        if preset is None:
+            refused += 1
+            continue
+        letters = representatives(preset)
+        random = ["".join(rng.choices(f"{letters}  \n'sS", k=9)) for _ in range(400)]
+        texts = [*all_strings(letters, 6, 800), *random]
+        assert first_difference(preset, texts, "python") is None, pattern
+        if backend() == "native":
+            texts = [*all_strings(letters, 6, 3000), *random]
+            assert first_difference(preset, texts, "native") is None, pattern
+        tokenizer = pretok.get(preset)
+        for text in random[:3]:
+            steps = [step for step in tokenizer.explain(text) if step.rule or not preset.drops_text]
+            assert [step.text for step in steps] == tokenizer.split(text)
+        accepted += 1
+    assert accepted > refused > 0
+
+
+def _compiled_or_refused(pattern: str, engine: Engine) -> pretok.Preset | None:
+    """Return the preset of the compiled `pattern`; None if it is refused with a reason."""
+    try:
+        return compiled(pattern, engine)
+    except UnreadablePatternError as unread:
+        return None if str(unread) else pytest.fail(pattern)
+    except NotCompiledError as error:
+        is_shown = pattern[error.position :].startswith(error.construct)
+        has_all = is_shown and error.construct and error.reason
+        return None if has_all else pytest.fail(pattern)
+
+
+@pytest.mark.parametrize("preset", pretok.presets(), ids=lambda preset: preset.name)
+def test_presets_compile_to_their_own_rules(preset: pretok.Preset) -> None:
+    for stage in preset.stages:
+        if stage.pattern in ("", r"\s+$", r"([\t\n]|    |  )"):
+            continue  # the second relies on another stage; the third compiles to two rules
+        rules = compile_pattern(stage.pattern, preset.engine)
+        assert list(map(_unordered, rules)) == list(map(_unordered, stage.rules))
+
+
+def _unordered(rule: Rule) -> object:
+    """Return `rule`; a Contraction without the order of its suffixes, if that does not matter."""
+    return (rule.ignore_case, {*rule.suffixes}) if isinstance(rule, Contraction) else rule
+
+
+SETS = ("a", "b", "[ab]", "[bc]", "[^a]", r"\s", r"\S", " ", r"[\r\n]", r"\n", r"\p{L}",
+        ".", r"\p{Lu}", r"[\p{L}\p{M}]", "'", "(?:a|b)", "(?:ab|b)", "(?i:'s)",
+        r"[^\s\p{L}]")  # fmt: skip
+MARKS = ("", "", "+", "*", "?", "{2}", "{1,2}", "++", "*+", "?+", "+?", "*?", "??", "{1,2}+")
+ENDS = ("", "", "", r"(?!\S)", r"(?!a)", r"(?=\s|\z)", r"\z", "$", "(?:'s|'t)?", "(?:'s)??")
+TERMS = st.tuples(st.sampled_from(SETS), st.sampled_from(MARKS)).map("".join)
+SEQUENCES = st.tuples(
+    st.lists(TERMS, min_size=1, max_size=3).map("".join), st.sampled_from(ENDS)
+).map("".join)
+GROUPED = st.tuples(
+    st.sampled_from(("", *SETS)), st.just("(?:"), SEQUENCES, st.just("|"), SEQUENCES, st.just(")"),
+    st.sampled_from(("", "?", "+", "*", "{2}")), st.sampled_from(("", *SETS)),
+).map("".join)  # fmt: skip
+PATTERNS = st.lists(SEQUENCES | SEQUENCES | GROUPED, min_size=1, max_size=3).map("|".join)
+TEXTS = st.lists(st.text("abc1 \n\r\t'sStA\u01c5\u0301\u4e2d\u00a0.", max_size=12), max_size=30)
+
+
+@given(pattern=PATTERNS, engine=st.sampled_from(ENGINES), texts=TEXTS)
+@settings(max_examples=max_examples(150))
+def test_random_patterns_are_refused_or_equal(
+    pattern: str, engine: Engine, texts: list[str]
+) -> None:
+    try:
+        preset = compiled(pattern, engine)
+    except (NotCompiledError, UnreadablePatternError):
+        return
+    texts = [*texts, *all_strings(representatives(preset), 6, 300)]
+    assert first_difference(preset, texts, "python") is None
+
+
+def test_what_it_makes() -> None:
+    tokenizer = from_pattern(r"\p{L}+|\d+|\s", "hf")
+    preset = tokenizer.preset
+    assert preset.rules == (Run(LETTER), Run(DIGIT), pretok.Spaces(pretok.ALL, at_most=1))
+    assert preset.name.startswith("pattern-")
+    assert (preset.engine, preset.source) == ("hf", "compiled from its pattern")
+    assert from_pattern(r"\p{L}+|\d+|\s", "tiktoken").preset.name != preset.name
+    assert pickle.loads(pickle.dumps(tokenizer)) == tokenizer
+    steps = [(step.text, str(step.rule)) for step in tokenizer.explain("a1.")]
+    assert steps == [("a", r"\p{L}+"), ("1", r"\p{Nd}+"), (".", "None")]
+    chunks = tokenizer.stream()
+    assert [*chunks.feed("ab"), *chunks.feed("c1"), *chunks.finish()] == ["abc", "1"]
+
+
+def test_engines_read_some_patterns_differently() -> None:
+    assert from_pattern(CL100K.pattern, "tiktoken").preset is CL100K
+    assert from_pattern(CL100K.pattern, "hf").split("12345") == ["12345"]
+    assert compile_pattern(r"\p{N}{1,3}+", "tiktoken") == (Run(NUMBER, at_most=3),)
+    assert from_pattern(r"a", "hf").split("ab") == ["a", "b"]
+    assert from_pattern(r"a", "tiktoken").split("ab") == ["a"]
+    assert not from_pattern(r"a+|[^a]", "tiktoken").preset.drops_text
+
+
+def test_a_known_preset_with_the_same_rules_wins() -> None:
+    spelt = LLAMA3.pattern.replace(r"\p{N}{1,3}", r"(?:\p{N}\p{N}{0,2})")
+    assert from_pattern(spelt).preset is LLAMA3
+
+
+def test_compiled_rules() -> None:
+    literal = (Literal("ab", "c", "d"),)
+    assert compile_pattern("ab|[cd]x?|a", "hf") != literal
+    assert compile_pattern("ab|c|d", "hf") == literal
+    assert compile_pattern("'s|'t", "hf") == (Contraction("s", "t"),)
+    assert compile_pattern(r" ?\w", "tiktoken")[0].sets()[1] == SPACE
+    assert compile_pattern(r"\s{2,}", "hf") == (Run(WHITE_SPACE, at_least=2),)
+    assert compile_pattern("[\u4e00-\u9fa5]", "hf")[0].sets() == [code_points("\u4e00-\u9fa5")]
+
+
+def test_the_spans_of_terms_are_their_texts() -> None:
+    def check(terms: tuple[tuple[Term, ...], ...], engine: Engine) -> None:
+        for sequence in terms:
+            for term in sequence:
+                text = pattern[term.start : term.end]
+                if "(?i:" not in pattern:
+                    assert read(text, engine) == ((term.node,),), (pattern, text)
+                check(term.inner, engine)
+
+    compared = 0
+    for pattern, engine in islice(variations(), 0, None, 7):
+        try:
+            alternatives = read(pattern, engine)
+        except UnreadablePatternError:
+            continue
+        check(terms_of(pattern, alternatives), engine)
+        compared += 1
+    assert compared > 100
+
+
+def test_the_examples_of_the_documentation() -> None:
+    page = (Path(pretok.__file__).parent / "presets" / "README.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("## Other patterns")
+    compiles, _, refused = section.partition("UnknownPatternError")
+    for examples, is_accepted in ((compiles, True), (refused, False)):
+        patterns = re.findall("`(.*?)`", examples.partition("\n- ")[2])
+        assert len(patterns) > 6
+        for pattern in patterns:
+            preset = _compiled_or_refused(pattern, "hf")
+            assert (preset is not None) == is_accepted, pattern
+
+
+def test_hostile_sizes() -> None:
+    for pattern in (
+        "|".join(f"x{number}" for number in range(100_000)),
+        "(?:" * 5000 + "a" + ")" * 5000,
+        "(?:a|b){8}" * 800,
+        "(?:" * 30 + "ab" + "){8}" * 30,
+        "(?:a?b?c?)" * 600,
+        "(?:ab|c)?" * 900 + "d",
+        "a{2}" * 2000,
+        "|".join(f"[{chr(0x4E00 + 2 * number)}]+" for number in range(1500)),
+        "[" + "".join(chr(0x4E00 + 2 * number) for number in range(4000)) + "]+|a|b+|c+",
+    ):
+        with contextlib.suppress(UnknownPatternError):
+            from_pattern(pattern)
+
+
+def test_a_tokenizer_json_with_an_unknown_pattern() -> None:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": r"\p{L}+|\d+|."},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    tokenizer = from_huggingface({"pre_tokenizer": split})
+    assert tokenizer.split("a1 b") == ["a", "1", " ", "b"]
+    assert tokenizer.preset.name == from_pattern(r"\p{L}+|\d+|.").preset.name
+    assert tokenizer.preset.source == (
+        "a tokenizer.json, with pre_tokenizer.pattern.Regex compiled"
+    )
