@@ -42,7 +42,8 @@ class Pipeline:
         self._policies = Policies(added_tokens, normalizer is not None, backend)
         self._normalizer = normalizer
         self._missing_bytes = missing_bytes
-        # The UTF-8 of a str can have only these of the missing bytes.
+        # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
+        # code points. No UTF-8 contains the other missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
@@ -248,7 +249,8 @@ def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
 def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
     """Return `ids` and `offsets` with the ids of `rows` inserted.
 
-    `rows` maps the indexes of empty rows, in ascending order, to their ids.
+    Each key of `rows` is the index of a row that is empty in `ids` and `offsets`. Its value is the
+    ids to insert into this row. The keys ascend.
     """
     if not rows:
         return ids, offsets

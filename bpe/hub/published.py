@@ -128,13 +128,19 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
 
 
 def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
-    """Return the published vocabulary whose files have the names of `paths`, or None."""
+    """Return the published vocabulary that the names of `paths` identify, or None.
+
+    A single path may have the name of a vocabulary: cl100k_base.tiktoken, or a name of PUBLISHED
+    without a suffix. Otherwise the paths must have the names of all files of an edition, as
+    published or as in tiktoken's cache.
+    """
     names = [path.name for path in paths]
     if len(paths) == 1:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # Try gpt2 last: the name of its file, r50k_base.tiktoken, must give r50k_base.
+    # gpt2 and r50k_base share a file. Its name in tiktoken's cache must identify r50k_base, so the
+    # loop tries gpt2 last.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

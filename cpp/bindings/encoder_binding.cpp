@@ -182,7 +182,8 @@ public:
     return result;
   }
 
-  // See make_fast_calls.
+  // Returns the methods for short texts that replace methods of Tokenizer. The parameters are
+  // those of make_fast_calls (bindings/fast_calls.hpp).
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii,
                               bool only_normal) {
@@ -192,12 +193,13 @@ public:
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
-  // See make_decode_calls.
+  // Returns the methods that decode few ids. The parameters are those of make_decode_calls
+  // (bindings/fast_calls.hpp).
   static py::tuple decode_calls(const py::object &self,
                                 const std::vector<std::uint32_t> &special,
-                                const py::tuple &others) {
+                                const py::tuple &slow_calls) {
     const auto &native = py::cast<const NativeEncoder &>(self);
-    return make_decode_calls(self, native.vocabulary_, native.limit_, special, others);
+    return make_decode_calls(self, native.vocabulary_, native.limit_, special, slow_calls);
   }
 
   std::size_t cache_bytes() const { return encoder_ ? encoder_->caches().budget().used() : 0; }
@@ -222,7 +224,9 @@ public:
 private:
   const Encoder &encoder() const {
     if (!encoder_)
-      throw py::value_error("this encoder only merges: it was made without a machine");
+      throw py::value_error(
+          "this encoder has no pre-tokenizer, since its argument `machine` was None; "
+          "only merge() can encode");
     return *encoder_;
   }
 
@@ -231,7 +235,8 @@ private:
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        result.ids.reserve(text.size() / 2); // pages beyond the ids are never written
+        // The system allocates a memory page at the first write, so unused room is free.
+        result.ids.reserve(text.size() / 2);
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;

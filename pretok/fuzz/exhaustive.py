@@ -1,4 +1,8 @@
-"""Choose the strings of exhaustive tests: all strings over one code point of each class."""
+"""Choose the strings of exhaustive tests.
+
+The alphabet of these strings has one code point of each class. The tests try all strings over this
+alphabet, up to a maximum length.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,10 @@ from pretok.unicode import CODE_POINTS
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
 """The main preset of each family. Tests try longer strings for these presets."""
 MAX_STRINGS = {True: 2_000_000, False: 40_000}
-"""Maximum strings of one length, for presets in CORE_NAMES (True) and for others (False)."""
+"""The maximum number of strings that have the same length.
+
+The key True is for presets in CORE_NAMES, the key False for other presets.
+"""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:

@@ -33,13 +33,12 @@ WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) con
     key.high = LONG_KEY_MARK << 56;
   } else if (LITTLE_ENDIAN_BYTES &&
              limit - bytes.data > static_cast<std::ptrdiff_t>(MAX_EXACT_BYTES)) {
-    // Avoid branches, because the size is unpredictable. `beyond` keeps the first size % 8 of
-    // eight bytes, or all eight if size % 8 is 0.
+    // Avoid branches, because the size is unpredictable. `kept` is the mask for the last part
+    // of the word, which has 1 to 8 bytes. A word is never empty.
     constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
-    const std::uint64_t beyond = all >> (128 - 8 * size) % 64;
-    key.low = load_word(bytes.data) & (size < 8 ? beyond : all);
-    key.high = (load_word(bytes.data + 8) & (size > 8 ? beyond : 0)) | std::uint64_t{size}
-                                                                           << 56;
+    const std::uint64_t kept = all >> (128 - 8 * size) % 64;
+    key.low = load_word(bytes.data) & (size < 8 ? kept : all);
+    key.high = (load_word(bytes.data + 8) & (size > 8 ? kept : 0)) | std::uint64_t{size} << 56;
   } else {
     std::uint64_t both[2] = {0, 0};
     std::memcpy(both, bytes.data, size);
@@ -92,8 +91,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // indices[i]: the index in words_ of the other table's word i. Threads share this slow part,
-  // which waits for memory.
+  // indices[i] is for the word other.words_[i]: the index of an equal word in this->words_, or
+  // NO_WORD. Several threads fill `indices`, because the searches mostly wait for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
@@ -113,8 +112,10 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Merge two sequences that are sorted by Word::first: the words that occur first in the texts
-  // of this table, and the words that occur first in the texts of the other table.
+  // Word::first is the position at which a word first occurs. A word of both tables belongs to
+  // the table with the smaller `first`. new_words gets the words that belong to the other
+  // table, and is_moved marks their entries in words_. Then merge the other entries of words_
+  // with new_words. Both are sorted by `first`.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -132,8 +132,8 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Returns whether a pre-token of the stage that holds a and b has the label of the pair,
-  // whatever code point follows b.
+  // Returns whether each pre-token of `stage` that contains a followed by b has the label of
+  // this pair, whatever code point follows b.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
@@ -146,8 +146,10 @@ struct NeighborTable::Builder {
     return true;
   }
 
-  // Chooses the stage whose white space Boundaries::resolve splits. Chooses no stage unless
-  // each other stage surely keeps white space together, or comes earlier and surely cuts it.
+  // Chooses the stage of white space: Boundaries::resolve splits runs of white space by the
+  // rules of this stage. Every other stage must pass one of two tests: it surely keeps white
+  // space together, or it comes earlier and surely cuts the white space. If no stage can be
+  // chosen, `white` is stages.size().
   void find_white_space() {
     white = stages.size();
     for (std::size_t i = 0; i < stages.size(); ++i)
@@ -205,7 +207,8 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Finds the limit of LENGTH_LIMITED pairs, and whether it is exact (see "Proof for limits").
+  // Finds the smallest limit of the LENGTH_LIMITED pairs. The limit is exact if a run always
+  // has a boundary after that many code points ("Proof for limits" in neighbors.hpp).
   void find_limit() {
     is_limit_exact = true;
     for (const StagePairs &stage : stages)
@@ -230,7 +233,8 @@ struct NeighborTable::Builder {
     });
   }
 
-  // Returns whether all labeled pairs that begin with a counted class have one label.
+  // Returns whether all labeled pairs that begin with a counted class have the same
+  // label.
   bool has_one_label() const {
     int label = -1;
     bool has_one = true;
