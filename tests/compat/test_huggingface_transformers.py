@@ -105,6 +105,34 @@ def test_a_subclass_keeps_its_own_way(plain: Any) -> None:
         assert plain("the")["own"] == 1
 
 
+def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = plain.encode("the fox")
+    with hf.patched(check=1.0):
+        assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
+        assert plain(["the", "fox"], padding=True, return_tensors="np")["input_ids"].shape[0] == 2
+        assert plain.decode(ids) == plain.batch_decode([ids])[0] == "the fox"
+        assert hf.backend(plain).counts == {"bpe": 5, "tokenizers": 0}
+        engine = type(hf.backend.__globals__["state_of"](plain._tokenizer.real)._engine)
+        monkeypatch.setattr(engine, "decode", lambda *arguments: "wrong")
+        assert plain.decode(ids) == "the fox"
+        assert hf.backend(plain).name == "tokenizers"
+        assert "a result differed in the call decode(" in hf.backend(plain).reason
+
+
+def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
+    texts: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("__call__", ("the",), {"add_special_tokens": 1}),
+        ("encode", ("the",), {"add_special_tokens": None}),
+        ("decode", ([5],), {"skip_special_tokens": 1}),
+        ("batch_decode", ([[5]],), {"skip_special_tokens": None}),
+        ("__call__", ("the",), {"split_special_tokens": 1}),
+    ]
+    for call in texts:
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(plain, call) == expected, call
+
+
 def test_threads_do_not_share_their_truncation(plain: Any) -> None:
     text = "the quick brown " * 20
 

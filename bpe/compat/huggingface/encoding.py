@@ -22,7 +22,11 @@ class Encoding:
     functions in Rust.
     """
 
-    _eager: Callable[[], Encoding]
+    _source: tuple[Any, ...]
+    """A function that returns an equal encoding, and its arguments; not set if the ids are."""
+    _sequences: int | None = None
+    _padding_sizes: Span | None = 0, 0
+    """The number of padding ids on both sides; None if only the window knows."""
 
     def __init__(
         self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
@@ -31,15 +35,12 @@ class Encoding:
         self._ids = ids
         self._build = build
         self._sequences = sequences
-        # The number of padding ids on both sides; None if only the window knows.
-        self._padding_sizes: Span | None = (0, 0)
 
     @classmethod
     def lazy(cls, eager: Callable[[], Encoding]) -> Encoding:
         """Return the encoding of one sequence that `eager` returns, calling it on first access."""
         self = cls.__new__(cls)
-        self._eager = eager
-        self._build = lambda: eager()._window
+        self._source = (eager,)
         self._sequences = 1
         self._padding_sizes = None
         return self
@@ -50,8 +51,18 @@ class Encoding:
         return RealEncoding
 
     @cached_property
+    def _eager(self) -> Encoding:
+        function, *arguments = self._source
+        encoding: Encoding = function(*arguments)
+        return encoding
+
+    @cached_property
     def _ids(self) -> list[int]:
-        return self._eager()._ids
+        return self._eager._ids
+
+    @cached_property
+    def _build(self) -> Callable[[], Window]:
+        return lambda: self._eager._window
 
     @cached_property
     def _window(self) -> Window:

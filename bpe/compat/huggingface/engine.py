@@ -55,8 +55,30 @@ class Engine:
         self._known = frozenset(names) | {token.id for token in tokenizer.added_tokens}
         self.no_decode_reason = decodes
         """Why bpe must not decode; empty if it may."""
-        self._before, self._after, self._is_simple = _sides(processor)
+        self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
+
+    def quick(
+        self, text: str, treatment: Treatment, add_special_tokens: bool = True
+    ) -> list[int] | None:
+        """Return the ids of a text with its simple template; None for a call to fall back."""
+        try:
+            if not text.isascii():
+                check_text(text)
+            ids = self._encode(text, treatment)
+        except (UnknownTokenError, CallFallbackError):
+            return None
+        if add_special_tokens and self._added:
+            return [*self._before, *ids, *self._after]
+        return ids
+
+    def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
+        """Return the type ids of `size` ids of one sequence with its simple template."""
+        return self._processor.type_ids(size, add_special_tokens)
+
+    def whole(self, text: str, treatment: Treatment) -> Encoding:
+        """Return the encoding of a text with its template."""
+        return self.encoding((self.row(text, treatment),), True, None)
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
@@ -97,7 +119,7 @@ class Engine:
     ) -> Encoding:
         """Return the encoding of one row or a pair, truncated and with its template."""
         build = partial(self._window, rows, add_special_tokens, truncation)
-        if len(rows) > 1 or not self._is_simple:
+        if len(rows) > 1 or not self.is_simple:
             window = build()
             return Encoding(window.ids(), lambda: window)
         ids = rows[0].ids
@@ -115,7 +137,7 @@ class Engine:
         Returns None if the template is not simple, or if truncation needs more than a slice.
         """
         limit = None
-        if not self._is_simple:
+        if not self.is_simple:
             return None
         if truncation is not None:
             limit = truncation.max_length
@@ -144,16 +166,10 @@ class Engine:
         """The ids before and after one sequence."""
         return self._before, self._after
 
-    def with_template(self, ids: list[int]) -> list[int] | None:
-        """Return the ids of one sequence with its template; None if it is not simple."""
-        if not self._is_simple:
-            return None
-        return [*self._before, *ids, *self._after] if self._added else ids
-
     def _window(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
     ) -> Window:
-        if truncation is None and len(rows) == 1 and self._is_simple:
+        if truncation is None and len(rows) == 1 and self.is_simple:
             return self._processor.around(rows[0], add_special_tokens)
         windows = [
             Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())

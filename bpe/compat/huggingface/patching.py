@@ -85,7 +85,7 @@ def _replacements() -> Iterator[tuple[type, str, Any]]:
     owner = backend_class()
     if owner is None:
         return
-    yield owner, "_tokenizer", _Backend()
+    yield owner, "_tokenizer", _Backend(hasattr(owner, "_tokenizer"))
     for name, method in thin.methods(owner).items():
         yield owner, name, method
 
@@ -104,9 +104,19 @@ def backend_class() -> type | None:
 class _Backend:
     """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
 
+    def __init__(self, has_default: bool) -> None:
+        """Take whether the class has the attribute, as None, before an instance has it."""
+        self._has_default = has_default
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         real = None if instance is None else instance.__dict__.get("_tokenizer")
-        return None if real is None else Tokenizer.of(real)
+        if real is None:
+            if self._has_default or (instance is not None and "_tokenizer" in instance.__dict__):
+                return None
+            raise AttributeError(
+                f"{type(instance).__name__!r} object has no attribute '_tokenizer'"
+            )
+        return real if settings.is_bypassed() else Tokenizer.of(real)
 
     def __set__(self, instance: Any, value: Any) -> None:
         instance.__dict__["_tokenizer"] = value.real if type(value) is Tokenizer else value

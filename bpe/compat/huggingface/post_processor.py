@@ -59,6 +59,21 @@ class PostProcessor:
         ranges = {0: (start, start + size)} if self.numbers_sequences else {}
         return Window((*before, *parts, *after), ranges)
 
+    def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
+        """Return the type ids of `size` ids, those of the template included."""
+        before, place, after = self._single_parts
+        types = [place.type_id] * size
+        if add_special_tokens:
+            start = 0
+            for part in before:
+                types[start : start + part.size] = [part.type_id] * part.size
+                start += part.size
+            start = size
+            for part in reversed(after):
+                types[start - part.size : start] = [part.type_id] * part.size
+                start -= part.size
+        return types
+
     @cached_property
     def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
         fixed: tuple[list[Fixed], list[Fixed]] = [], []

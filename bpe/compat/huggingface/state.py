@@ -6,8 +6,9 @@ import json
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from sys import getrefcount
 from threading import RLock
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, ref
@@ -18,7 +19,7 @@ from bpe.compat.huggingface.engine import Engine, build
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import VERSION
 
-TESTED_VERSIONS = ("0.22.2", "0.23.3")
+TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
 """The versions of tokenizers that the stand-in is compared with."""
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
@@ -56,13 +57,14 @@ class State:
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
-        self._handed_out: dict[str, Any] = {}
+        self._handles: list[tuple[str, Any]] = []
+        self._fingerprints: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
 
     def engine(self, real: Any) -> Engine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
-        if self._handed_out and self._is_current and self._components_changed(real):
+        if self._handles and self._is_current and self._components_changed(real):
             self._is_current = False
         if not self._is_current:
             self._build(real)
@@ -81,11 +83,18 @@ class State:
         self._is_current = False
 
     def hand_out(self, name: str, real: Any) -> Any:
-        """Return a component of `real`; compare it before each call from now on."""
+        """Return a component of `real`, and watch it."""
         component = getattr(real, name)
-        if name not in self._handed_out:
-            self._handed_out[name] = fingerprint(name, component)
+        self.watch(name, component, real)
         return component
+
+    def watch(self, name: str, handle: Any, real: Any) -> None:
+        """Compare a component of `real` before each call, as long as its handle can change it."""
+        if handle is not None:
+            with self._lock:
+                if name not in self._fingerprints:
+                    self._fingerprints[name] = fingerprint(name, getattr(real, name))
+                self._handles.append((name, handle))
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
@@ -104,9 +113,13 @@ class State:
         real = expected()
         if comparable(result) == comparable(real):
             return result
+        self.report(call)
+        return real
+
+    def report(self, call: str) -> None:
+        """Log a call whose results differ, and leave this tokenizer to the real engine."""
         logger.error("%s: bpe and tokenizers differ; to reproduce: %s", self._name, call)
         self.block(f"a result differed in the call {call}")
-        return real
 
     def backend(self, real: Any) -> Backend:
         """Return what serves `real` now."""
@@ -115,20 +128,33 @@ class State:
         return Backend(name, self.reason, counts)
 
     def _components_changed(self, real: Any) -> bool:
-        return any(
-            fingerprint(name, getattr(real, name)) != known
-            for name, known in self._handed_out.items()
-        )
+        with self._lock:
+            # Count first: a handle that is dropped now may have changed the component before.
+            handles = [
+                handle
+                for handle, count in zip(self._handles, _counts(self._handles), strict=True)
+                if count > _UNSHARED or type(handle[1]).__name__ == "Sequence"
+            ]
+            changed = any(
+                fingerprint(name, getattr(real, name)) != known
+                for name, known in self._fingerprints.items()
+            )
+            self._handles = handles
+            if not changed:
+                names = {name for name, _ in handles}
+                self._fingerprints = {name: self._fingerprints[name] for name in names}
+            return changed
 
     def _build(self, real: Any) -> None:
         with self._lock:
             if self._is_current:
                 return
             # Compare components before and after, in case another thread changes them.
-            handed_out = {name: fingerprint(name, getattr(real, name)) for name in self._handed_out}
+            names = {name for name, _ in self._handles}
+            fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason
             self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
-            self._handed_out.update(handed_out)
+            self._fingerprints = fingerprints
             self._is_current = True
             if (self._engine is None, self.reason) != (before[0] is None, before[1]):
                 logger.info(
@@ -160,8 +186,13 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
 
 def comparable(result: Any) -> Any:
     """Return plain values of a result: those of an encoding are its pickled state."""
-    if isinstance(result, list):
+    if isinstance(result, (list, tuple)):
         return [comparable(item) for item in result]
+    if isinstance(result, Mapping):  # a BatchEncoding
+        values = [(key, comparable(value)) for key, value in result.items()]
+        return values, comparable(getattr(result, "encodings", None))
+    if hasattr(result, "tolist"):
+        return str(result.dtype), tuple(result.shape), result.tolist()
     return json.loads(result.__getstate__()) if hasattr(result, "overflowing") else result
 
 
@@ -182,7 +213,16 @@ def fingerprint(name: str, component: Any) -> Any:
         return object()
 
 
-_KEY = "__bpe_state__"
+def _counts(handles: list[tuple[str, Any]]) -> list[int]:
+    """Return the reference count of each handle."""
+    return [getrefcount(handles[index][1]) for index in range(len(handles))]
+
+
+[_UNSHARED] = _counts([("", object())])
+"""The count of a handle that only the list holds. Items of a Sequence have handles of their own."""
+
+KEY = "__bpe_state__"
+"""The attribute of a real tokenizer that holds its state."""
 
 
 def state_of(real: Any) -> State:
@@ -190,5 +230,5 @@ def state_of(real: Any) -> State:
 
     The real tokenizer holds it in its `__dict__`, which is not copied or pickled.
     """
-    state: State | None = real.__dict__.get(_KEY)
-    return real.__dict__.setdefault(_KEY, State(real)) if state is None else state
+    state: State | None = real.__dict__.get(KEY)
+    return real.__dict__.setdefault(KEY, State(real)) if state is None else state

@@ -14,7 +14,7 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, special_tokens, state_of
-from bpe.compat.huggingface.windows import Padding, Truncation
+from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
 
 _COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -33,7 +33,9 @@ class Tokenizer:
 
     def __init__(self, model: Any) -> None:
         """Wrap a new tokenizer with this model; `of` wraps an existing one."""
-        _fill(self, RealTokenizer(model))
+        real = RealTokenizer(model)
+        _fill(self, real)
+        self._state.watch("model", model, real)
 
     @classmethod
     def of(cls, real: Any) -> Tokenizer:
@@ -92,6 +94,7 @@ class Tokenizer:
             self._state.fall_back(self._state.reason)
         else:
             try:
+                _check_flags(is_pretokenized, add_special_tokens)
                 input = sequence if pair is None else (sequence, pair)
                 encodings = _encode(engine, real, [input], is_pretokenized, add_special_tokens)
                 self._state.served += 1
@@ -116,6 +119,7 @@ class Tokenizer:
             self._state.fall_back(self._state.reason)
         else:
             try:
+                _check_flags(is_pretokenized, add_special_tokens)
                 if type(input) is not list:
                     raise CallFallbackError("a batch that is not a list")
                 encodings = _encode(engine, real, input, is_pretokenized, add_special_tokens)
@@ -134,6 +138,7 @@ class Tokenizer:
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
         return self._decoded(  # type: ignore[no-any-return]
+            skip_special_tokens,
             f"decode{(ids, skip_special_tokens)!r}" if settings.check else "",
             lambda engine: engine.decode(ids, skip_special_tokens),
             lambda real: real.decode(ids, skip_special_tokens),
@@ -148,17 +153,25 @@ class Tokenizer:
             return [engine.decode(ids, skip_special_tokens) for ids in sequences]
 
         return self._decoded(  # type: ignore[no-any-return]
+            skip_special_tokens,
             f"decode_batch{(sequences, skip_special_tokens)!r}" if settings.check else "",
             decode,
             lambda real: real.decode_batch(sequences, skip_special_tokens),
         )
 
-    def _decoded(self, call: str, own: Callable[[Engine], Any], real: Callable[[Any], Any]) -> Any:
+    def _decoded(
+        self,
+        skip_special_tokens: bool,
+        call: str,
+        own: Callable[[Engine], Any],
+        real: Callable[[Any], Any],
+    ) -> Any:
         state = self._state
         engine = state.engine(self._real)
         reason = state.reason if engine is None else engine.no_decode_reason
         if engine is not None and not reason:
             try:
+                _check_flags(skip_special_tokens)
                 result = own(engine)
                 state.served += 1
                 if settings.check:
@@ -183,6 +196,8 @@ class Tokenizer:
         setattr(self._real, name, value)
         if name in _COMPONENTS or name in OURS:
             self._state.forget()
+        if name in _COMPONENTS:
+            self._state.watch(name, value, self._real)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._real, name)
@@ -238,20 +253,26 @@ def _changing(method: Any, real: Any, state: State) -> Any:
     return call
 
 
+def _check_flags(*flags: Any) -> None:
+    """Raise CallFallbackError unless each of `flags` is a bool; tokenizers refuses most others."""
+    if any(type(flag) is not bool for flag in flags):
+        raise CallFallbackError("an option that is not a bool")
+
+
 def _encode(
     engine: Engine, real: Any, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool
 ) -> list[Encoding]:
     """Return the encoding of each input, with the settings of `real`."""
     treatment: Treatment = "text" if real.encode_special_tokens else "allow"
     truncation = real.truncation
-    limit = None if truncation is None else Truncation(**truncation)
+    limit = None if truncation is None else checked(Truncation(**truncation))
     if is_pretokenized:
         rows = [_words_rows(engine, input, treatment) for input in inputs]
     elif len(inputs) == 1 and isinstance(inputs[0], str):
         rows = [(engine.row(inputs[0], treatment),)]
     else:
         rows = _text_rows(engine, inputs, treatment)
-    encodings = [engine.encoding(row, bool(add_special_tokens), limit) for row in rows]
+    encodings = [engine.encoding(row, add_special_tokens, limit) for row in rows]
     padding = real.padding
     if padding is not None:
         pad(encodings, Padding(**padding))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.real import VERSION
 from bpe.compat.huggingface.rows import Row
 
 Direction: TypeAlias = Literal["left", "right"]
@@ -25,6 +26,13 @@ class Truncation(NamedTuple):
     stride: int
     strategy: str
     direction: Direction
+
+
+def checked(truncation: Truncation) -> Truncation:
+    """Return `truncation`; raise CallFallbackError if this tokenizers truncates in its own way."""
+    if VERSION == "0.23.1":
+        raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
+    return truncation
 
 
 class Padding(NamedTuple):
