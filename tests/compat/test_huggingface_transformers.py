@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import importlib
 import logging
+import os
 import pickle
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -133,15 +135,66 @@ def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
             assert calls.outcome(plain, call) == expected, call
 
 
+@pytest.mark.skipif(
+    tokenizers.__version__ == "0.23.1", reason="tokenizers 0.23.1 itself serves truncated calls"
+)
 def test_threads_do_not_share_their_truncation(plain: Any) -> None:
     text = "the quick brown " * 20
 
     def lengths(max_length: int) -> set[int]:
         return {
             len(plain(text, truncation=True, max_length=max_length)["input_ids"])
-            for _ in range(200)
+            for _ in range(max_examples(100))
         }
 
-    with hf.patched(), ThreadPoolExecutor(4) as pool:
+    with hf.patched(), ThreadPoolExecutor(8) as pool:
         for max_length, seen in zip(range(3, 11), pool.map(lengths, range(3, 11)), strict=True):
             assert seen == {max_length}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("parallelism", ["true", "false", None])
+def test_a_fork_after_use_does_not_hang(
+    plain: Any, parallelism: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOKENIZERS_PARALLELISM", raising=False)
+    if parallelism is not None:
+        monkeypatch.setenv("TOKENIZERS_PARALLELISM", parallelism)
+    texts = ["the quick brown é " * 200] * 64
+    with hf.patched():
+        expected = plain(texts, return_offsets_mapping=True)["input_ids"]
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # kills a child that hangs
+            same = plain(texts, return_offsets_mapping=True)["input_ids"] == expected
+            os._exit(0 if same else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_the_environment_variable_goes_before_the_arguments(
+    plain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = importlib.import_module("bpe.compat.huggingface.settings")
+    for value, expected in {
+        "": (False, 0.5), "on": (False, 0.5), "strict": (True, 0.5), "check=0.25": (False, 0.25),
+        "strict, check=1": (True, 1.0), "off": (False, 0.0),
+    }.items():  # fmt: skip
+        monkeypatch.setenv("PRETOK_HF", value)
+        with hf.patched(check=0.5):
+            assert (settings.strict, settings.check) == expected
+            assert (type(plain._tokenizer) is hf.Tokenizer) == (value != "off")
+            with hf.patched(strict=True):
+                pass
+            assert (settings.strict, settings.check) == expected
+    for wrong in ("yes", "check=2", "check=x", "strict check"):
+        monkeypatch.setenv("PRETOK_HF", wrong)
+        with pytest.raises(ValueError, match=r"in PRETOK_HF, got '"):
+            hf.patch()
+    assert type(plain._tokenizer) is tokenizers.Tokenizer
+
+
+def test_nothing_is_printed(plain: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with hf.patched():
+        plain(["the fox", "é"], padding=True)
+        hf.backend(plain)
+    assert capfd.readouterr() == ("", "")

@@ -16,7 +16,8 @@ from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
 _lock = RLock()
-_depth = 0
+_outer: list[tuple[bool, float]] = []
+"""The settings before each call of `patch` that is in effect."""
 _MISSING = object()
 _replaced: list[tuple[type, str, Any]] = []
 
@@ -27,28 +28,30 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
     Tokenizers that exist already are served, too. Calls nest: as many calls of `unpatch` undo them.
     With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of calls
     that the real engine repeats. After a difference, which is logged, it serves that tokenizer.
+
+    The environment variable PRETOK_HF goes before the arguments: "off" (patch nothing), "strict",
+    "check=0.01", or "strict,check=0.01".
     """
-    global _depth
+    options = settings.from_environment(strict, check)
     with _lock:
-        settings.strict, settings.check = strict, check
-        if _depth == 0:
+        replacements = [] if _replaced or options is None else list(_replacements())
+        _outer.append((settings.strict, settings.check))
+        if options is not None:
+            settings.strict, settings.check = options
             _replace_stream(RealDecodeStream, DecodeStream)
-            for owner, name, value in _replacements():
-                _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
-                setattr(owner, name, value)
-        _depth += 1
+        for owner, name, value in replacements:
+            _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
+            setattr(owner, name, value)
 
 
 def unpatch() -> None:
     """Undo one call of `patch`; the last one restores everything, live tokenizers included."""
-    global _depth
     with _lock:
-        if _depth == 0:
+        if not _outer:
             return
-        _depth -= 1
-        if _depth:
+        settings.strict, settings.check = _outer.pop()
+        if _outer:
             return
-        settings.strict, settings.check = False, 0.0
         while _replaced:
             owner, name, value = _replaced.pop()
             if value is _MISSING:

@@ -114,9 +114,9 @@ class ThinCall:
         if served is None:
             return None
         engine, state, real = served
-        split = get("split_special_tokens")
-        if split is None:
-            split = tok.split_special_tokens
+        split = get("split_special_tokens", tok.split_special_tokens)
+        if type(split) is not bool:
+            return None
         truncation: Truncation | None = None
         padding: Padding | None = None
         max_length = get("max_length")
