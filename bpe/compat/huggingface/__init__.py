@@ -20,8 +20,11 @@ exactly as it would. bpe encodes and decodes in front of it:
   returns its stand-in, so pickles do not change and `unpatch` restores live tokenizers as well. It
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
+`comparable` returns the plain values of a result, to compare results of both engines.
+
 Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
-as `tok._tokenizer.pre_tokenizer`. A function in Rust that takes a tokenizer, such as
+as `tok._tokenizer.pre_tokenizer`; a method that was replaced on one tokenizer instead of its class;
+a DecodeStream that was made before `patch`. A function in Rust that takes a tokenizer, such as
 `BpeTrainer.train_from_iterator`, needs `Tokenizer.real`; one that takes an encoding needs
 `Encoding.to_real()`.
 """
@@ -34,7 +37,7 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.patching import patch, patched, unpatch
-from bpe.compat.huggingface.state import Backend, state_of
+from bpe.compat.huggingface.state import Backend, comparable, state_of
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
 from bpe.compat.huggingface.wrapping import wrap
@@ -46,6 +49,7 @@ __all__ = [
     "FallbackError",
     "Tokenizer",
     "backend",
+    "comparable",
     "fallbacks",
     "patch",
     "patched",

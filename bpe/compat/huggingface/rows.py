@@ -49,26 +49,55 @@ class Row:
         return self._align()
 
 
+class _Spaces(dict[str, "Span | None"]):
+    """The number of leading and trailing spaces of tokens; None for tokens without any.
+
+    Bounded, because the token of an added token is the text that it matched.
+    """
+
+    _MAX_SIZE = 1 << 18
+
+    def __missing__(self, token: str) -> Span | None:
+        counts = _count_spaces(token)
+        if len(self) >= self._MAX_SIZE:
+            self.clear()
+        self[token] = counts
+        return counts
+
+
+_spaces = _Spaces()
+
+
 def trim(tokens: Sequence[str], spans: Sequence[Span], adds_space: bool) -> list[Span]:
     """Return `spans` without the white space at both ends of each token.
 
     With `adds_space` a single space at the start of the first token, or of a token at the start of
     the text, stays: the pre-tokenizer may have put it there.
     """
-    return [
-        _trimmed(token, *span, keeps_space=adds_space and (index == 0 or span[0] == 0))
-        if token and (token[0] in _SPACES or token[-1] in _SPACES)
-        else span
-        for index, (token, span) in enumerate(zip(tokens, spans, strict=True))
+    counts = _spaces
+    trimmed = [
+        span if (count := counts[token]) is None else _trimmed(span, count, False)
+        for token, span in zip(tokens, spans, strict=True)
     ]
+    if adds_space:
+        for index, span in enumerate(spans):
+            if (index == 0 or span[0] == 0) and (count := counts[tokens[index]]) is not None:
+                trimmed[index] = _trimmed(span, count, True)
+    return trimmed
 
 
-def _trimmed(token: str, start: int, end: int, keeps_space: bool) -> Span:
+def _count_spaces(token: str) -> Span | None:
     leading = trailing = 0
     while leading < len(token) and token[leading] in _SPACES:
         leading += 1
     while trailing < len(token) and token[-1 - trailing] in _SPACES:
         trailing += 1
+    return (leading, trailing) if leading or trailing else None
+
+
+def _trimmed(span: Span, counts: Span, keeps_space: bool) -> Span:
+    start, end = span
+    leading, trailing = counts
     if leading and not (keeps_space and leading == 1):
         start = min(start + leading, end)
     if trailing and end >= trailing:
