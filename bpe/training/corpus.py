@@ -73,6 +73,11 @@ def read_texts(
             "pass [text] to train on one text, pathlib.Path(name) to train on a file"
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
+    if not isinstance(items, Iterable):
+        raise TypeError(
+            f"expected an iterable of texts or a path, got {type(source).__name__}; "
+            "pass iter(source) if it can be indexed"
+        )
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
         # Report a wrong file name now, not after hours of training.
         for path in items:

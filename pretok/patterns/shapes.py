@@ -1,4 +1,4 @@
-"""Turn the items of one alternative into one rule, or say why no rule matches the same."""
+"""Turn the items of one alternative into one rule, or say why no rule matches the same text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _rule(items: Items, engine: Engine) -> Rule:
             _refuse_item(item)
         parts.append(item)
     if len(parts) > MAX_PARTS:
-        raise Refusal(_whole(items), f"a rule has at most three parts, this has {len(parts):,}")
+        raise Refusal(_whole(items), f"a rule has at most three parts, not {len(parts):,}")
     if look is not None:
         rule = rule_before(look, parts, engine)
         if rule is not None:
@@ -46,7 +46,9 @@ def _refuse_item(item: Choice | Loop | Look) -> NoReturn:
     if isinstance(item, Choice):
         raise Refusal(item, "no rule has alternatives after a run, except a contraction")
     if isinstance(item, Loop):
-        raise Refusal(item, "no rule repeats this group, except words with a joint between them")
+        raise Refusal(
+            item, "no rule repeats this group; only words with one code point in between may repeat"
+        )
     refuse_misplaced(item)
 
 

@@ -1,4 +1,4 @@
-"""Define Sequence, which applies blocks in order, and from_dict, which parses any block."""
+"""Define Sequence, which applies blocks in order, and from_dict, the inverse of Block.to_dict."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Sequence(Block):
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
-        # The stages of adjacent Cutters, which one PreTokenizer applies together.
+        # The stages of adjacent Cutters. One PreTokenizer applies all these stages together.
         pending: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
             if not isinstance(block, Cutter) or len(pending) == MAX_STAGES:
@@ -112,14 +112,14 @@ def from_dict(definition: dict[str, Any]) -> Block:
     """Return the block of the JSON object `definition` of a tokenizer.json.
 
     The same fields are optional as in Hugging Face tokenizers. Raises DefinitionError for an
-    unknown type, missing or unknown fields, or a Split at a regular expression.
+    unknown type, for missing or unknown fields, and for a Split by a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})
     Digits(individual_digits=True)
     """
     if _type_of(definition) is not Sequence:
         return _block(definition)
-    # A loop, because recursion over deep nesting would exhaust the stack.
+    # Flatten nested Sequences in a loop, because deep recursion would exhaust the stack.
     blocks: list[Block] = []
     pending: list[dict[str, Any]] = [definition]
     count = 0

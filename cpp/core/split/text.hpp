@@ -1,6 +1,6 @@
 // A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask contains. Positions are in code units. pretok/charsets/classified_text.py does the same
-// in Python.
+// mask of a character set contains. Positions are in code units.
+// pretok/charsets/classified_text.py does the same in Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -81,14 +81,15 @@ public:
   std::size_t restart = 0;
   // The first code point of the match that is being tried.
   Element here{END, 0};
-  // Memo of the last scan of white space: its start, the end of the run, and the end of its
-  // last line break. All Spaces rules of a stage share the classes of white space.
+  // Memo of the last scan of white space: the start of the scan, the end of the run, and the
+  // end of the last line break in the run. All Spaces rules of a stage share the classes of
+  // white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
-  // Memo of the last scan for a Groups rule, which divides a run into groups of some size. The
-  // next group begins at `group_at`. The run ends at `group_end`. `group_left` code points are
-  // in [group_at, group_end).
+  // Memo of the last scan for a Groups rule, which divides a run into groups. The next group
+  // begins at `group_at`. The run ends at `group_end`. `group_left` code points are in
+  // [group_at, group_end).
   std::size_t group_end = 0;
   std::size_t group_left = 0;
   std::size_t group_at = 0;

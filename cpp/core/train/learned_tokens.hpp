@@ -11,14 +11,14 @@
 
 namespace pretok {
 
-// Stores for each token only a position in a text that has the bytes of the token. All tokens
-// of a long word together can be far longer than the word.
+// Does not copy the bytes of each token, but stores a position in bytes_ at which they occur.
+// All tokens of a long word together can be far longer than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with the 256 one-byte tokens, in the order of `bytes`.
+  // Starts with 256 tokens: token i is the byte bytes[i].
   explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
       : bytes_(bytes.begin(), bytes.end()), slots_(4096, NO_SYMBOL) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
@@ -54,7 +54,7 @@ public:
           bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
-    Symbol unslotted = symbol; // the first symbol that needs a slot
+    Symbol unslotted = symbol; // the first symbol without a slot; one-byte tokens need none
     if (tokens_.size() * 2 > slots_.size()) {
       slots_.assign(slots_.size() * 2, NO_SYMBOL);
       unslotted = 256;
@@ -73,7 +73,7 @@ private:
     std::uint64_t start; // in bytes_
     std::uint32_t length;
     std::uint64_t hash;
-    std::uint64_t power; // the base of the hash to the power of `length`
+    std::uint64_t power; // rolling_.base() to the power of `length`
   };
 
   Token concatenate(Symbol left, Symbol right) const {

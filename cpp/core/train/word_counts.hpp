@@ -53,8 +53,8 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   struct EmptyResult {
     void append(EmptyResult &) {}
   };
-  // A code unit has at most 4 bytes of UTF-8, so positions that count 4 for each earlier code
-  // unit are in text order.
+  // A code unit takes at most 4 bytes in UTF-8. If positions count 4 for each code unit before
+  // a part, the positions in the part are lower than the positions in the next part.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());

@@ -27,8 +27,8 @@ public:
     bool operator==(const Key &other) const { return low == other.low && high == other.high; }
   };
 
-  // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May
-  // read past the end of `bytes`, but not past `limit`.
+  // Returns the key of `bytes` and prefetches its slot. Call `prepare` some time before `add`.
+  // May read past the end of `bytes`, but not past `limit`.
   Key prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Counts a word. `position` is the position of the word in the texts. The table keeps the
   // position of the first call for the word. Throws std::length_error if the word has 4 GiB or
@@ -52,7 +52,7 @@ private:
   struct Slot {
     Key key;
     std::int64_t count;
-    std::uint32_t word; // the index of the word plus one; 0: a free slot
+    std::uint32_t word; // the index in words_ plus one; 0: a free slot
   };
 
   const std::uint8_t *store_bytes(ByteView bytes);

@@ -322,6 +322,13 @@ def test_a_single_text_is_no_source(source: object) -> None:
         read(source)
 
 
+@pytest.mark.parametrize("source", [5, None])
+def test_a_source_can_be_iterated(source: object) -> None:
+    kind = type(source).__name__
+    with pytest.raises(TypeError, match=rf"^expected an iterable of texts or a path, got {kind};"):
+        read(source)
+
+
 @pytest.mark.parametrize("item", [1, None, ["nested"], {"text": "x"}])
 def test_an_item_that_is_no_text_is_named(item: object) -> None:
     with pytest.raises(TypeError, match=f"expected str, bytes .*; got {type(item).__name__}"):

@@ -21,19 +21,19 @@ struct NeighborTable::Builder {
   std::vector<Labels> labels{}; // labels[i]: the stage labels that label i stands for
   std::size_t white{};          // index of the stage of white space, or stages.size()
   const StagePairs *limiting{}; // the stage with LENGTH_LIMITED pairs
-  int limiting_rule{};          // the rule of its LENGTH_LIMITED pairs
+  int limiting_rule{};          // the rule that labels the LENGTH_LIMITED pairs
   Mask counted{};               // classes of LENGTH_LIMITED pairs
   bool is_limit_exact{};
 
   Pair &pair(std::size_t a, std::size_t b) const { return table.relations_(a, b); }
-  // Returns the label in the relations of a pair, or -1.
+  // Returns the label of a pair with these relations, or -1 if the pair is not labeled.
   static int label_in(Pair pair) {
     constexpr Pair NOT_LABELED = pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) |
                                  pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
     return (pair & NOT_LABELED) != 0 ? -1 : (pair & LABELS) >> LABEL;
   }
 
-  // Calls visit(a, b) for each pair that may occur.
+  // Calls visit(a, b) for each pair of classes that occur in texts.
   template <typename Visit> void for_pairs(Visit visit) const {
     for (std::uint8_t a = 0; a < END; ++a)
       for (std::uint8_t b = 0; b < END; ++b)
@@ -65,7 +65,7 @@ struct NeighborTable::Builder {
       ++table.label_bits_;
   }
 
-  // Returns the relations of all stages together.
+  // Composes the relations that all stages have for the pair (a, b).
   Pair compose(std::uint8_t a, std::uint8_t b) {
     Pair relations = 0;
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -162,7 +162,9 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Returns whether stage `index` meets the condition of find_white_space.
+  // Returns whether every stage but `index` passes one of the two tests of find_white_space. If
+  // stage `index` has an END_OF_TEXT rule, also requires that no earlier stage ends a piece
+  // right after white space.
   bool is_white_space_clear(std::size_t index) const {
     const Mask space = stages[index].space();
     bool is_clear = true;
@@ -233,8 +235,7 @@ struct NeighborTable::Builder {
     });
   }
 
-  // Returns whether all labeled pairs that begin with a counted class have the same
-  // label.
+  // Returns whether all labeled pairs that begin with a counted class have the same label.
   bool has_one_label() const {
     int label = -1;
     bool has_one = true;
