@@ -11,7 +11,7 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.real import RealTokenizer
+from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, special_tokens, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
@@ -194,6 +194,8 @@ class Tokenizer:
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
+        if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
+            self._state.block("tokenizers 0.22.2 normalizes added tokens before a change only")
         if name in _COMPONENTS or name in OURS:
             self._state.forget()
         if name in _COMPONENTS:
@@ -235,6 +237,10 @@ for _name in _COMPONENTS:
 def _fill(view: Tokenizer, real: Any) -> None:
     object.__setattr__(view, "_real", real)
     object.__setattr__(view, "_state", state_of(real))
+
+
+def _has_normalized(real: Any) -> bool:
+    return any(token.normalized for token in real.get_added_tokens_decoder().values())
 
 
 def _changing(method: Any, real: Any, state: State) -> Any:
