@@ -29,7 +29,7 @@ from pretok.unicode import DEFAULT_VERSION
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
-"""The maximal number of special or added tokens to list."""
+"""The maximum number of special or added tokens to list."""
 DIGEST_BLOCK = 1 << 20
 """The number of bytes to hash at a time."""
 
@@ -166,8 +166,8 @@ def _as_text(record: Record) -> Iterator[str]:
     for file in record["files"]:
         yield f"file        {one_line(file['path'])}\n"
         yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"
-    # The source of a known preset says no more than its name. The source of compiled rules says
-    # which pattern they were compiled from.
+    # The source of a preset with compiled rules has the word "compiled", and says which patterns
+    # they are. For a known preset, the name is enough.
     is_compiled = "compiled" in (record["preset_source"] or "")
     rows = {
         "ids": f"{record['ids']}, {record['unused_ids']} of them unused",

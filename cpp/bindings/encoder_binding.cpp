@@ -106,7 +106,7 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  // If `threads` is 0, the size of the work determines their number, here and below.
+  // Here and below, the size of the texts determines the number of threads if `threads` is 0.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
     if (plan_tasks(view.size(), threads).threads > 1)
@@ -182,8 +182,8 @@ public:
     return result;
   }
 
-  // Returns the methods for short texts that replace methods of Tokenizer. The parameters are
-  // those of make_fast_calls (bindings/fast_calls.hpp).
+  // Returns the functions that Tokenizer calls to encode short texts. make_fast_calls
+  // (bindings/fast_calls.hpp) describes the parameters.
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii,
                               bool only_normal) {
@@ -193,8 +193,8 @@ public:
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
-  // Returns the methods that decode few ids. The parameters are those of make_decode_calls
-  // (bindings/fast_calls.hpp).
+  // Returns the functions that Tokenizer calls to decode. make_decode_calls
+  // (bindings/decode_calls.hpp) describes the parameters.
   static py::tuple decode_calls(const py::object &self,
                                 const std::vector<std::uint32_t> &special,
                                 const py::tuple &slow_calls) {
@@ -210,7 +210,8 @@ public:
     if (encoder_)
       encoder_->caches().trim();
 #if defined(__GLIBC__)
-    // Return the freed memory to the system. malloc would keep much of it with many threads.
+    // Return the freed memory to the system. If a program has many threads, free() alone would
+    // keep much of this memory.
     malloc_trim(0);
 #endif
   }
@@ -235,7 +236,8 @@ private:
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        // The system allocates a memory page at the first write, so unused room is free.
+        // The system allocates a memory page at the first write, so the room that the ids do
+        // not need takes no memory.
         result.ids.reserve(text.size() / 2);
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());

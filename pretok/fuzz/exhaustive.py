@@ -26,7 +26,7 @@ The key True is for presets in CORE_NAMES, the key False for other presets.
 def one_of_each_class(preset: Preset, version: str) -> str:
     """Return one code point for each combination of the classes of all stages.
 
-    Skips code points whose class depends on the Unicode version. Prefers common ASCII characters,
+    Skips code points whose atom depends on the Unicode version. Prefers common ASCII characters,
     then the lowest code point.
     """
     classes = np.zeros(CODE_POINTS, np.int64)

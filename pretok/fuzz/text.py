@@ -8,8 +8,9 @@ from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
 WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
-# Code points that only some languages or engines treat as white space, s or an apostrophe; the
-# first and last code points of planes; and code points that UTF-8 decoders get wrong.
+# Three kinds of code points: those that only some languages or engines treat as white space, as the
+# letter s, or as an apostrophe; the first and last code points of planes; and those that some UTF-8
+# decoders get wrong.
 CONFUSABLE = tuple(
     chr(c)
     for c in (
@@ -24,7 +25,7 @@ CONTRACTIONS = (
 )  # fmt: skip
 PLAIN = (*"aszbelrvtmdSTLREVMDAZ0123789'''//!.-_$+(", " ", " ", "  ", "\n", "\r", "\r\n")
 LONE_SURROGATES = ("\ud800", "\udbff", "\udc80", "\udcff", "\udfff")
-# Some port of a published pattern has split each of these texts wrongly.
+# For each of these texts, some port of a published pattern gave a wrong split.
 SEEDS = (
     "", "Hello  world", "a   b", "a\t b", "a \tb", "\n\nfoo", "=\n  y", "\u00a0x", "\u3000x",
     "  \n\n\n  x", "\n \n x", "a\n  ", "a \t b", "a\u0085\u0085b", "a \n \n  ", "x\nx", "a  123",
@@ -127,7 +128,10 @@ def changed_runs(
 
 
 def _runs_by_atom_and_width(version: str) -> list[list[tuple[int, int]]]:
-    """Return the runs (first, last) of each pair of an atom and a length of UTF-8."""
+    """Return a list for each pair of an atom and a length of UTF-8.
+
+    The list has the runs (first, last) of the code points with this atom and this length.
+    """
     firsts, atoms = table(version)
     ends = [*firsts[1:].tolist(), CODE_POINTS]
     groups: dict[tuple[int, int], list[tuple[int, int]]] = {}

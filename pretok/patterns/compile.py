@@ -20,16 +20,17 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
    opposite order.
 3. *Lazy runs.* If no required part follows `S{n,m}?`, the lazy run takes n code points, because the
    optional parts after it cannot fail. Otherwise, let S be disjoint from the sets of the following
-   parts, up to and including the first required part. Then these parts fail before a member of S,
-   so the lazy run takes what a greedy run takes.
+   parts, up to and including the first required part. Then none of
+   these parts matches at a member of S, and the required part fails there. So the lazy run goes on
+   to the end of the run, as a greedy run does.
 4. *No giving back.* Call a path greedy if each part takes as many code points as it can. An engine
    tries the greedy path first, so the greedy path is the match unless it fails. Suppose it fails,
    and a part with the set S gives back a code point c. Then one of the following parts, up to and
    including the next required part, must match c. If S is disjoint from the sets of all these
    parts, none of them matches c, so every other path fails too. Parts after the last required part
-   cannot fail. A possessive part gives nothing back by definition. The one exception is `A?S+`: if
-   A takes a member of S and `S+` then fails, S takes this member instead, and the match is what
-   `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
+   cannot fail. A possessive part gives nothing back by definition. Only in `A?S+` may
+   the sets overlap: if A takes a member of S and `S+` then fails, A gives this member back, and the
+   match is what `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
 5. *Ends of runs.* Let a run of S have r members from the position on, and let S' be the complement
    of S. `S{n,m}(?!S')` takes min(m, r) code points if the text ends with the run, and otherwise
    min(m, r - 1); it fails if this number is less than n. The reason: the assertion holds within the
@@ -43,14 +44,16 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
 7. *Groups.* In `B{n,k}(?=(?:B{k})*(?!B))`, the assertion holds after i members of a run of r
    members if k divides r - i. This is true for exactly one i from 1 to k. If B is a subset of `\w`,
    a `\b` in place of `(?!B)` holds nowhere within the run; it holds at the end of the run unless a
-   member of `\w` follows. Groups matches the same.
+   member of `\w` follows. The rule Groups matches what such a pattern matches, with `(?!B)` or
+   with `\b`.
 8. *Phrases.* Let J be disjoint from S and T. In `A?(?:ST*(?:JST*)*)+`, everything after the first S
    is optional, so by lemma 4 the greedy path is the match. The loop of Phrase follows this path.
 9. *Cased words.* In `A?U*L+|A?U+L*`, the first alternative takes a run of U, and then a run of L.
    If no member of L follows the run of U, `U*` gives code points back up to and including the last
    member of L in the run, which `L+` takes. If the run of U has no member of L, the second
    alternative takes the whole run. CasedWord matches the same. `A?S+` with a suffix is CasedWord
-   with S as both sets. No set contains the apostrophe, so a suffix begins only at the end of a run.
+   with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a
+   suffix begins only at the end of a run.
 
 Whether sets are disjoint, or a set is a subset, is decided for all Unicode versions at once. If the
 answer may depend on the version, sets count as overlapping, and not as subsets. Patterns that fit
@@ -263,8 +266,9 @@ def _after(rules: list[Rule], rule: Rule) -> Rule:
 def _with_common_sets(rules: list[Rule]) -> list[Rule]:
     """Return `rules` with the same sets in all Spaces rules, as a stage requires.
 
-    Only Spaces(LAST_NEWLINE) depends on `newline`, so the other Spaces rules can take any subset of
-    `space`. A Spaces(ALL) with another `space` becomes a Run, which matches the same.
+    Only Spaces(LAST_NEWLINE) uses its `newline`, so the other Spaces rules may have any subset of
+    `space` as their `newline`. A Spaces(ALL) with another `space` becomes a Run, which matches the
+    same.
     """
     own = [rule for rule in rules if isinstance(rule, Spaces) and rule.through is not ALL]
     spaces = {rule.space for rule in own} or {WHITE_SPACE}
@@ -289,7 +293,11 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
     sets = {chars for rule in rules for chars in rule.sets()}
     starts = {start for chars in sets for start, _ in chars.segments}
     if len(sets) * len(starts) > MAX_CELLS:
-        raise Refusal(first, f"its {len(sets)} sets have {len(starts):,} ranges in total")
+        raise Refusal(
+            first,
+            f"the pattern has {len(sets)} sets with {len(starts):,} ranges; expected a "
+            f"product of both of at most {MAX_CELLS:,}",
+        )
     try:
         Stage(tuple(rules))
         partition(sets)

@@ -115,7 +115,10 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         return UnknownPatternError(message, pattern, engine, "", "")
     refusal: tuple[str, int, str] = "", -1, ""
     if canonical(pattern, engine) is None:
-        message += f", which pretok cannot read ({_parser_error(pattern, engine)})"
+        message = (
+            f"pretok cannot read this pattern of {ENGINE_NAMES[engine]}: "
+            f"{_parser_error(pattern, engine)}"
+        )
     else:
         refusal = _why_not_compiled(pattern, engine)
         construct, position, reason = refusal
@@ -134,7 +137,10 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     elif difference:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
-        message += f"; {nearest!r} keeps unmatched text, but {engine} drops it"
+        message += (
+            f"; in {ENGINE_NAMES[other]} it is {nearest!r}, which keeps the text that the pattern "
+            f"does not match, but {ENGINE_NAMES[engine]} drops this text"
+        )
     return UnknownPatternError(message + difference, pattern, engine, nearest, difference, *refusal)
 
 
@@ -247,7 +253,7 @@ def _word_differences(old: object, new: object) -> list[str]:
     if old_words is None or new_words is None:
         return []
     return [
-        f"  only {sign} matches {', '.join(_examples(words))}"
+        f"  only the {sign} line matches {', '.join(_examples(words))}"
         for sign, words in (
             ("-", {*old_words} - {*new_words}),
             ("+", {*new_words} - {*old_words}),

@@ -15,7 +15,11 @@ from pretok.preset import Engine
 from pretok.rules import Rule
 
 MAX_PARTS = 64
-"""Maximum parts of an alternative that is not a literal text; a rule has at most three."""
+"""The maximum number of parts of an alternative. An alternative with more parts is refused at once.
+
+Several parts may become one part of a rule, and a rule has at most three parts. Literal texts have
+no such limit.
+"""
 
 
 def rule_of(items: Items, engine: Engine) -> Rule:
@@ -47,7 +51,9 @@ def _refuse_item(item: Choice | Loop | Look) -> NoReturn:
         raise Refusal(item, "no rule has alternatives after a run, except a contraction")
     if isinstance(item, Loop):
         raise Refusal(
-            item, "no rule repeats this group; only words with one code point in between may repeat"
+            item,
+            "no rule repeats this group; a group may repeat only if it matches words joined by one "
+            "code point",
         )
     refuse_misplaced(item)
 

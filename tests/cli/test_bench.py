@@ -150,7 +150,7 @@ def test_two_files_of_one_name_are_refused(call: Call, text: Path, tmp_path: Pat
     other = tmp_path / "english.md"
     other.write_text("x")
     message = error_of(call, "bench", "split", str(text), str(other))
-    assert "the name of another file" in message
+    assert "another file is also called english" in message
 
 
 def test_a_record_that_cannot_be_written_is_refused_before_the_work(

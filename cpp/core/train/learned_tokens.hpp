@@ -12,7 +12,8 @@
 namespace pretok {
 
 // Does not copy the bytes of each token, but stores a position in bytes_ at which they occur.
-// All tokens of a long word together can be far longer than the word.
+// Training may learn many overlapping tokens from one long word, so copies of their bytes could
+// take far more memory than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;

@@ -5,20 +5,21 @@
 //
 //   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
-//                   the text between them is one pre-token of that rule. A boundary lies where
-//                   the label changes.
+//                   the text between them is one pre-token of that rule. If the label of (a, b)
+//                   is not the label of the pair before, a boundary lies between a and b.
 //   LENGTH_LIMITED  The pair is in the body of a Run with a limit (`at_most`). The limit adds
 //                   boundaries.
-//   AMBIGUOUS       The pair before may have the label of another rule that may hold this pair
-//                   too. If the label changes at this pair, the pair is unresolved.
+//   AMBIGUOUS       The pair has the label of a rule r, but a match of another rule q may hold
+//                   it too. If the pair before has the label of q, this pair is unresolved.
 //   JOINED          No boundary: every rule that can hold a takes b too. The pair takes the
 //                   label of the pair before. If a pre-token begins with a, the pair keeps its
 //                   own label.
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
 //   SPACE_PAIR      Both code points are white space ("White space" below).
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
-//   PIECE_END       a is white space, and a stage before the stage of white space may end a
-//                   piece between a and b.
+//   PIECE_END       a is white space. One stage splits white space ("Several stages" below),
+//   and
+//                   a stage before it may have a boundary between a and b.
 //   UNRESOLVED      Any other pair. The machine splits the text between the last BOUNDARY
 //                   before the pair and the first BOUNDARY after it.
 //
@@ -38,10 +39,10 @@
 // Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, so no match holds the pair.
 // At a or at b some rule always matches, so no gap between matches holds the pair.
 //
-// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. In a pre-token with
-// a suffix, a pair of a letter and the apostrophe comes before the pair, and every pair of a
-// letter and the apostrophe is UNRESOLVED. If no pair since the last boundary is unresolved, no
-// pre-token since this boundary holds such a suffix.
+// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. A suffix begins with
+// an apostrophe after a letter. If a CasedWord of the program has suffixes, every pair of a
+// letter and the apostrophe is UNRESOLVED. So if no pair since the last boundary is unresolved,
+// no pre-token since this boundary holds a suffix.
 //
 // Proof for labels. Let r be the first rule whose match can begin with a and whose
 // `rejects_next` mask for a does not have b. The pair has the label of r if the
@@ -87,20 +88,22 @@
 // (a, b):
 //
 //   BOUNDARY      Some stage has BOUNDARY, and no rule of an earlier stage can hold a or b.
-//                 So the pair is in a gap of each earlier stage. Rules look ahead only. A rule
-//                 of an earlier stage that starts before a reads nothing after a. A rule of
-//                 this stage that starts before b reads nothing after b. Later stages see two
-//                 pieces. So the split from b on is the split of a text that begins with b, and
-//                 the split before b depends on nothing after b. The rules resume at BOUNDARY
-//                 pairs, and safe_cut.hpp cuts there.
-//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
-//                 The label of the earlier stage does not change at the boundary
-//                 (Builder::continues).
+//                 So the pair is in a gap of each earlier stage. A rule reads no code point
+//                 before its match, and at most one after it. So a rule of an earlier stage
+//                 that starts before a reads at most a, and a rule of this stage that starts
+//                 before b reads at most b. Later stages see two pieces. So the split from b on
+//                 is the split of a text that begins with b, and the split before b depends on
+//                 nothing after b. The rules resume at BOUNDARY pairs, and safe_cut.hpp cuts
+//                 there.
+//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b. It
+//                 is required that the label of the earlier stage is the same before and after
+//                 the boundary (Builder::continues). Otherwise the pair is UNRESOLVED.
 //   a label       No stage has a boundary. The label stands for the labels of all stages, so it
-//                 changes if the label of any stage changes. Stages whose pairs are all
-//                 BOUNDARY or together (StagePairs::is_simple) do not count.
-//   SPACE_PAIR    One stage has SPACE_PAIR. Every other stage surely keeps white space
-//                 together, or is earlier and surely cuts the white space
+//                 changes if the label of any stage changes. Simple stages do not count: each
+//                 pair of a simple stage is either BOUNDARY or never has a boundary
+//                 (StagePairs::is_simple).
+//   SPACE_PAIR    One stage has SPACE_PAIR. Every other stage surely has no boundary in this
+//                 pair, or is earlier and surely has a boundary in it
 //                 (Builder::find_white_space). If an earlier stage ends the piece (PIECE_END),
 //                 ALL_BUT_LAST takes the whole run, as at the end of the text.
 //   UNRESOLVED    Any other pair.
