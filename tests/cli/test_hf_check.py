@@ -32,7 +32,8 @@ def test_a_tokenizer_that_bpe_serves(
     monkeypatch.setitem(sys.modules, module, None)
     _file(tmp_path)
     status, out, _ = call("hf-check", str(tmp_path))
-    lines = out.splitlines()
+    # tokenizers 0.23.1 serves truncated calls itself.
+    lines = [line for line in out.splitlines() if "by tokenizers 0.23.1" not in line]
     assert (status, lines[0]) == (0, "served by bpe")
     assert lines[1].startswith("equal: all ")
     assert lines[1].endswith(" calls on 7 texts")

@@ -20,6 +20,12 @@ tokenizers = pytest.importorskip("tokenizers", reason="the engine is not install
 hf = importlib.import_module("bpe.compat.huggingface")
 
 
+@pytest.fixture(autouse=True)
+def _serial(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of several errors in a batch, threads of the real engine report any one.
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+
+
 def both(serialized: str) -> tuple[Any, Any]:
     """Return a real tokenizer, and ours."""
     return tokenizers.Tokenizer.from_str(serialized), hf.Tokenizer.from_str(serialized)
