@@ -99,7 +99,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "preset_source": tokenizer.preset.source if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
-        "normalizer": tokenizer.normalizer,
+        "normalizer": None if tokenizer.normalizer is None else str(tokenizer.normalizer),
         "add_prefix_space": tokenizer.add_prefix_space,
         "template": tokenizer.template._asdict(),
         "longest": [
@@ -225,6 +225,8 @@ def _describe_preset(record: Record) -> str:
 
 def _describe_byte_ids(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
+    if not ids:
+        return "none; characters that are no tokens become the unknown token"
     smallest, largest = min(ids), max(ids)
     if ids == list(range(smallest, smallest + 256)):
         return f"{smallest} to {largest}, in byte order"

@@ -142,8 +142,8 @@ def page() -> str:
 
 *Exhaustive to N*: the tests split every string of up to N code points, with one code point for each
 class of the rules, and compare it with the Python package `regex`. If `regex` reads a pattern
-differently, they compare with the preset's engine. The limit is {core} strings of one length for
-the first six presets, and {other} for the rest.
+differently, they compare with the preset's engine. The limit for strings of the same length is
+{core} for the first six presets, and {other} for the rest.
 *Engine-tested*: the tests compare the preset with the installed engine on random difficult texts.
 *Source unknown*: the preset equals its pattern, but the pattern is not from the model's own file,
 so the model may split differently.

@@ -33,14 +33,14 @@ def one_of_each_class(preset: Preset, version: str) -> str:
     for stage in preset.stages:
         alphabet = compile_rules(stage.rules).alphabet
         classes = classes * 32 + Classifier(alphabet, version).classes
-    changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    all_classes = set(np.unique(np.delete(classes, sorted(changed))).tolist())
+    is_stable = np.ones(CODE_POINTS, bool)
+    for (first, last), _ in changed_runs():
+        is_stable[first : last + 1] = False
+    code_points = np.flatnonzero(is_stable)
+    run_starts = code_points[np.diff(classes[code_points], prepend=-1) != 0].tolist()
     examples: dict[int, str] = {}
-    for code_point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
-        if code_point not in changed:
-            examples.setdefault(int(classes[code_point]), chr(code_point))
-        if len(examples) == len(all_classes):
-            break
+    for code_point in (*map(ord, "'sL\n \t1!/"), *run_starts):
+        examples.setdefault(int(classes[code_point]), chr(code_point))
     return "".join(examples.values())
 
 

@@ -2,8 +2,8 @@
 
 UnicodeScripts of tokenizers 0.23.3. Each item is the first code point of a run, in
 hexadecimal, and its script number. A code point of number 0 is never cut from the code
-points before and after it, whatever their scripts are. Each other number stands for one
-script, in order of first appearance.
+point before it, whatever the script of that code point is. Each other number stands for
+one script, in order of first appearance.
 """
 
 RUNS = """

@@ -99,13 +99,14 @@ def _split_all(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
     return (part for piece in pieces for part in block.pieces(piece))
 
 
-_BLOCK_TYPES: dict[str, type[Block]] = {
+BLOCK_TYPES: dict[str, type[Block]] = {
     block_type.__name__: block_type
     for block_type in (
         *(BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Metaspace),
         *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
     )
 }
+"""Every type of block by its name in a tokenizer.json."""
 
 
 def from_dict(definition: dict[str, Any]) -> Block:
@@ -143,12 +144,12 @@ def _block(definition: dict[str, Any]) -> Block:
 
 def _type_of(definition: object) -> type[Block]:
     name = definition.get("type") if isinstance(definition, dict) else None
-    if not isinstance(name, str) or name not in _BLOCK_TYPES:
+    if not isinstance(name, str) or name not in BLOCK_TYPES:
         raise DefinitionError(
             f"unknown pre_tokenizer {shortened(definition)}; expected an object whose 'type' is "
-            f"one of {', '.join(map(repr, _BLOCK_TYPES))}"
+            f"one of {', '.join(map(repr, BLOCK_TYPES))}"
         )
-    return _BLOCK_TYPES[name]
+    return BLOCK_TYPES[name]
 
 
 def _fields(definition: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from pretok.patterns.parser import MAX_DEPTH, MAX_PATTERN_LENGTH
 from pretok.patterns.recognize import MAX_LINES, MAX_WIDTH, difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import GPT2, LLAMA3
-from support import TIMES, TOO_MUCH, growth
+from support import FULL, TIMES, TOO_MUCH, growth
 from vocabulary_files import huggingface
 
 SHORT = 500
@@ -115,7 +115,7 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
         _read(make(size), engine)
 
     work(100)  # reads the known patterns
-    size = MAX_PATTERN_LENGTH // TIMES - 40
+    size = MAX_PATTERN_LENGTH // TIMES // (1 if FULL else 2) - 40
     assert len(make(TIMES * size)) <= MAX_PATTERN_LENGTH
     assert growth(work, size) < TOO_MUCH
 
