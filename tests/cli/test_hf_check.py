@@ -48,11 +48,11 @@ def test_a_tokenizer_that_falls_back(
     monkeypatch.setitem(sys.modules, module, None)
     text = tmp_path / "text.txt"
     text.write_text("The fox\nÉ 🦙\n" + "a" * 5000, encoding="utf-8")
-    path = _file(tmp_path, normalizer={"type": "Lowercase"})
+    path = _file(tmp_path, model=pairs.other_model("Unigram"))
     status, out, _ = call("hf-check", path, "--on", str(text))
     lines = out.splitlines()
     assert status == 0
-    assert lines[0].startswith('served by tokenizers: normalizer is {"type": "Lowercase"}')
+    assert lines[0].startswith('served by tokenizers: model.type is "Unigram"')
     assert lines[1].endswith(" calls on 3 texts")
     assert lines[2].startswith("fell back in ")
     assert lines[2].endswith(lines[0].partition(": ")[2])

@@ -8,11 +8,13 @@ import importlib
 import json
 import pickle
 import weakref
+from functools import partial
 from typing import Any
 
 import pytest
 
 import huggingface_pairs as pairs
+import text_models as models
 from paths import shared
 from support import max_examples, seeded
 
@@ -63,7 +65,9 @@ def test_most_random_calls_are_served_by_bpe() -> None:
     assert served > 10 * fallen
 
 
-@pytest.mark.parametrize("name", ["gpt2_tokenizer.json", "gpt_neox.json"])
+@pytest.mark.parametrize(
+    "name", ["gpt2_tokenizer.json", "gpt_neox.json", "llama2.json", "mistral03.json"]
+)
 def test_published_tokenizers(name: str) -> None:
     serialized = shared("vocabs", "hf", name).read_text(encoding="utf-8")
     real, ours = both(serialized)
@@ -73,12 +77,51 @@ def test_published_tokenizers(name: str) -> None:
     for text in texts:
         call = lambda tok, text=text: tok.encode(text)  # noqa: E731
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), text
+    for _ in range(30):
+        ids = [random.randrange(real.get_vocab_size()) for _ in range(random.randrange(9))]
+        assert ours.decode(ids) == real.decode(ids), ids
     assert hf.backend(ours).name == "bpe"
+    assert set(ours._state.fallbacks) <= {"a text with lone surrogates"}
 
 
-@pytest.mark.parametrize("name", ["llama2.json", "mistral03.json"])
-def test_unsupported_tokenizers_fall_back_with_a_reason(name: str) -> None:
-    real, ours = both(shared("vocabs", "hf", name).read_text(encoding="utf-8"))
+def _encode(text: str, tok: Any) -> Any:
+    return tok.encode(text)
+
+
+@pytest.mark.parametrize("case", models.CASES)
+def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
+    random = seeded(f"text {case}")
+    file = models.file_of(**models.CASES[case])
+    real, ours = both(json.dumps({**file, "post_processor": pairs.random_processor(random)}))
+    for _ in range(25):
+        description, call = pairs.random_call(random)
+        if random.random() < 0.5:
+            description = "".join(random.choices(models.PARTS, k=random.randrange(14)))
+            call = partial(_encode, description)
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
+
+
+def test_most_calls_with_tokens_of_text_are_served_by_bpe() -> None:
+    for case, changes in models.CASES.items():
+        ours = hf.Tokenizer.from_str(json.dumps(models.file_of(**changes)))
+        ours.decode(ours.encode("the <s> ▁é").ids)
+        assert hf.backend(ours) == ("bpe", "", {"bpe": 2, "tokenizers": 0}), case
+
+
+def test_a_token_that_is_no_longer_normalized() -> None:
+    # tokenizers still decodes it from its normalized text.
+    real, ours = both(small(normalizer=models.STRIP))
+    for normalized in (True, False):
+        for tok in (real, ours):
+            tok.add_tokens([tokenizers.AddedToken(" A", normalized=normalized)])
+    id = real.token_to_id(" A")
+    assert ours.decode([id]) == real.decode([id])
+    assert hf.backend(ours).reason == "added token ' A' is no longer normalized"
+
+
+@pytest.mark.parametrize("kind", ["Unigram", "WordPiece"])
+def test_unsupported_tokenizers_fall_back_with_a_reason(kind: str) -> None:
+    real, ours = both(small(model=pairs.other_model(kind)))
     assert ours.encode("Hello there").ids == real.encode("Hello there").ids
     backend = hf.backend(ours)
     assert backend.name == "tokenizers"
@@ -88,8 +131,8 @@ def test_unsupported_tokenizers_fall_back_with_a_reason(name: str) -> None:
 
 
 def test_strict_raises_instead_of_falling_back() -> None:
-    ours = hf.Tokenizer.from_str(small(normalizer={"type": "Lowercase"}))
-    with hf.patched(strict=True), pytest.raises(hf.FallbackError, match="normalizer"):
+    ours = hf.Tokenizer.from_str(small(model=pairs.other_model("WordPiece")))
+    with hf.patched(strict=True), pytest.raises(hf.FallbackError, match=r"model\.type"):
         ours.encode("a")
     assert ours.encode("a").ids
 

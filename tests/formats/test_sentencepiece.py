@@ -42,7 +42,7 @@ from sentencepiece_models import (
 from support import TOO_MUCH, growth, seeded
 from vocabulary_files import write
 
-sentencepiece = pytest.importorskip("sentencepiece")
+sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
 
 SENTENCES = [
     "the quick brown fox  jumps over the lazy dog",

@@ -416,8 +416,10 @@ def _(tok: Any) -> Any:
 @feature("model options")
 def _(tok: Any) -> Any:
     model = tok._tokenizer.model
-    model.dropout = 1.0
-    results = _each(tok, ["the quick brown"])
-    model.dropout = None
-    model.end_of_word_suffix = "</w>"
+    results = [outcome(setattr, model, "dropout", 1.0), *_each(tok, ["the quick brown"])]
+    # Without dropout, tokenizers would keep the words that it merged before the change.
+    results += [
+        outcome(setattr, model, option, value)
+        for option, value in (("dropout", None), ("end_of_word_suffix", "</w>"))
+    ]
     return results + _each(tok, ["the quick brown"])

@@ -87,6 +87,16 @@ def byte_level(**flags: bool) -> dict[str, Any]:
     return {"type": "ByteLevel", "use_regex": True, **flags}
 
 
+def other_model(kind: str) -> dict[str, Any]:
+    """Return a model that bpe does not support: a "WordPiece" or "Unigram"."""
+    vocab: dict[str, int] = json.loads(base())["model"]["vocab"]
+    if kind == "WordPiece":
+        return {"type": kind, "vocab": vocab, "unk_token": "e", "continuing_subword_prefix": "",
+                "max_input_chars_per_word": 100}  # fmt: skip
+    scores = [[token, -1.0 - id] for token, id in vocab.items()]
+    return {"type": kind, "unk_id": 0, "vocab": scores, "byte_fallback": False}
+
+
 def random_processor(random: Random) -> dict[str, Any] | None:
     """Return a random post_processor."""
     level = byte_level(add_prefix_space=random.random() < 0.5, trim_offsets=random.random() < 0.7)

@@ -253,7 +253,6 @@ MAY_USE = {
     "unicodedata2": (
         "bpe.encoding.normalize",
         "bpe.encoding.added_tokens",
-        "bpe.compat.huggingface.normal_form",
         "bpe.normalizers.characters",
         "bpe.normalizers.unicode_forms",
     ),

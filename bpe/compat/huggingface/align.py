@@ -9,11 +9,15 @@ from itertools import repeat
 import numpy as np
 
 from bpe import Tokenizer
-from bpe.compat.huggingface.normal_form import origins
 from bpe.compat.huggingface.rows import Alignment, Span
-from bpe.encoding.backends import make_added
+from bpe.encoding.backends import Backend, make_added
+from bpe.encoding.normalized_segments import normalized_segments
+from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
-from bpe.types import Offsets, Treatment
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.types import Normalizer, Offsets, Treatment
+from pretok.pre_tokenizer import PreTokenizer
 
 
 class _Builder:
@@ -62,7 +66,7 @@ class Aligner:
         self._policies = tokenizer._pipeline._policies
         self._backend = tokenizer._pipeline.backend
         self._split = tokenizer.pre_tokenizer
-        self._normalizer = tokenizer.normalizer
+        self._normalizer = _normalizer(tokenizer.normalizer, self._backend)
         self._adds_space = tokenizer.add_prefix_space
         self._names = names
 
@@ -86,23 +90,21 @@ class Aligner:
         """Return the alignment of a text."""
         data = text.encode()
         whole = _Builder()
-        if self._normalizer is None or self._backend.is_normal(data):
+        if self._normalizer is None or self._normalizer.keeps(data):
             segments, _ = self._policies.added_for(treatment).segments(data)
             self._add(whole, text, data, segments, None)
             return whole.alignment()
-        segments, _ = self._policies.added_for(treatment, "exact").segments(data)
-        normalized = self._policies.added_for(treatment, "normalized")
         chars = byte_offsets(text)
-        for start, end, id in segments:  # rstrip may make one overlap the next
-            part = data[start:end].decode()
-            at = int(np.searchsorted(chars, start))
-            if id is not None:
-                whole.add_token(part, (at, at + len(part)))
+        for segment in normalized_segments(data, treatment, self._policies, self._normalizer, 1):
+            normal, spans = segment.aligned()
+            if not normal:
                 continue
-            normal, spans = origins(part)
-            shifted = [(at + first, at + last) for first, last in spans]
+            origins = list(map(tuple, (spans + np.searchsorted(chars, segment.start)).tolist()))
+            if segment.id is not None:
+                whole.add_token(normal, (origins[0][0], origins[-1][1]))
+                continue
             utf8 = normal.encode()
-            self._add(whole, normal, utf8, normalized.segments(utf8)[0], shifted)
+            self._add(whole, normal, utf8, segment.added.segments(utf8)[0], origins)
         return whole.alignment()
 
     def _add(
@@ -136,12 +138,27 @@ class Aligner:
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
         """Return the word of each token, which ends at `ends`, and the number of words."""
         split = (b" " + part if has_space else part).decode()
-        bounds = np.asarray(self._split.offsets(split))
+        word_ends = self._word_ends(split)
         if not split.isascii():
-            bounds = byte_offsets(split)[bounds]
+            word_ends = byte_offsets(split)[word_ends]
         # A token is in the word that has its last byte.
-        words = np.searchsorted(bounds, ends + (has_space - 1), side="right") - 1
-        return words.tolist(), len(bounds) - 1
+        words = np.searchsorted(word_ends, ends + (has_space - 1), side="right")
+        return words.tolist(), len(word_ends)
+
+    def _word_ends(self, text: str) -> Offsets:
+        split = self._split
+        if isinstance(split, PreTokenizer) and split.preset.drops_text:
+            return np.array([end for _, end in split.spans(text)], np.int64)
+        return np.asarray(split.offsets(text))[1:]
+
+
+def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
+    """Return the normalizer of a tokenizer, with the alignment of tokenizers."""
+    if normalizer != "NFC":
+        return make_normalizer(normalizer, backend)
+    nfc = NfcNormalizer(backend)
+    nfc.align = NormalizerChain((UnicodeForm("NFC"),)).align
+    return nfc
 
 
 def _spans(

@@ -32,6 +32,7 @@ from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.byte_level import to_bytes
 from bpe.formats.json_value import Value
+from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
@@ -52,7 +53,8 @@ class Engine:
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
         self._decode = tokenizer.decode
-        self._known = frozenset(names) | {token.id for token in tokenizer.added_tokens}
+        added = {token.id for token in tokenizer.added_tokens}
+        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
         self.no_decode_reason = decodes
         """Why bpe must not decode; empty if it may."""
         self._before, self._after, self.is_simple = _sides(processor)
@@ -262,31 +264,43 @@ def build(serialized: str) -> Engine:
         added_tokens=spec.added_tokens,
         normalizer=spec.normalizer,
         add_prefix_space=spec.add_prefix_space,
+        decoder=spec.decoder,
     )
     names = {id: text for text, id in vocab.items()}
-    reason = "" if _is_byte_level(decoder) else "the decoder is not ByteLevel alone"
-    return Engine(tokenizer, processor, names, reason or _odd_token(tokenizer, names))
+    return Engine(tokenizer, processor, names, _why_not_decode(tokenizer, names, decoder))
 
 
-def _is_byte_level(decoder: Any) -> bool:
-    return isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
-
-
-def _odd_token(tokenizer: Tokenizer, names: dict[int, str]) -> str:
-    """Return the reason why a token decodes to other bytes in tokenizers, or ""."""
+def _why_not_decode(tokenizer: Tokenizer, names: dict[int, str], decoder: Any) -> str:
+    """Return the reason why ids decode to other text in tokenizers, or ""."""
+    joins_bytes = tokenizer.decoder is None
+    if joins_bytes and not (isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"):
+        return "the decoder is not ByteLevel alone"
     known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
     for id, name in names.items():
-        if name and id not in known and id not in added:
+        if id not in known and id not in added and not (joins_bytes and name == ""):
             return f"bpe leaves out token {id}"
     for id, token in added.items():
-        if token.normalized and tokenizer.normalizer and not is_normal(token.content):
-            return f"added token {id} decodes from its NFC"
+        # A chain of decoders has the normalized text, but not in NFC alone.
+        if (joins_bytes or tokenizer.normalizer == "NFC") and _changes(tokenizer, token):
+            return f"added token {id} decodes from its normalized text"
+        if not joins_bytes:
+            continue
         text = names.get(id, token.content)
         data = to_bytes(text)
         if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):
             return f"added token {id} decodes to bytes that its characters stand for"
     return ""
+
+
+def _changes(tokenizer: Tokenizer, token: AddedToken) -> bool:
+    """Return whether the normalizer changes the text of an added token."""
+    normalizer = tokenizer.normalizer
+    if not token.normalized or normalizer is None:
+        return False
+    if isinstance(normalizer, NormalizerChain):
+        return normalizer.normalize(token.content) != token.content
+    return not is_normal(token.content)
 
 
 def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:

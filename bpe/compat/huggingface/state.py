@@ -201,6 +201,11 @@ def special_tokens(real: Any) -> set[str]:
     return {token.content for token in real.get_added_tokens_decoder().values() if token.special}
 
 
+def normalized_tokens(real: Any) -> set[str]:
+    """Return the contents of the added tokens that are searched in normalized text."""
+    return {token.content for token in real.get_added_tokens_decoder().values() if token.normalized}
+
+
 def fingerprint(name: str, component: Any) -> Any:
     """Return a value that changes whenever the component does."""
     if component is None:

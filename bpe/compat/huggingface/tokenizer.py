@@ -13,7 +13,7 @@ from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.state import OURS, State, special_tokens, state_of
+from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
 
@@ -240,21 +240,24 @@ def _fill(view: Tokenizer, real: Any) -> None:
 
 
 def _has_normalized(real: Any) -> bool:
-    return any(token.normalized for token in real.get_added_tokens_decoder().values())
+    return bool(normalized_tokens(real))
 
 
 def _changing(method: Any, real: Any, state: State) -> Any:
     """Return `method`, which changes the tokenizer."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        before = special_tokens(real)
+        special, normalized = special_tokens(real), normalized_tokens(real)
         state.forget()
         try:
             return method(*args, **kwargs)
         finally:
             state.forget()
-            for content in before - special_tokens(real):
+            for content in special - special_tokens(real):
                 state.block(f"added token {content!r} is no longer special")
+            if real.normalizer is not None:
+                for content in normalized - normalized_tokens(real):
+                    state.block(f"added token {content!r} is no longer normalized")
 
     return call
 

@@ -14,7 +14,7 @@ from sentencepiece_models import trained
 from support import seeded
 from vocabulary_files import write
 
-pytest.importorskip("sentencepiece")
+pytest.importorskip("sentencepiece", reason="the engine is not installed")
 
 RULES = "61 62\t78 20 79\n2603\t\n20\t5F\n41\t20\n3042 20\t20 20\n"
 
