@@ -77,6 +77,17 @@ class Tokenizer:
     another 0.25 MB. `trim` frees the caches. The properties explain the other arguments.
     """
 
+    # fast_call reads these slots without a look-up.
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_count",
+        "_decode",
+        "_decode_bytes",
+        "_encode",
+        "_encode_array",
+    )
+
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -116,7 +127,7 @@ class Tokenizer:
             self._cache_limit,
         )
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
-        # The decorator fast_call of the methods below finds these attributes by name.
+        # The methods below call these five (fast_call).
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._ids_to_text = make_decoder(
             decoder, encoder, vocabulary, self._added_bytes, self._added_tokens, normalizer
@@ -127,7 +138,7 @@ class Tokenizer:
     def _token_bytes_by_id(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added_bytes)
 
-    @fast_call("_encode")
+    @fast_call("_encode", 2, special="raise", errors="replace")
     def encode(
         self,
         text: Text,
@@ -152,7 +163,7 @@ class Tokenizer:
             return [*self._template.before, *ids, *self._template.after]
         return ids
 
-    @fast_call("_encode_array")
+    @fast_call("_encode_array", 2, special="raise", errors="replace")
     def encode_array(
         self,
         text: Text,
@@ -169,7 +180,7 @@ class Tokenizer:
             return np.concatenate([before, ids, after])
         return ids
 
-    @fast_call("_count")
+    @fast_call("_count", 2, special="raise", errors="replace")
     def count(
         self,
         text: Text,
@@ -259,6 +270,7 @@ class Tokenizer:
                 raise missing_byte_error(byte)
         return self._pipeline.backend.merge(data)
 
+    @fast_call("_decode", 3, errors="replace", skip_special=False)
     def decode(
         self, ids: Iterable[int], errors: str = "replace", skip_special: bool = False
     ) -> str:
@@ -273,6 +285,7 @@ class Tokenizer:
         """
         return self._decode(ids, errors, bool(skip_special))
 
+    @fast_call("_decode_bytes", 2, skip_special=False)
     def decode_bytes(self, ids: Iterable[int], skip_special: bool = False) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(ids, bool(skip_special))

@@ -111,7 +111,14 @@ class Encoder:
 class FastCallMethod:
     """A method that answers some calls without Python code; bpe.encoding.fast_calls says which."""
 
-    def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
+    def __init__(
+        self,
+        function: Callable[..., object],
+        attribute: str,
+        names: tuple[str, ...],
+        defaults: tuple[object, ...],
+        positional: int,
+    ) -> None: ...
 
 def read_ranks(
     data: bytes,

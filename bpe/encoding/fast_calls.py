@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def fast_call(attribute: str) -> Callable[[Method], Method]:
-    """Decorate a method (self, text, special="raise", *, errors="replace", ...).
+def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[Method], Method]:
+    """Decorate a method (self, first, ...) that has `defaults` as its next parameters.
 
-    A call that passes no argument besides these three runs self.<attribute>(text, special, errors)
-    instead of the method; the results must be equal. Any other call runs the method. If the native
-    backend was not built, the method stays as it is.
+    Callers may pass the first `positional` parameters by position. A call that passes no argument
+    besides these runs self.<attribute>(first, ...) with all of them instead of the method; the
+    results must be equal. Any other call runs the method. A class that names the attribute in
+    __slots__ makes the calls faster. If the native backend was not built, the method stays as it
+    is.
     """
 
     def decorate(method: Method) -> Method:
@@ -21,6 +23,8 @@ def fast_call(attribute: str) -> Callable[[Method], Method]:
             from pretok import _core
         except ImportError:
             return method
-        return _core.FastCallMethod(method, attribute)  # type: ignore[return-value]
+        names = ("", *defaults)
+        values = (None, *defaults.values())
+        return _core.FastCallMethod(method, attribute, names, values, positional)  # type: ignore[return-value]
 
     return decorate

@@ -8,19 +8,24 @@
 namespace pretok {
 namespace {
 
+constexpr std::size_t MAX_PARAMETERS = 3;
+using Arguments = std::array<PyObject *, MAX_PARAMETERS>;
+
 struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
   PyObject *attribute;
-  PyObject *special; // names and values of arguments, interned like names in Python code
-  PyObject *raise;
-  PyObject *errors;
-  PyObject *replace;
+  PyObject *names;    // a tuple of the names of the parameters, interned like names in code
+  PyObject *defaults; // a tuple of their values
+  Py_ssize_t positional;
+  // The class of the method, if instances of it keep the attribute in a slot; else nullptr.
+  PyTypeObject *owner;
+  Py_ssize_t offset; // of the slot
 };
 
 template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
-  for (PyObject **object : {&method.function, &method.attribute, &method.special, &method.raise,
-                            &method.errors, &method.replace})
+  for (PyObject **object : {&method.function, &method.attribute, &method.names,
+                            &method.defaults, reinterpret_cast<PyObject **>(&method.owner)})
     if (const int stop = use(*object))
       return stop;
   return 0;
@@ -28,36 +33,61 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Returns whether the arguments are only self, text, special and errors. If so, sets `plain` to
-// text, special and errors.
-bool is_plain(const FastCallMethod &method, PyObject *const *args, std::size_t count,
-              PyObject *names, std::array<PyObject *, 3> &plain) {
-  if (count != 2 && count != 3)
+// Returns whether the arguments after self are only parameters in `names`. If so, sets `plain`
+// to the values of all of them.
+bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
+              PyObject *names, Arguments &plain) {
+  const Py_ssize_t given = count - 1;
+  if (given < 1 || given > method.positional)
     return false;
-  plain = {args[1], count == 3 ? args[2] : method.raise, method.replace};
+  const Py_ssize_t size = PyTuple_GET_SIZE(method.names);
+  for (Py_ssize_t i = 0; i < size; ++i)
+    plain[static_cast<std::size_t>(i)] =
+        i < given ? args[1 + i] : PyTuple_GET_ITEM(method.defaults, i);
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject *name = PyTuple_GET_ITEM(names, i);
-    PyObject *value = args[count + static_cast<std::size_t>(i)];
-    if (name == method.errors)
-      plain[2] = value;
-    else if (name == method.special && count == 2)
-      plain[1] = value;
-    else
+    Py_ssize_t at = given;
+    while (at < size && PyTuple_GET_ITEM(method.names, at) != PyTuple_GET_ITEM(names, i))
+      ++at;
+    if (at == size)
       return false;
+    plain[static_cast<std::size_t>(at)] = args[count + i];
   }
   return true;
 }
 
+// Returns a new reference to the attribute, or nullptr with an exception set.
+PyObject *fast_call_of(const FastCallMethod &method, PyObject *instance) {
+  if (Py_TYPE(instance) == method.owner) {
+    PyObject *const value =
+        *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(instance) + method.offset);
+    if (value != nullptr) {
+      Py_INCREF(value);
+      return value;
+    }
+  }
+  return PyObject_GetAttr(instance, method.attribute);
+}
+
+// Like PyObject_Vectorcall, but calls a function of new_function (fast_method.hpp) directly.
+PyObject *call_directly(PyObject *callable, PyObject *const *args, Py_ssize_t count) {
+  if (PyCFunction_CheckExact(callable) && PyCFunction_GET_FLAGS(callable) == METH_FASTCALL) {
+    using Function = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
+    const auto function = reinterpret_cast<Function>(
+        reinterpret_cast<void (*)()>(PyCFunction_GET_FUNCTION(callable)));
+    return function(PyCFunction_GET_SELF(callable), args, count);
+  }
+  return PyObject_Vectorcall(callable, args, static_cast<std::size_t>(count), nullptr);
+}
+
 PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
                       PyObject *names) {
-  FastCallMethod &method = *method_of(self);
-  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged));
-  std::array<PyObject *, 3> plain;
-  if (is_plain(method, args, count, names, plain)) {
-    PyObject *fast_call = PyObject_GetAttr(args[0], method.attribute);
+  const FastCallMethod &method = *method_of(self);
+  Arguments plain;
+  if (is_plain(method, args, PyVectorcall_NARGS(flagged), names, plain)) {
+    PyObject *fast_call = fast_call_of(method, args[0]);
     if (fast_call != nullptr) {
-      PyObject *result = PyObject_Vectorcall(fast_call, plain.data(), plain.size(), nullptr);
+      PyObject *result = call_directly(fast_call, plain.data(), PyTuple_GET_SIZE(method.names));
       Py_DECREF(fast_call);
       return result;
     }
@@ -69,27 +99,59 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
 PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *function = nullptr;
   PyObject *attribute = nullptr;
-  if (!PyArg_ParseTuple(args, "OU", &function, &attribute))
+  PyObject *names = nullptr;
+  PyObject *defaults = nullptr;
+  Py_ssize_t positional = 0;
+  if (!PyArg_ParseTuple(args, "OUO!O!n", &function, &attribute, &PyTuple_Type, &names,
+                        &PyTuple_Type, &defaults, &positional))
     return nullptr;
+  const Py_ssize_t size = PyTuple_GET_SIZE(names);
+  if (size > static_cast<Py_ssize_t>(MAX_PARAMETERS) || PyTuple_GET_SIZE(defaults) != size ||
+      positional > size) {
+    PyErr_SetString(PyExc_ValueError, "expected up to 3 names, and a default for each");
+    return nullptr;
+  }
   PyObject *self = type->tp_alloc(type, 0);
   if (self == nullptr)
     return nullptr;
   FastCallMethod &method = *method_of(self);
   method.call = call_method;
-  Py_INCREF(function);
+  for (PyObject *object : {function, attribute, names, defaults})
+    Py_INCREF(object);
   method.function = function;
-  Py_INCREF(attribute);
   PyUnicode_InternInPlace(&attribute);
   method.attribute = attribute;
-  method.special = PyUnicode_InternFromString("special");
-  method.raise = PyUnicode_InternFromString("raise");
-  method.errors = PyUnicode_InternFromString("errors");
-  method.replace = PyUnicode_InternFromString("replace");
-  if (for_each_object(method, [](PyObject *object) { return object == nullptr; }) != 0) {
-    Py_DECREF(self);
-    return nullptr;
-  }
+  method.names = names;
+  method.defaults = defaults;
+  method.positional = positional;
   return self;
+}
+
+// Python calls __set_name__(owner, name) when it has made the class.
+PyObject *set_name(PyObject *self, PyObject *args) {
+  PyObject *owner = nullptr;
+  PyObject *name = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &owner, &name))
+    return nullptr;
+#ifndef Py_GIL_DISABLED // without the GIL, another thread may free the value of a slot
+  FastCallMethod &method = *method_of(self);
+  PyObject *const slot = PyObject_GetAttr(owner, method.attribute);
+  if (slot == nullptr) {
+    PyErr_Clear();
+  } else {
+    const PyMemberDef *const member =
+        Py_TYPE(slot) == &PyMemberDescr_Type
+            ? reinterpret_cast<PyMemberDescrObject *>(slot)->d_member
+            : nullptr;
+    if (member != nullptr && member->type == T_OBJECT_EX && method.owner == nullptr) {
+      Py_INCREF(owner);
+      method.owner = reinterpret_cast<PyTypeObject *>(owner);
+      method.offset = member->offset;
+    }
+    Py_DECREF(slot);
+  }
+#endif
+  Py_RETURN_NONE;
 }
 
 int traverse(PyObject *self, visitproc visit, void *arg) {
@@ -146,10 +208,12 @@ void bind_fast_call_method(pybind11::module_ &module) {
       PyMemberDef{"__wrapped__", T_OBJECT, offsetof(FastCallMethod, function), READONLY,
                   nullptr},
       PyMemberDef{}};
+  static std::array<PyMethodDef, 2> methods{
+      PyMethodDef{"__set_name__", set_name, METH_VARARGS, nullptr}, PyMethodDef{}};
   const auto slot = [](int id, auto *what) {
     return PyType_Slot{id, reinterpret_cast<void *>(what)};
   };
-  std::array<PyType_Slot, 11> slots{slot(Py_tp_new, make),
+  std::array<PyType_Slot, 12> slots{slot(Py_tp_new, make),
                                     slot(Py_tp_dealloc, dealloc),
                                     slot(Py_tp_traverse, traverse),
                                     slot(Py_tp_clear, clear),
@@ -158,6 +222,7 @@ void bind_fast_call_method(pybind11::module_ &module) {
                                     slot(Py_tp_getattro, attribute_of),
                                     slot(Py_tp_repr, representation),
                                     slot(Py_tp_members, members.data()),
+                                    slot(Py_tp_methods, methods.data()),
                                     PyType_Slot{0, nullptr}};
   PyType_Spec spec{"pretok._core.FastCallMethod", sizeof(FastCallMethod), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |

@@ -5,10 +5,14 @@
 
 namespace pretok {
 
-// FastCallMethod(function, attribute) replaces the method function(self, text, special="raise",
-// *, errors="replace", ...) of a class. A call with only these arguments becomes
-// self.<attribute>(text, special, errors), which must return an equal result. Any other call
-// goes to `function`.
+// FastCallMethod(function, attribute, names, defaults, positional) replaces a method of a
+// class. `names` are the first parameters of function(self, ...), `defaults` their default
+// values, and callers may pass the first `positional` of them by position. A call with only
+// these arguments becomes self.<attribute>(all of them), which must return an equal result. Any
+// other call goes to `function`. The first parameter has no default, and must be passed by
+// position.
+//
+// If the class has the attribute in __slots__, the call reads it without a look-up.
 void bind_fast_call_method(pybind11::module_ &module);
 
 } // namespace pretok

@@ -47,8 +47,7 @@ FastCalls &fast_calls_of(PyObject *self) {
   return *static_cast<FastCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
-const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
-  FastCalls &calls = fast_calls_of(self);
+const AddedTokenPhases *make_added(PyObject *self, FastCalls &calls, std::size_t policy) {
   const py::handle make(PyTuple_GET_ITEM(self, 2));
   const py::object tokens = make(calls.names[policy]);
   auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
@@ -61,13 +60,12 @@ const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
 }
 
 // Returns nullptr unless `special` is the interned name of a policy.
-const AddedTokenPhases *find_added(PyObject *self, PyObject *special) {
-  const FastCalls &calls = fast_calls_of(self);
+const AddedTokenPhases *find_added(PyObject *self, FastCalls &calls, PyObject *special) {
   for (std::size_t i = 0; i < POLICIES; ++i) {
     if (special != calls.names[i].ptr())
       continue;
     const AddedTokenPhases *phases = calls.added[i].load(std::memory_order_acquire);
-    return phases != nullptr ? phases : make_added(self, i);
+    return phases != nullptr ? phases : make_added(self, calls, i);
   }
   return nullptr;
 }
@@ -106,10 +104,10 @@ struct Utf8View {
 };
 
 // Returns nullptr without an exception if the slow function must handle the call.
-template <typename Work> PyObject *try_call(PyObject *self, PyObject *const *args, Work work) {
+template <typename Work>
+PyObject *try_call(PyObject *self, FastCalls &calls, PyObject *const *args, Work work) {
   try {
-    FastCalls &calls = fast_calls_of(self);
-    const AddedTokenPhases *added = find_added(self, args[1]);
+    const AddedTokenPhases *added = find_added(self, calls, args[1]);
     const TextView view(args[0]);
     if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
       return nullptr;
@@ -130,8 +128,9 @@ template <typename Work> PyObject *try_call(PyObject *self, PyObject *const *arg
 
 template <typename Work>
 PyObject *call_fast(PyObject *self, PyObject *const *args, Py_ssize_t count, Work work) {
-  if (takes_fast_path(fast_calls_of(self), args, count)) {
-    PyObject *result = try_call(self, args, work);
+  FastCalls &calls = fast_calls_of(self);
+  if (takes_fast_path(calls, args, count)) {
+    PyObject *result = try_call(self, calls, args, work);
     if (result != nullptr || PyErr_Occurred() != nullptr)
       return result;
   }

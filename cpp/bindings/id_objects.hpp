@@ -52,22 +52,35 @@ public:
     PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
     if (list == nullptr)
       return nullptr;
+    // Local copies: the compiler would load the fields again after each store.
+    PyObject **const ints = ints_;
+    const std::size_t limit = limit_;
     std::size_t i = 0;
     const auto put = [&](PyObject *object) {
       PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
     };
+    const auto put_known = [&] {
+      PyObject *object = ints[ids[i]];
+      if (object == nullptr)
+        return false;
+      Py_INCREF(object);
+      put(object);
+      return true;
+    };
     while (i < size) {
       // Prefetch each int, because the loop increments its reference count.
       for (; i + AHEAD < size; ++i) {
-        if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
+        if (std::max(ids[i], ids[i + AHEAD]) >= limit)
           break;
-        prefetch(ints_[ids[i + AHEAD]]);
-        PyObject *object = ints_[ids[i]];
-        if (object == nullptr)
+        prefetch(ints[ids[i + AHEAD]]);
+        if (!put_known())
           break;
-        Py_INCREF(object);
-        put(object);
       }
+      if (i + AHEAD >= size)
+        while (i < size && ids[i] < limit && put_known())
+          ++i;
+      if (i == size)
+        break;
       PyObject *object = new_object(ids[i]);
       if (object == nullptr) {
         Py_DECREF(list);

@@ -3,6 +3,7 @@
 
 #include "bindings/widen.hpp"
 #include "core/simd/kernels.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <Python.h>
 
@@ -16,7 +17,7 @@ namespace pretok {
 
 struct Utf8Shape {
   std::size_t code_points = 0; // the number of bytes that are not continuation bytes
-  std::uint8_t largest = 0;    // the largest byte
+  std::uint8_t largest = 0;    // the largest byte; any value below 0x80 if all are ASCII
 };
 
 inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
@@ -33,6 +34,10 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
     }
     shape.code_points += starts;
     shape.largest = shape.largest < largest ? largest : shape.largest;
+  }
+  if (is_ascii(data + at, size - at)) {
+    shape.code_points += size - at;
+    return shape;
   }
   for (; at < size; ++at) {
     shape.code_points += (data[at] & 0xC0) != 0x80;

@@ -42,6 +42,14 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
       continue;
     }
     ++units;
+    if (sizeof(Unit) == 2 && code_point - 0x800 < 0xD800 - 0x800) {
+      // Three bytes: most of the world's scripts.
+      to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
+      to[1] = static_cast<std::uint8_t>(0x80 | (code_point >> 6 & 0x3F));
+      to[2] = static_cast<std::uint8_t>(0x80 | (code_point & 0x3F));
+      to += 3;
+      continue;
+    }
     if (code_point >= 0x800 && (code_point & 0xFFFFF800) == 0xD800) {
       if (code_point < 0xDC00 && units != end && (std::uint32_t{*units} & 0xFFFFFC00) == 0xDC00)
         code_point = 0x10000 + ((code_point & 0x3FF) << 10) + (std::uint32_t{*units++} & 0x3FF);

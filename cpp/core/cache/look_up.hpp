@@ -46,28 +46,35 @@ struct CacheProbe {
 
   // The three steps of a look-up. Each step handles the pre-tokens from index `from` on.
   void make_keys(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
-    const HashKey key =
-        cache.key(); // a local copy: the stores below could alias the cache's key
-    for (std::size_t i = from; i < batch.count; ++i) {
-      const std::uint8_t *const bytes = batch.text + batch.start_of(i);
-      const std::size_t size = batch.size_of(i);
-      keys[i] =
-          size > ShortKey::MAX_BYTES ? ShortKey::none() : ShortKey(bytes, size, batch.limit);
-      hashes[i] = keys[i].hash(key);
-      cache.prefetch(hashes[i]);
+    // Local copies, here and below: the compiler would load a field again after each store.
+    const HashKey key = cache.key();
+    const PreTokenBatch all = batch;
+    std::size_t start = from < all.count ? all.start_of(from) : 0;
+    for (std::size_t i = from; i < all.count; ++i) {
+      const std::size_t size = all.ends[i] - start;
+      // A key of size 0 is none().
+      keys[i] = ShortKey(all.text + start, size > ShortKey::MAX_BYTES ? 0 : size, all.limit);
+      const std::uint64_t hash = keys[i].hash(key);
+      hashes[i] = hash;
+      cache.prefetch(hash);
+      start = all.ends[i];
     }
   }
   void look(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
-    for (std::size_t i = from; i < batch.count; ++i) {
+    const std::size_t count = batch.count;
+    for (std::size_t i = from; i < count; ++i) {
       hits[i] = cache.look(hashes[i]);
       prefetch(hits[i]);
     }
   }
   void list_misses(const PreTokenBatch &batch, std::size_t from) {
-    for (std::size_t i = from; i < batch.count; ++i) {
-      misses[miss_count] = static_cast<std::uint8_t>(i);
-      miss_count += hits[i]->key == keys[i] ? keys[i].is_none() : 1U;
+    const std::size_t count = batch.count;
+    std::size_t listed = miss_count;
+    for (std::size_t i = from; i < count; ++i) {
+      misses[listed] = static_cast<std::uint8_t>(i);
+      listed += hits[i]->key == keys[i] ? keys[i].is_none() : 1U;
     }
+    miss_count = listed;
   }
 };
 

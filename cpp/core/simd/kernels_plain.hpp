@@ -95,12 +95,14 @@ void append_code_points(const ClassTable &table, const Unit *data, std::size_t f
 // inverts the relations whose parts describe the complement.
 inline void complete(const Relations &relations, std::size_t blocks,
                      RelationBits &relation_bits) {
-  for (const std::uint8_t relation : relations.absent())
-    for (std::size_t block = 0; block < blocks; ++block)
+  // The outer loop is over blocks: compilers make calls of memset of the other order, which are
+  // slow for a short text.
+  for (std::size_t block = 0; block < blocks; ++block) {
+    for (const std::uint8_t relation : relations.absent())
       relation_bits[relation][block] = 0;
-  for (const std::uint8_t relation : relations.inverted())
-    for (std::size_t block = 0; block < blocks; ++block)
+    for (const std::uint8_t relation : relations.inverted())
       relation_bits[relation][block] = ~relation_bits[relation][block];
+  }
 }
 
 // As Kernels::resolve_labels. The label changes at a pair if the pair and the pair before are

@@ -65,7 +65,6 @@ public:
            const std::uint16_t *offsets) override {
     flush();
     count_ = use.bits_to_positions(words, count, base, offsets, ends_.data());
-    flush();
   }
   void flush() override {
     if (count_ != 0)
