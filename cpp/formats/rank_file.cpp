@@ -1,6 +1,7 @@
 #include "formats/rank_file.hpp"
 
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 #include "core/base/short_key.hpp"
 
 #include <algorithm>
@@ -130,12 +131,12 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
   };
   const HashKey key = hash_key();
   std::vector<std::uint64_t> hashes(lengths.size());
-  unsigned bits = 6;
-  while (std::uint64_t{1} << bits < std::uint64_t{16} * lengths.size())
-    ++bits;
-  std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
-  constexpr unsigned REPEATED_BITS = 16;
-  std::vector<std::uint64_t> repeated(std::size_t{1} << (REPEATED_BITS - 6));
+  BitFilter seen;
+  seen.reset(lengths.size());
+  // The filters use different bits of a hash.
+  constexpr unsigned SHIFT = 32;
+  BitFilter repeated;
+  repeated.reset(1 << 12);
   const std::uint8_t *at = tokens.data();
   const std::uint8_t *const end = at + tokens.size();
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -143,16 +144,15 @@ bool tokens_differ(const std::vector<std::uint8_t> &tokens,
     const std::uint64_t hash = hash_bytes(at, size, end, key);
     hashes[i] = hash;
     at += size;
-    const std::uint64_t bit = hash >> (64 - bits);
-    const std::uint64_t is_seen = seen[bit >> 6] >> (bit & 63) & 1;
-    seen[bit >> 6] |= std::uint64_t{1} << (bit & 63);
-    repeated[hash % repeated.size()] |= is_seen << (hash >> 10 & 63);
+    if (seen.may_have(hash) != 0)
+      repeated.add(hash << SHIFT);
+    seen.add(hash);
   }
   std::vector<Token> candidates;
   at = tokens.data();
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const std::uint64_t hash = hashes[i];
-    if ((repeated[hash % repeated.size()] >> (hash >> 10 & 63) & 1) != 0)
+    if (repeated.may_have(hash << SHIFT) != 0)
       candidates.push_back({hash, at, lengths[i]});
     at += lengths[i];
   }

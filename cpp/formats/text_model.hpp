@@ -4,6 +4,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
@@ -29,16 +30,22 @@ private:
   // `tag` is part of the hash. Only texts with equal tags are compared.
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t place = NO_TEXT; // NO_TEXT marks a free slot
+    std::uint32_t place = NO_TEXT;
+
+    bool is_free() const { return place == NO_TEXT; }
   };
 
-  std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
-
   std::uint64_t hash_of(std::string_view text) const;
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+  auto is_text(std::string_view text, std::uint64_t hash) const {
+    return [this, text, hash](const Slot &slot) {
+      return slot.tag == tag_of(hash) && texts_[slot.place] == text;
+    };
+  }
 
   const std::vector<std::string_view> &texts_;
   HashKey key_ = hash_key();
-  std::vector<Slot> slots_;
+  OpenTable<Slot> slots_;
 };
 
 struct TextMerge {
